@@ -1,4 +1,4 @@
-// Functions of libraries that are opened at run time.
+// Finds functions of libraries that are opened at run time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <dlfcn.h>
@@ -10,7 +10,7 @@
 
 namespace rung {
 
-// Fills `to` with a function of an opened library, which `what` names. Errors: it has no such function.
+// Sets `to` to a function of an opened library, which `what` names. Errors: the library has no such function.
 template <class Pointer>
 Status find_function(void* library, std::string_view what, const char* name, Pointer& to) {
   void* symbol = dlsym(library, name);

@@ -17,7 +17,7 @@ bool has_part(std::string_view name, std::initializer_list<std::string_view> par
   return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) { return name.ends_with(part); });
 }
 
-// Names end with the size of what is smaller than a register, but for a suffix that says which half it takes.
+// The name of an access smaller than a register ends with its size, before a suffix that says which half it takes.
 uint32_t bytes_of_small(std::string_view name) {
   for (const std::string_view suffix : {"_hi", "_d16"})
     if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
@@ -30,7 +30,7 @@ uint32_t bytes_of_load_to_lds(std::string_view name) {
   return name.ends_with("dwordx4") ? 16 : name.ends_with("dwordx3") ? 12 : 4;
 }
 
-// That a lane moves. An access of two places is of twice as many.
+// Returns the bytes that a lane moves; of an instruction with two places, the sum.
 uint32_t bytes_of(const Instruction& made) {
   const std::string_view name = name_of(made.opcode);
   if (const uint32_t small = bytes_of_small(name)) return small;
@@ -40,16 +40,16 @@ uint32_t bytes_of(const Instruction& made) {
   uint32_t registers = 0;
   for (size_t s = 1; s < made.source_count; ++s)
     if (is_vector(made.sources[s])) registers += made.sources[s].registers;
-  const bool compares = name.starts_with("ds_cmpst") || name.starts_with("ds_mskor");  // a datum beside it
+  const bool compares = name.starts_with("ds_cmpst") || name.starts_with("ds_mskor");  // half is a comparand or a mask
   return compares ? 2 * registers : 4 * registers;
 }
 
-// Two places of LDS are two accesses, whose offsets count in their width, or in 64 of it.
+// Returns whether two places of LDS make two accesses, whose offsets count in their width, or in 64 times it.
 bool has_two_offsets(const Instruction& made) {
   const std::string_view name = name_of(made.opcode);
   return name.starts_with("ds_read2") || name.starts_with("ds_write2") || name.starts_with("ds_wrxchg2");
 }
-// Equal offsets are one place.
+// Returns the number of places; equal offsets are one place.
 uint32_t places_of(const Instruction& made) {
   return has_two_offsets(made) && (made.memory.offset & 0xff) != (made.memory.offset >> 8 & 0xff) ? 2 : 1;
 }
@@ -60,7 +60,7 @@ int64_t offset_of(const Instruction& made, uint32_t place, uint32_t bytes) {
   return int64_t{made.memory.offset >> (8 * place) & 0xff} * bytes * (strided ? 64 : 1);
 }
 
-// How often each register was written so far.
+// Counts how often each register was written so far.
 class Versions {
  public:
   void written(const Operand& operand) {
@@ -78,7 +78,7 @@ class Versions {
   std::array<uint32_t, 512 + 256 + 32> counts_{};
 };
 
-// A second source that is a base: of global and buffer accesses.
+// Returns the scalar base that global and buffer accesses have behind their first source.
 const Operand& scalar_base(const Instruction& made) {
   static const Operand none;
   for (size_t s = 1; s < made.source_count; ++s)
@@ -96,7 +96,7 @@ Access access_of(const Instruction& made, Versions& versions) {
   return access;
 }
 
-// The bytes between neighbouring lanes; nothing: not the same between all.
+// Returns the bytes between neighbouring lanes; nothing if the distance is not the same between all.
 std::optional<uint32_t> lane_stride(const Access& access) {
   if (!access.address) return std::nullopt;
   const auto& at = access.address->at;

@@ -12,7 +12,7 @@ struct Block {
   size_t first = 0, last = 0;  // indices of instructions, the last one excluded
   std::vector<size_t> next;    // blocks that may follow: at most two
 };
-// In their order; the first is the entry. Calls and jumps to an address in registers have nothing that follows.
+// Returns the blocks in order; the first is the entry. Nothing follows a jump to an address in registers.
 std::vector<Block> blocks_of(const Listing& listing);
 
 }  // namespace rung::amdgpu

@@ -1,4 +1,4 @@
-// One pass over a kernel's instructions, and what in it is worth a word.
+// Reads a kernel's instructions and makes the findings.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/analysis/kernel_reading.hpp"
 
@@ -11,7 +11,7 @@
 namespace rung::amdgpu {
 namespace {
 
-constexpr double kWideShare = 0.75;  // of a loop's bytes; less is a finding
+constexpr double kWideShare = 0.75;  // least share of the bytes in loops; less is a finding
 
 void add(Widths& widths, const Access& access) {
   const auto place = std::find(Widths::kBytes.begin(), Widths::kBytes.end(), access.bytes);
@@ -45,14 +45,14 @@ void count_kind(CodeReading& reading, const Instruction& made, bool in_loop) {
   if (made.encoding == Encoding::scratch) ++reading.scratch, reading.scratch_in_loops += in_loop;
 }
 
-// The loops of a listing, instruction by instruction.
+// States for each instruction of a listing which kinds of loops it is in.
 struct LoopMarks {
   std::vector<bool> any, inner, loading, local;
 };
 
 LoopMarks marks_of(const Listing& listing, const std::vector<Block>& blocks, const std::vector<Loop>& loops) {
   const size_t count = listing.instructions.size();
-  std::vector<uint32_t> loads(count + 1), locals(count + 1);  // before each instruction
+  std::vector<uint32_t> loads(count + 1), locals(count + 1);  // counts before each instruction
   for (size_t i = 0; i < count; ++i) {
     loads[i + 1] = loads[i] + loads_memory(listing.instructions[i].instruction);
     locals[i + 1] = locals[i] + counts_as_local(listing.instructions[i].instruction);

@@ -1,4 +1,4 @@
-// Reads a kernel's machine code without running it: loops, how wide its accesses are, where it waits, what it spills.
+// Reads a kernel's machine code without running it: its loops, the widths of accesses, its waits and its spills.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -14,27 +14,27 @@
 
 namespace rung::amdgpu {
 
-// Accesses to memory, by the bytes that each moves for a lane; an instruction that names two places makes two.
+// Accesses to memory, counted by the bytes that each moves per lane; an instruction that names two places makes two.
 struct Widths {
   static constexpr std::array<uint32_t, 6> kBytes{1, 2, 4, 8, 12, 16};
   std::array<uint32_t, 6> accesses{};
   uint64_t bytes() const;
   uint64_t bytes_of_16() const;
-  // The share of all bytes that 16-byte accesses move; 1 where nothing is moved.
+  // The share of all bytes that 16-byte accesses move; 1 if nothing is moved.
   double wide_share() const;
 };
 
-// How accesses to LDS meet its banks, of those in loops.
+// The bank conflicts of accesses to LDS in loops.
 struct BankReading {
   uint32_t accesses = 0, derived = 0, conflicting = 0;
-  uint64_t cycles = 0;  // beyond those of accesses without conflicts, of a wave with all lanes active
-  std::string worst;    // the instruction that takes the most: "ds_read_b32 at 0x88, 7 cycles"
+  uint64_t cycles = 0;  // beyond those of accesses without conflicts, for a wave with all lanes active
+  std::string worst;    // the instruction with the most cycles: "ds_read_b32 at 0x88, 7 cycles"
 };
 
-// In a loop: as loops_of() finds them; in an inner one: in a loop that holds no other.
+// "Loops" are the loops that loops_of() finds; an inner loop holds no other.
 struct CodeReading {
   uint32_t instructions = 0, in_loops = 0, undecoded = 0;
-  uint64_t bytes = 0;  // 0: text that does not say
+  uint64_t bytes = 0;  // 0: the listing is text that does not say
   uint32_t loops = 0;
   uint32_t vector = 0, scalar = 0, matrix = 0, matrix_in_loops = 0;
   std::map<std::string, uint32_t> matrix_by_name;
@@ -43,9 +43,9 @@ struct CodeReading {
   // Accesses in loops that are narrower than 16 bytes, by Narrow.
   std::array<uint32_t, kNarrowWords.size()> narrow_global{}, narrow_lds{};
   BankReading banks;
-  uint32_t round_trips = 0;  // as round_trips()
+  uint32_t round_trips = 0;  // the number of reads that round_trips() finds
   uint32_t scratch = 0, scratch_in_loops = 0;
-  // s_waitcnt in loops after which nothing is in flight: vmcnt(0) in those that load from memory, lgkmcnt(0) in those
+  // s_waitcnt in loops after which nothing is in flight: vmcnt(0) in loops that load from memory, lgkmcnt(0) in loops
   // that access LDS or load scalars.
   uint32_t drains_in_loops = 0, local_drains_in_loops = 0;
 };
@@ -71,7 +71,7 @@ struct KernelReading {
   KernelInfo kernel;
   CodeReading code;
   Occupancy occupancy;
-  bool described = true;  // as AssemblyKernel::described
+  bool described = true;  // see AssemblyKernel::described
   struct Found {
     IsaFinding kind;
     std::string text;  // "3 vector registers are spilled"
@@ -82,12 +82,12 @@ struct KernelReading {
 // Options of a reading.
 struct IsaOptions {
   OccupancyFormula formula = OccupancyFormula::exact;
-  uint32_t lds_bytes = 0;  // that launches add to what a kernel declares
-  bool code = true;        // else what a kernel takes alone, without a look at its instructions
+  uint32_t lds_bytes = 0;  // the bytes that launches add to those the kernel declares
+  bool code = true;        // false: reports only what a kernel takes, without reading its instructions
 };
-// Errors: as occupancy_of().
+// Errors: those of occupancy_of().
 Result<KernelReading> read_kernel(const KernelInfo& kernel, const Listing& listing, const IsaOptions& options);
-// Each kernel of the object, with its bound on threads for a group's size.
+// Reads each kernel of the object; its bound on threads is taken for the group's size.
 Result<std::vector<KernelReading>> read_kernels(const CodeObject& object, const IsaOptions& options);
 
 }  // namespace rung::amdgpu

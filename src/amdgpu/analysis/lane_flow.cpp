@@ -1,4 +1,4 @@
-// Follows facts of lanes along all ways through a kernel: states at the beginnings of blocks, until nothing changes.
+// Follows facts about lanes along all paths through a kernel: states where blocks begin, until nothing changes.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 namespace rung::amdgpu {
 namespace {
 
-// States only lose values, which takes few rounds in what compilers write; what takes more is not followed.
+// States only lose values, which takes few rounds in compilers' code; the flow gives up on code that takes more.
 constexpr size_t kMostVisits = 16, kMostBlocks = 10'000;  // visits of a block, on average
 
 bool is_address(const Placed& placed) {
@@ -35,12 +35,12 @@ class Flow {
 
   const Listing& listing_;
   const std::vector<Block>& blocks_;
-  std::vector<std::optional<LaneState>> states_;  // where each block begins; none: it is not reached
+  std::vector<std::optional<LaneState>> states_;  // where each block begins; none: the block is not reached
   bool given_up_ = false;
 };
 
 void Flow::follow() {
-  // Registers that are displaced by a scalar's value could be any.
+  // A register number that a scalar's value displaces could be any.
   given_up_ = std::any_of(listing_.instructions.begin(), listing_.instructions.end(),
                           [](const Placed& placed) { return placed.instruction.opcode == Opcode::s_set_gpr_idx_on; });
   if (blocks_.empty() || given_up_) return;

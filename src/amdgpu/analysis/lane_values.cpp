@@ -1,4 +1,4 @@
-// One instruction's effect on what is known of lanes.
+// Applies one instruction's effect to the facts that are known about lanes.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/analysis/lane_values.hpp"
 
@@ -19,8 +19,8 @@ bool is_uniform(const std::array<uint32_t, kWaveLanes>& lanes) {
   return std::all_of(lanes.begin(), lanes.end(), [&](uint32_t value) { return value == lanes[0]; });
 }
 
-// How an addend that is missing in a source shows in the result: as one addend, too; as a product with the other
-// source; or the source must be exact and the same in all lanes.
+// The way in which an addend that a source lacks shows in the result: as one addend, too; as a product with the other
+// source; or not at all, for the source must be exact and the same in all lanes.
 enum class Part : uint8_t { addend, factor, constant };
 struct Linear {
   Opcode opcode;
@@ -54,7 +54,7 @@ const Linear* linear_of(Opcode opcode) {
   return found == std::end(kLinear) ? nullptr : found;
 }
 
-// A source as far as it is known: of each register the lanes, exact or not; null: not known at all.
+// A source as far as it is known: the lanes of each register, exact or not; null: the register is not known at all.
 struct Source {
   std::array<LaneValuePtr, 2> words;
   bool exact = false;
@@ -67,7 +67,7 @@ LaneValuePtr uniform_value(uint32_t value, bool exact) {
   return made;
 }
 
-// The facts that are true of both; `mine` itself where those are no less.
+// Returns the facts that are true of both; `mine` itself if these are no fewer.
 LaneValuePtr common(const LaneValuePtr& mine, const LaneValuePtr& theirs) {
   if (!mine || !theirs) return nullptr;
   if (mine == theirs || *mine == *theirs) return mine;
@@ -82,7 +82,7 @@ LaneValuePtr common(const LaneValuePtr& mine, const LaneValuePtr& theirs) {
 
 }  // namespace
 
-// The parts of a state that an instruction reads, and those that it writes.
+// The parts of a state that an instruction reads and writes.
 struct LaneStep {
   LaneState& state;
   const Placed& placed;
@@ -130,7 +130,7 @@ Source LaneStep::source_of(const LaneRow& row, int k) const {
     source.words[w] = word_of(operand ? *operand : kVccItself, w);
     source.exact &= source.words[w] && source.words[w]->exact;
   }
-  if (mask && !source.exact) source.words = {};  // a bit for each lane: nothing is the same in all
+  if (mask && !source.exact) source.words = {};  // each lane has a bit: no addend is the same in all
   return source;
 }
 
@@ -150,7 +150,7 @@ std::optional<size_t> LaneStep::depth_in(const Operand& operand) const {
   return state.depth_in_[operand.number];
 }
 
-// From a condition's lanes to the others, or to all; those before are saved, which EXEC is or-ed with at the end.
+// Goes from a condition's lanes to the others, or to all. The lanes before are saved, to be or-ed into EXEC at the end.
 void LaneStep::reach_others(std::optional<size_t> from, std::optional<size_t> held) {
   const bool all = made.opcode == Opcode::s_or_saveexec_b64 && from && *from < state.depths_.size();
   state.widen(all ? *from : state.depths_.size());
@@ -158,7 +158,7 @@ void LaneStep::reach_others(std::optional<size_t> from, std::optional<size_t> he
     state.depth_in_[made.destination.number] = all ? from : held;
 }
 
-// Whether the instruction writes EXEC; the rest of what it does is done, too.
+// Returns whether the instruction writes EXEC; if so, its other effects are applied, too.
 bool LaneStep::change_exec() {
   const std::string_view name = name_of(made.opcode);
   const bool saves = name.ends_with("saveexec_b64");
@@ -176,9 +176,9 @@ bool LaneStep::change_exec() {
   if (saves) return reach_others(from, held), true;
   const bool joins = made.opcode == Opcode::s_or_b64 && of_itself;
   if ((joins || made.opcode == Opcode::s_mov_b64) && from && *from < depth) return state.widen(*from), true;
-  // The lanes that s_or_saveexec saved, taken out of those that it made.
+  // The lanes that s_or_saveexec saved are taken out of the lanes that it made.
   if (made.opcode == Opcode::s_xor_b64 && of_itself && from == depth) return state.narrow(made.sources[1].number), true;
-  // A loop's end: the lanes that left it come back.
+  // At a loop's end the lanes that left it come back.
   if (depth && !state.depths_.back().saved && joins) return state.widen(depth - 1), true;
   state.widen(0);
   state.narrow(std::nullopt);
@@ -192,7 +192,7 @@ void LaneStep::run_scalar() {
     if (operand.kind == OperandKind::constant) from[s] = static_cast<uint32_t>(operand.bits);
     if (operand.kind == OperandKind::scalar) from[s] = scalar(operand.number);
   }
-  // Both halves of a saved mask stay what they are when the lanes that are left are taken out.
+  // A saved mask keeps its depth, in both registers, when the active lanes are taken out of it.
   const bool keeps_depth = made.opcode == Opcode::s_xor_b64 && is_scalar(made.sources[0], kExec) &&
                            is_scalar(made.sources[1], made.destination.number) && made.destination.number < 128;
   const auto depth = keeps_depth ? state.depth_in_[made.destination.number] : std::nullopt;
@@ -259,7 +259,7 @@ void LaneStep::store(const LaneRow& row, const uint32_t* result, const uint32_t*
   if (row.result == Kind::mask) return put_mask(made.destination, bits_of(result));
   if (!is_vector(made.destination)) return;
   for (uint32_t r = 0; r < row.result_registers; ++r) {
-    if (r > 0 && !exact) break;  // a high word may have a carry of what is missing
+    if (r > 0 && !exact) break;  // a high word may lack a carry from the missing addend
     auto value = std::make_shared<LaneValue>();
     value->exact = exact;
     std::copy_n(result + r * kWaveLanes, kWaveLanes, value->at.begin());
@@ -337,7 +337,7 @@ void LaneState::set_scalar(size_t number, std::optional<uint32_t> value) {
   if (number > 0) depth_in_[number - 1].reset();
 }
 
-// A mask that is not saved is one that a loop goes on to narrow, at one depth.
+// A loop goes on to narrow the mask that is not saved, at one depth.
 void LaneState::narrow(std::optional<size_t> saved_in) {
   if (saved_in && *saved_in < kScalars) depth_in_[*saved_in] = depths_.size();
   if (!saved_in && !depths_.empty() && !depths_.back().saved) return;
@@ -345,7 +345,7 @@ void LaneState::narrow(std::optional<size_t> saved_in) {
   depths_.push_back({.saved = saved_in.has_value()});
 }
 
-// To the depth itself: to lanes of it that were not active.
+// Widening to the current depth itself activates lanes of that depth that were not active.
 void LaneState::widen(size_t to_depth) {
   const size_t first = to_depth == depths_.size() && to_depth > 0 ? to_depth - 1 : to_depth;
   for (size_t d = first; d < depths_.size(); ++d)

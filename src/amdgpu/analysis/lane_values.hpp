@@ -1,7 +1,7 @@
-// Facts of a wave's lanes that code alone says: the values of registers that follow from a lane's number and constants.
+// Facts about a wave's lanes that follow from code alone: values of registers made of a lane's number and constants.
 // SPDX-License-Identifier: Apache-2.0
-// The wave is a work-group's first, and the group is at least 64 threads long in x: lane l is thread l. What is loaded
-// is not known; scalar registers of which nothing is known hold the same for all lanes all the same.
+// The wave is a work-group's first, and the group is at least 64 threads long in x: lane l is thread l. Loaded values
+// are not known; a scalar register whose value is not known still has one value for all lanes.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace rung::amdgpu {
 
-// The value of one register. Not exact: an addend is missing, which is the same in all lanes.
+// The value of one register. If it is not exact, it lacks an addend, which is the same in all lanes.
 struct LaneValue {
   bool exact = true;
   alignas(64) std::array<uint32_t, kWaveLanes> at{};
@@ -26,19 +26,19 @@ class LaneState {
  public:
   static constexpr size_t kVectors = 512, kScalars = 128;
   static LaneState at_entry();
-  // The value of a vector register by its place (AGPRs behind VGPRs), as the lanes that are active have it.
+  // Returns a vector register's value in the active lanes, by the register's place (AGPRs behind VGPRs).
   const LaneValuePtr& vector(size_t place) const { return vectors_[place]; }
   void step(const Placed& placed, Target target);
-  // Keeps the facts that hold on both ways to a place; true if those are less than before.
+  // Keeps the facts that hold on both paths to a place; returns whether any fact was lost.
   bool meet(const LaneState& other);
 
  private:
   friend struct LaneStep;
-  // EXEC is all lanes at depth 0. At each further depth a condition takes some away; registers that are written there
-  // hold for the lanes that are left alone, and are forgotten when the others come back.
+  // At depth 0 EXEC is all lanes. At each further depth a condition takes some away; registers written there hold for
+  // the remaining lanes alone, and are forgotten when the others come back.
   struct Depth {
     std::array<bool, kVectors> written{};
-    bool saved = true;  // the mask before is in a scalar register
+    bool saved = true;  // a scalar register holds the mask before
   };
   void set_vector(size_t place, LaneValuePtr value);
   void set_scalar(size_t number, std::optional<uint32_t> value);
@@ -47,12 +47,12 @@ class LaneState {
 
   std::array<LaneValuePtr, kVectors> vectors_;
   std::array<std::optional<uint32_t>, kScalars> scalars_;
-  std::array<std::optional<size_t>, kScalars> depth_in_;  // of the mask that a pair of scalar registers holds
+  std::array<std::optional<size_t>, kScalars> depth_in_;  // the depth of the mask that a pair of scalar registers holds
   std::vector<Depth> depths_;                             // without depth 0
 };
 
-// The low word of the vector address of each memory instruction of the listing; null: it has none, or it is not
-// derivable. By the instruction's index.
+// Returns by each instruction's index the low word of a memory instruction's vector address; null: there is none, or it
+// is not derivable.
 std::vector<LaneValuePtr> lane_addresses(const Listing& listing, const std::vector<Block>& blocks);
 
 }  // namespace rung::amdgpu

@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kNone = ~size_t{0};
 
-// The strongly connected parts of some of the blocks, without recursion: code that others wrote may be deep.
+// Finds the strongly connected parts of the chosen blocks, without recursion: code that others wrote may be deep.
 class Parts {
  public:
   Parts(const std::vector<Block>& blocks, std::vector<bool>& chosen)
@@ -32,7 +32,7 @@ class Parts {
     }
   }
   bool seen(size_t block) const { return order_[block] != kNone; }
-  std::vector<std::vector<size_t>> found;  // those in which a block is reached again
+  std::vector<std::vector<size_t>> found;  // the parts in which a block is reached again
 
  private:
   void enter(size_t block) {
@@ -68,7 +68,7 @@ class Parts {
   size_t entered_ = 0;
 };
 
-// All loops among the blocks that are chosen.
+// Returns all loops among the chosen blocks.
 std::vector<std::vector<size_t>> parts_of(const std::vector<Block>& blocks, std::vector<bool>& chosen) {
   Parts parts(blocks, chosen);
   for (size_t block = 0; block < blocks.size(); ++block)
@@ -80,10 +80,10 @@ std::vector<std::vector<size_t>> parts_of(const std::vector<Block>& blocks, std:
 
 std::vector<Loop> loops_of(const std::vector<Block>& blocks) {
   std::vector<bool> chosen(blocks.size(), true);
-  std::vector<size_t> owner(blocks.size(), kNone);  // of each block the loop that was found last
+  std::vector<size_t> owner(blocks.size(), kNone);  // for each block the loop found last
   std::vector<Loop> loops;
   for (int depth = 0; depth < kMostLoopDepth; ++depth) {
-    // Without the first blocks of loops, where compilers enter them, the loops that remain are those within.
+    // Taking out the first block of each loop, where compilers enter it, leaves the loops inside it.
     const auto parts = parts_of(blocks, chosen);
     std::vector<bool> inner(blocks.size());
     for (const auto& part : parts)

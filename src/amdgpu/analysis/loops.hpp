@@ -1,4 +1,4 @@
-// The loops of a listing: blocks from which each of them can be reached again.
+// The loops of a listing: sets of blocks in which each can be reached from each, itself included.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -8,17 +8,17 @@
 
 namespace rung::amdgpu {
 
-// A branch back alone makes no loop: compilers place blocks that run once behind what follows them.
+// A branch back alone makes no loop: compilers place blocks that run once behind the code that follows them.
 struct Loop {
-  std::vector<size_t> blocks;  // all of it, with the loops in it
+  std::vector<size_t> blocks;  // all blocks of the loop, with those of loops in it
   bool innermost = true;       // no other loop is in it
 };
-// Inner loops come behind those that hold them. The rest of a loop without its first block is searched for further
-// ones, to a depth of kMostLoopDepth.
+// Inner loops come behind the loops that hold them. Each loop without its first block is searched for further loops, to
+// a depth of kMostLoopDepth.
 inline constexpr int kMostLoopDepth = 16;
 std::vector<Loop> loops_of(const std::vector<Block>& blocks);
 
-// By the instruction's index: whether it is in one of the loops that `chosen` says yes to.
+// Returns for each instruction's index whether it is in a loop for which `chosen` returns true.
 template <class Chosen>
 std::vector<bool> within(const std::vector<Loop>& loops, const std::vector<Block>& blocks, Chosen chosen) {
   std::vector<bool> inside(blocks.empty() ? 0 : blocks.back().last);

@@ -10,7 +10,7 @@
 namespace rung::amdgpu {
 namespace {
 
-// No text has zero bytes, and all that holds code objects has some at its beginning.
+// Returns whether the file is text: text has no zero bytes, and all forms of code objects have some at their beginning.
 bool is_text(std::span<const std::byte> file) {
   constexpr size_t kFront = 4096;
   const auto front = file.first(std::min(file.size(), kFront));

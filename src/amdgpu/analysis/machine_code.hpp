@@ -1,4 +1,4 @@
-// Kernels of a file, whatever form their code has in it.
+// Reads the kernels of a file, whatever form their code has in it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace rung::amdgpu {
 
-// Reads code objects, as for_each_code_object() finds them, and an assembler's text, whose architecture is `target` if
-// it does not say. Errors: as for_each_code_object(), read_code_object(), read_assembly() and occupancy_of().
+// Reads the code objects that for_each_code_object() finds, or an assembler's text, whose architecture is `target` if
+// it does not say. Errors: those of for_each_code_object(), read_code_object(), read_assembly() and occupancy_of().
 Result<std::vector<KernelReading>> read_machine_code(std::span<const std::byte> file, const IsaOptions& options,
                                                      std::optional<Target> target);
 

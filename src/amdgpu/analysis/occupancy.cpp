@@ -1,4 +1,4 @@
-// Work-groups by each limit, and the least of them.
+// Computes the work-groups that each limit allows, and the least of these.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/analysis/occupancy.hpp"
 
@@ -17,11 +17,11 @@ constexpr uint32_t round_up(uint32_t value, uint32_t unit) { return (value + uni
 // A file of which each user takes a multiple of `unit`.
 struct File {
   uint32_t total, unit;
-  // How many fit beside each other; `most` where none of it is taken.
+  // Returns how many users fit beside each other; `most` if each takes nothing.
   uint32_t users(uint32_t taken, uint32_t most) const {
     return taken == 0 ? most : std::min(most, total / round_up(taken, unit));
   }
-  // The most that each of `count` users may take.
+  // Returns the most that each of `count` users may take.
   uint32_t share(uint32_t count) const { return total / count / unit * unit; }
 };
 
@@ -37,7 +37,7 @@ File lds_file(Target target, OccupancyFormula formula) {
 
 // A work-group's waves are spread over the four SIMDs.
 struct Shape {
-  uint32_t waves;  // of a group
+  uint32_t waves;  // per group
   uint32_t groups(uint32_t waves_per_simd) const { return waves_per_simd * kSimds / waves; }
   uint32_t waves_per_simd(uint32_t count) const { return (count * waves + kSimds - 1) / kSimds; }
 };
@@ -63,7 +63,7 @@ void find_next_step(Occupancy& made, const Resources& taken, const Shape& shape,
       return;
   }
   if (share == 0 || share >= used) return;
-  // As much less may make room for several groups, up to the other limits.
+  // Taking that much less may make room for several groups, up to the other limits.
   std::array<uint32_t, 5> then = made.groups_by_limit;
   then[static_cast<size_t>(made.limit)] = made.limit == Limit::lds ? lds.users(share, kUnlimited) : shape.groups(waves);
   const uint32_t groups = *std::min_element(then.begin(), then.end());
@@ -82,7 +82,7 @@ Result<Occupancy> occupancy_of(const Resources& taken, Target target, OccupancyF
   const File lds = lds_file(target, formula), vgprs = vgpr_file(formula);
   const uint32_t slots = shape.groups(kWaveSlots);
   Occupancy made;
-  // Without registers no wave would run: one unit is the least.
+  // A wave without registers cannot run, so it takes at least one unit.
   made.groups_by_limit = {shape.groups(vgprs.users(std::max(taken.vgprs, 1u), exact ? kWaveSlots : kVgprs)),
                           exact ? shape.groups(kSgprFile.users(taken.sgprs, kWaveSlots)) : kUnlimited,
                           lds.users(taken.lds_bytes, kUnlimited), exact ? slots : kUnlimited,
@@ -91,7 +91,7 @@ Result<Occupancy> occupancy_of(const Resources& taken, Target target, OccupancyF
     made.waves_by_limit[i] = static_cast<double>(made.groups_by_limit[i] * shape.waves) / kSimds;
   const auto least = std::min_element(made.groups_by_limit.begin(), made.groups_by_limit.end());
   made.groups = *least;
-  // Slots are the limit where something else allows no more than they do.
+  // Slots are named as the limit even if another limit allows as few groups.
   const uint32_t wave_slots = made.groups_by_limit[static_cast<size_t>(Limit::wave_slots)];
   made.limit = *least == wave_slots ? Limit::wave_slots : static_cast<Limit>(least - made.groups_by_limit.begin());
   made.waves_per_simd = static_cast<double>(made.groups * shape.waves) / kSimds;

@@ -1,4 +1,4 @@
-// Values that a lane writes to LDS and reads back itself.
+// Finds values that a lane writes to LDS and reads back itself.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -12,10 +12,10 @@ constexpr size_t kMostKept = 16;  // writes that a read is compared with
 
 struct Kept {
   const Access* write;
-  uint32_t barriers = 0;  // since
+  uint32_t barriers = 0;  // since the write
 };
 
-// Whether the distance between lanes' places is known: both are, or the same addend is missing.
+// Returns whether the distance between the lanes' places is known: both addresses are exact, or lack the same addend.
 bool comparable(const Access& one, const Access& two) {
   if (!one.address || !two.address) return false;
   return (one.address->exact && two.address->exact) || one.address == two.address;

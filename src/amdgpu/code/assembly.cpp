@@ -1,4 +1,4 @@
-// An assembler's text, line by line: functions with their labels, directives, metadata.
+// Reads an assembler's text line by line: functions with their labels, directives, metadata.
 // SPDX-License-Identifier: Apache-2.0
 // Source: "Code Object V5 Metadata" and the directives in LLVM's "User Guide for AMDGPU Backend".
 #include "amdgpu/code/assembly.hpp"
@@ -17,17 +17,17 @@
 namespace rung::amdgpu {
 namespace {
 
-// A function while it is read.
+// The state of a function while its text is read.
 struct Function {
   AssemblyKernel made;
   std::unordered_map<std::string_view, uint64_t> labels;      // offsets
-  std::vector<std::pair<size_t, std::string_view>> branches;  // instructions, and the labels they go to
-  std::optional<uint64_t> first_address;                      // of objdump's text
+  std::vector<std::pair<size_t, std::string_view>> branches;  // indices of instructions, and the labels they go to
+  std::optional<uint64_t> first_address;                      // in objdump's text
   uint64_t next_offset = 0;
-  std::array<uint32_t, 5> registers{};  // that the code names, by OperandKind: one more than the highest
+  std::array<uint32_t, 5> registers{};  // by OperandKind: the highest register that the code names, plus one
 };
 
-// Words about a kernel that stand apart from its code, by its name.
+// The words about a kernel that stand apart from its code.
 struct Description {
   std::map<std::string_view, uint32_t> directives, metadata;  // ".amdhsa_next_free_vgpr", ".vgpr_count"
 };
@@ -54,9 +54,9 @@ class Reader {
   std::optional<Target> target_;
   std::vector<Function> functions_;
   std::map<std::string, Description, std::less<>> descriptions_;
-  std::string_view kernel_;                    // whose directives are being read
-  std::map<std::string_view, uint32_t> item_;  // of the metadata's list, while it is read
-  size_t item_column_ = 0;                     // where its keys begin; 0: no item yet
+  std::string_view kernel_;                    // the kernel whose directives are being read
+  std::map<std::string_view, uint32_t> item_;  // an item of the metadata's list, while it is read
+  size_t item_column_ = 0;                     // the column where its keys begin; 0: no item yet
   bool in_function_ = false, in_metadata_ = false, in_kernels_ = false;
   std::string_view item_name_;
   size_t line_ = 0;
@@ -73,7 +73,7 @@ Status Reader::read(std::string_view text) {
   return {};
 }
 
-// "; comment" and "// comment".
+// Splits a line into code and its comment, "; comment" or "// comment".
 std::pair<std::string_view, std::string_view> split_comment(std::string_view text) {
   const size_t at = std::min(text.find(';'), text.find("//"));
   if (at == text.npos) return {trimmed(text), {}};
@@ -105,7 +105,7 @@ void Reader::note_comment(std::string_view comment) {
     functions_.back().made.listing.bytes = static_cast<uint64_t>(*bytes);
 }
 
-// "0000000000001900 <name>:", "name:", ".LBB0_2:". Labels of a function begin with .L, or have no address in objdump's.
+// Reads "0000000000001900 <name>:", "name:", ".LBB0_2:". Local labels begin with .L, or have no address in objdump's.
 bool Reader::label(std::string_view text) {
   if (!text.ends_with(":") || text.find(' ') != text.rfind(' ')) return false;
   std::string_view name = text.substr(0, text.size() - 1);
@@ -129,7 +129,7 @@ void Reader::begin_function(std::string_view name) {
   functions_.back().made.info.name = std::string(name);
 }
 
-// "00000000190C: DC5C8000 047F0002": objdump's words about a line.
+// Returns the address in objdump's words about a line: "00000000190C: DC5C8000 047F0002".
 std::optional<uint64_t> address_in(std::string_view comment) {
   if (!comment.starts_with("//")) return std::nullopt;
   comment = trimmed(comment.substr(2));
@@ -146,7 +146,7 @@ void Reader::instruction(std::string_view text, std::string_view comment) {
   if (address && !function.first_address) function.first_address = *address;
   const uint64_t offset =
       address && *address >= *function.first_address ? *address - *function.first_address : function.next_offset;
-  if (offset < function.next_offset) return void(++listing.undecoded);  // a place that has passed
+  if (offset < function.next_offset) return void(++listing.undecoded);  // a place already passed
   function.next_offset = offset + 4;
   const auto parsed = parse_instruction(text);
   if (!parsed) return void(++listing.undecoded);
@@ -177,7 +177,7 @@ Status Reader::directive(std::string_view text) {
   return {};
 }
 
-// Those that are asked for are plain numbers, but for registers of what calls functions: those stay out.
+// Keeps the asked directives that are plain numbers. Kernels that call functions have expressions, which stay out.
 Status Reader::kernel_directive(std::string_view name, std::string_view value) {
   constexpr std::string_view kAsked[] = {".amdhsa_next_free_vgpr", ".amdhsa_next_free_sgpr",
                                          ".amdhsa_group_segment_fixed_size", ".amdhsa_private_segment_fixed_size"};
@@ -189,8 +189,8 @@ Status Reader::kernel_directive(std::string_view name, std::string_view value) {
   return {};
 }
 
-// YAML of one form: under "amdhsa.kernels:" an item for each kernel, "  - .key: value", whose keys stand in one column.
-// Items of deeper lists are passed over.
+// Reads YAML of one form: under "amdhsa.kernels:" an item for each kernel, "  - .key: value", whose keys stand in one
+// column. Items of deeper lists are passed over.
 void Reader::metadata(std::string_view text) {
   const size_t column = text.find_first_not_of(" -");
   const bool item = trimmed(text).starts_with("-") && column != text.npos;
@@ -228,14 +228,14 @@ Status Reader::resolve(Function& function) const {
     all[index].instruction.immediate = static_cast<int32_t>(words);
   }
   if (function.first_address) {
-    // Padding up to the next function is none of this one's.
+    // Padding up to the next function is not part of this one.
     while (!all.empty() && all.back().instruction.opcode == Opcode::s_nop) all.pop_back();
     function.made.listing.bytes = all.empty() ? 0 : all.back().offset + 4;
   }
   return {};
 }
 
-// Metadata count what is allocated; the directives of the descriptor are there without them, too.
+// The metadata, which count allocated registers, come first; the descriptor's directives stand in if they are missing.
 Status Reader::describe(Function& function) const {
   KernelInfo& info = function.made.info;
   const auto found = descriptions_.find(info.name);
@@ -262,7 +262,7 @@ Status Reader::describe(Function& function) const {
 }
 
 Result<std::vector<AssemblyKernel>> Reader::finish() {
-  // Where nothing is described every function may be a kernel; else the others are called by those.
+  // Every function may be a kernel if nothing is described; otherwise the described ones are, and they call the others.
   const bool none = descriptions_.empty();
   std::vector<AssemblyKernel> kernels;
   for (Function& function : functions_) {

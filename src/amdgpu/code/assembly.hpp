@@ -1,4 +1,4 @@
-// Kernels in an assembler's text: what clang -S and Triton write, and what llvm-objdump -d does.
+// Reads kernels from an assembler's text, as clang -S, Triton and llvm-objdump -d write it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
@@ -13,14 +13,14 @@ namespace rung::amdgpu {
 struct AssemblyKernel {
   KernelInfo info;  // entry, descriptor words and arguments are not filled
   Listing listing;
-  // Registers, LDS and scratch are the compiler's words. Else, as in llvm-objdump's text: registers are those that the
-  // code names, LDS and scratch are not known, and a group is taken for `kUnknownThreads`.
+  // True: registers, LDS and scratch are the compiler's words. False, as in llvm-objdump's text: registers are those
+  // that the code names, LDS and scratch are not known, and a group is taken for `kUnknownThreads`.
   bool described = false;
 };
 inline constexpr uint32_t kUnknownThreads = 256;
 
-// `target`: of text that does not name its own. Errors (ErrorKind::file): no kernel, no architecture or one that is not
-// known, numbers that are none; each names its line.
+// `target` holds for text that does not name its own. Errors (ErrorKind::file): no kernel, a missing or unknown
+// architecture, words that are no numbers; each names its line.
 Result<std::vector<AssemblyKernel>> read_assembly(std::string_view text, std::optional<Target> target);
 
 }  // namespace rung::amdgpu

@@ -1,4 +1,4 @@
-// The file's segments and relocations, then for each kernel that its note tells of: the note's words, its descriptor.
+// Reads a file's segments and relocations, then for each kernel in its note the note's words and the descriptor.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/code/code_object.hpp"
 
@@ -16,14 +16,14 @@ using nlohmann::json;
 
 constexpr uint16_t kMachineAmdgpu = 224;       // EM_AMDGPU
 constexpr uint8_t kOsAbiHsa = 64;              // ELFOSABI_AMDGPU_HSA
-constexpr uint8_t kAbiVersions[] = {2, 3, 4};  // of code object versions 4, 5 and 6
+constexpr uint8_t kAbiVersions[] = {2, 3, 4};  // for code object versions 4, 5 and 6
 constexpr uint32_t kMachMask = 0xff;           // EF_AMDGPU_MACH
 constexpr uint32_t kMetadataNote = 32;         // NT_AMDGPU_METADATA
 constexpr uint64_t kMostImageBytes = uint64_t{1} << 30;
 constexpr uint32_t kMostLaneScratch = 1 << 20;         // bytes; hardware gives a wave 8 MB at most
 constexpr uint32_t kAbsolute64 = 3, kRelative64 = 13;  // R_AMDGPU_ABS64, R_AMDGPU_RELATIVE64
 
-// NAME.kd as stored in memory.
+// The descriptor NAME.kd as stored in memory.
 struct Descriptor {
   uint32_t lds_bytes, scratch_bytes, argument_bytes, reserved0;
   int64_t entry_offset;  // from the descriptor's own address
@@ -66,7 +66,7 @@ Status load_segments(CodeObject& object, const ElfFile& elf) {
   return {};
 }
 
-// Notes are a name and a description, each padded to four bytes.
+// A note is a name and a description, each padded to four bytes.
 Result<std::span<const std::byte>> metadata_note(const ElfFile& elf) {
   for (const Elf64_Phdr& header : elf.segments) {
     if (header.p_type != PT_NOTE) continue;
@@ -170,7 +170,7 @@ Status read_kernels(CodeObject& object, const ElfFile& elf) {
   if (!metadata) return bad_file("code object: metadata: {}", metadata.error().message);
   if (!metadata->is_object()) return bad_file("code object: metadata: got {}, wanted a map", describe(*metadata));
   auto kernels = metadata->find("amdhsa.kernels");
-  if (kernels == metadata->end()) return {};  // functions alone
+  if (kernels == metadata->end()) return {};  // the object has functions alone
   if (!kernels->is_array()) return bad_file("code object: kernels: got {}, wanted an array", describe(*kernels));
   for (const json& map : *kernels) {
     if (!map.is_object()) return bad_file("code object: a kernel: got {}, wanted a map", describe(map));

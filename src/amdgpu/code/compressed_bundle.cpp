@@ -1,8 +1,8 @@
-// Bundles are unpacked in one go into memory of the size that their header tells.
+// Unpacks a bundle in one go into memory of the size that its header tells.
 // SPDX-License-Identifier: Apache-2.0
 // Source: "Clang Offload Bundler" in clang's documentation (compressed offload bundle layout). After "CCOB" come 16
-// bits each of version and method; version 2 adds how long the bundle is, in 32 bits, version 3 in 64; then the
-// unpacked size, in as many, 32 in version 1; 64 bits of a hash; the stream.
+// bits each of version and method. Version 2 adds the bundle's length in 32 bits, version 3 in 64. Then come the
+// unpacked size, in as many bits, 32 in version 1; 64 bits of a hash; the stream.
 #include "amdgpu/code/compressed_bundle.hpp"
 
 #include <zlib.h>
@@ -27,14 +27,14 @@ std::optional<T> read_at(std::span<const std::byte> from, size_t at) {
   std::memcpy(&value, from.data() + at, sizeof value);
   return value;
 }
-// In 4 bytes or in 8.
+// Reads a size of 4 or 8 bytes.
 std::optional<uint64_t> size_at(std::span<const std::byte> from, size_t at, size_t width) {
   if (width == 8) return read_at<uint64_t>(from, at);
   const auto value = read_at<uint32_t>(from, at);
   return value ? std::optional<uint64_t>(*value) : std::nullopt;
 }
 
-// How streams of the method begin: zlib's two bytes are a multiple of 31 and name its one method.
+// Returns whether a stream of the method begins here: zlib's two bytes are a multiple of 31 and name its one method.
 bool begins_stream(std::span<const std::byte> stream, CompressedBundle::Method method) {
   if (method == CompressedBundle::Method::zstd) return read_at<uint32_t>(stream, 0) == uint32_t{ZSTD_MAGICNUMBER};
   if (stream.size() < 2) return false;
@@ -48,7 +48,7 @@ Status inflate_all(UnpackedBundle& to, std::span<const std::byte> from) {
   if (inflateInit(&z) != Z_OK) return no_memory("out of memory for unpacking");
   z.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(from.data()));
   z.avail_in = static_cast<uInt>(std::min(from.size(), kMost));
-  Bytef none = 0;  // zlib wants a place even where nothing comes
+  Bytef none = 0;  // zlib wants a place even if nothing comes
   z.next_out = to.bytes.empty() ? &none : reinterpret_cast<Bytef*>(to.bytes.data());
   z.avail_out = static_cast<uInt>(to.bytes.size());
   const int code = inflate(&z, Z_FINISH);

@@ -1,4 +1,4 @@
-// Bundles of code objects that clang has compressed: a header, then one stream of zlib or zstd.
+// Unpacks the bundles of code objects that clang has compressed: a header, then one stream of zlib or zstd.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -14,19 +14,19 @@ namespace rung::amdgpu {
 // Views the file.
 struct CompressedBundle {
   enum class Method : uint16_t { zlib, zstd } method;
-  uint64_t unpacked_bytes = 0;        // as the header has it
-  std::span<const std::byte> packed;  // begins there; may go on behind the stream's end
+  uint64_t unpacked_bytes = 0;        // according to the header
+  std::span<const std::byte> packed;  // begins with the stream; may go on behind its end
 };
 
-// Nullopt: no bundle begins where `rest` does. Errors (ErrorKind::file): one does, and is cut short.
+// Returns nullopt if no bundle begins where `rest` does. Errors (ErrorKind::file): the bundle is cut short.
 Result<std::optional<CompressedBundle>> bundle_at(std::span<const std::byte> rest);
 
 struct UnpackedBundle {
   std::vector<std::byte> bytes;
-  size_t packed_bytes = 0;  // of the stream
+  size_t packed_bytes = 0;  // the stream's length
 };
-// Takes what it unpacks from `left`, the bytes that the bundles of a file may still become. Errors (ErrorKind::file):
-// damaged data, another size than the header's; more than is left, before memory is taken for it.
+// Unpacks a bundle, and subtracts its bytes from `left`, the bytes that a file's bundles may still become. Errors
+// (ErrorKind::file): damaged data, a size other than the header's; more than is left, before memory is taken.
 Result<UnpackedBundle> unpack(const CompressedBundle& bundle, uint64_t& left);
 
 }  // namespace rung::amdgpu

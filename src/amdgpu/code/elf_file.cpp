@@ -1,4 +1,4 @@
-// Header, then segments, then sections, of which the dynamic symbols and relocations are kept.
+// Reads the header, then segments, then sections, and keeps the dynamic symbols and relocations.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/code/elf_file.hpp"
 
@@ -17,7 +17,7 @@ T as(std::span<const std::byte> bytes) {
   return made;
 }
 
-// `count` entries of `each` bytes, whose first sizeof(T) are a T.
+// Reads a table of `bytes` bytes as entries of T.
 template <class T>
 Result<std::vector<T>> table(const ElfFile& file, uint64_t offset, uint64_t bytes, std::string_view what) {
   RUNG_TRY(auto all, file.part(offset, bytes, what));

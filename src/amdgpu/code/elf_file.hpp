@@ -1,4 +1,4 @@
-// The parts of a 64-bit little-endian ELF file that are asked for, each checked against the file's size.
+// Reads the needed parts of a 64-bit little-endian ELF file, each checked against the file's size.
 // SPDX-License-Identifier: Apache-2.0
 // Source: the System V ABI's "gABI" (ELF-64 object file format), whose structures the system's <elf.h> declares.
 #pragma once
@@ -21,13 +21,13 @@ struct ElfSymbol {
 };
 
 struct ElfFile {
-  std::span<const std::byte> bytes;  // of the file
+  std::span<const std::byte> bytes;  // the whole file
   Elf64_Ehdr header{};
   std::vector<Elf64_Phdr> segments;
   std::vector<ElfSymbol> symbols;       // the dynamic ones, in their order
-  std::vector<Elf64_Rela> relocations;  // those for loading
+  std::vector<Elf64_Rela> relocations;  // the relocations for loading
 
-  // Errors: they are not all within the file; `what` names the part.
+  // Errors: the bytes are not all within the file; `what` names the part.
   Result<std::span<const std::byte>> part(uint64_t offset, uint64_t count, std::string_view what) const;
 };
 

@@ -16,8 +16,8 @@ namespace {
 
 constexpr uint16_t kMachineAmdgpu = 224;  // EM_AMDGPU
 
-// From the header to the end of the section headers, which stand last; 0: no code object begins at byte `at`.
-// Errors: one does, and is cut short.
+// Returns the bytes from the header to the end of the section headers, which stand last; 0: no code object begins at
+// byte `at`. Errors: the object there is cut short.
 Result<size_t> object_bytes(std::span<const std::byte> file, size_t at) {
   const auto rest = file.subspan(at);
   Elf64_Ehdr header;
@@ -36,7 +36,7 @@ using Visit = std::function<Status(std::span<const std::byte>)>;
 
 constexpr std::string_view kElf(ELFMAG, SELFMAG), kCompressed = "CCOB";
 
-// The state of the search: how many objects, and where it goes on.
+// The state of the search: how many objects were found, and where it goes on.
 struct Found {
   size_t objects = 0, end = 0;
 };
@@ -48,7 +48,7 @@ Result<Found> visit_object(std::span<const std::byte> file, size_t at, const Vis
   return Found{1, at + bytes};
 }
 
-// The place of a word from `at` on; the file's end: none.
+// Returns the place of a word from `at` on; the file's end if there is none.
 size_t find_from(std::span<const std::byte> file, size_t at, std::string_view word) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   return std::min(text.find(word, at), file.size());
@@ -63,7 +63,7 @@ Result<size_t> visit_unpacked(std::span<const std::byte> file, const Visit& visi
   return objects;
 }
 
-// `left`: as unpack() takes it.
+// `left` is the same as for unpack().
 Result<Found> visit_bundle(std::span<const std::byte> file, size_t at, const Visit& visit, uint64_t& left) {
   const auto bundle = bundle_at(file.subspan(at));
   if (!bundle) return fail_in(bundle.error(), "the compressed bundle at byte {}", at);

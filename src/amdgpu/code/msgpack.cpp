@@ -1,4 +1,4 @@
-// A value at a time, never beyond the bytes given.
+// Reads a value at a time, never beyond the bytes given.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/code/msgpack.hpp"
 
@@ -72,7 +72,7 @@ class Reader {
     RUNG_TRY(auto letters, take(count));
     return json(std::string(reinterpret_cast<const char*>(letters.data()), letters.size()));
   }
-  // Each value takes a byte at least, so that a count alone makes nothing large.
+  // Each value takes at least a byte, so a count alone makes nothing large.
   Result<json> array(uint64_t count, int depth) {
     json made = json::array();
     for (uint64_t i = 0; i < count; ++i) {

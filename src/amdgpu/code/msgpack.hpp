@@ -1,4 +1,4 @@
-// MessagePack, as far as the notes of code objects use it.
+// Parses MessagePack as far as the notes of code objects use it.
 // SPDX-License-Identifier: Apache-2.0
 // Source: the MessagePack specification (github.com/msgpack/msgpack, spec.md).
 #pragma once
@@ -10,8 +10,8 @@
 
 namespace rung::amdgpu {
 
-// Nil, booleans, integers, strings, arrays and maps with strings as keys. Errors, each with its place: bytes that end
-// early or are left over, a kind of value that is none of these, a key twice, arrays and maps more than 16 deep.
+// Reads nil, booleans, integers, strings, arrays, and maps with strings as keys. Errors, each with its place: bytes
+// that end early or are left over, another kind of value, a key twice, arrays and maps more than 16 deep.
 Result<nlohmann::json> parse_msgpack(std::span<const std::byte> bytes);
 
 }  // namespace rung::amdgpu

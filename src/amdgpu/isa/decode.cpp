@@ -1,4 +1,4 @@
-// The format of an instruction from its first bits, and the formats of scalar instructions.
+// Tells an instruction's format from its first bits, and decodes the formats of scalar instructions.
 // SPDX-License-Identifier: Apache-2.0
 // Source: the chapter on microcode formats in AMD's "Instruction Set Architecture" reference guides for CDNA 2, 3
 // and 4.
@@ -9,7 +9,7 @@
 namespace rung::amdgpu {
 namespace {
 
-// The word behind a scalar instruction is there only if an operand asks for it.
+// A scalar instruction has a literal word behind it only if an operand names it.
 bool put_scalar_source(const Code& code, Instruction& instruction, uint32_t number, const Spec& spec) {
   if (spec.form == Spec::Form::none) return true;
   if (spec.form == Spec::Form::simm) {
@@ -34,7 +34,7 @@ Decoded decode_sop1(const Code& code) {
   return made;
 }
 
-// SOP2 and SOPC differ in where the number stands, and in the destination.
+// SOP2 and SOPC differ in the place of their number, and in the destination.
 Decoded decode_two_scalars(const Code& code, Encoding encoding) {
   const bool two = encoding == Encoding::sop2;
   const Row* row = code.row(encoding, two ? bits(code.first, 23, 7) : bits(code.first, 16, 7));

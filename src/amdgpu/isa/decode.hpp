@@ -1,4 +1,4 @@
-// Machine code to instructions, and instructions to the assembler's text.
+// Turns machine code into instructions, and instructions into the assembler's text.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -11,15 +11,15 @@
 
 namespace rung::amdgpu {
 
-// The instruction at the front of `code`; nothing if no instruction of `target` begins so or `code` ends within it.
+// Returns the instruction at the front of `code`; nothing if `target` has no such instruction or `code` ends within it.
 std::optional<Instruction> decode(std::span<const std::byte> code, Target target);
 
-// As llvm-objdump writes it, without the address: "v_add_f32_e32 v1, v2, v3". `target` decides between spellings
-// (glc on gfx90a, sc0 later). Branch targets are written as the plain simm16.
+// Writes an instruction as llvm-objdump does, without the address: "v_add_f32_e32 v1, v2, v3". `target` decides between
+// spellings (glc on gfx90a, sc0 later). Branch targets are written as the plain simm16.
 std::string to_text(const Instruction& instruction, Target target);
 
 std::string_view name_of(Opcode opcode);
-// The suffix of its encoding, as objdump writes it: "_e32", "_e64", "_sdwa", "_dpp" or "".
+// Returns the encoding's suffix as objdump writes it: "_e32", "_e64", "_sdwa", "_dpp" or "".
 std::string_view suffix_of(const Instruction& instruction);
 
 }  // namespace rung::amdgpu

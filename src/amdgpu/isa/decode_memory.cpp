@@ -1,4 +1,4 @@
-// Accesses to memory: SMEM, DS, FLAT with GLOBAL and SCRATCH, MUBUF.
+// Decodes accesses to memory: SMEM, DS, FLAT with GLOBAL and SCRATCH, MUBUF.
 // SPDX-License-Identifier: Apache-2.0
 // Source: the chapter on microcode formats in AMD's "Instruction Set Architecture" reference guides for CDNA 2, 3
 // and 4.
@@ -7,11 +7,11 @@
 namespace rung::amdgpu {
 namespace {
 
-constexpr uint32_t kOff = 0x7f;  // the scalar base that says there is none
+constexpr uint32_t kOff = 0x7f;  // a scalar base of this number means none
 constexpr Spec kDword{Spec::Form::any, Type::b32, 1}, kAddress{Spec::Form::any, Type::b64, 2};
 constexpr Spec kResource{Spec::Form::any, Type::b128, 4};
 
-// A vector register, or nothing where the row has none; `accumulator` is the bit that stands for all data.
+// Puts a vector register, or nothing if the row has none; `accumulator` is the bit that stands for all data.
 bool put_data(Operand& place, uint32_t number, const Spec& spec, bool accumulator) {
   if (spec.form == Spec::Form::none) return true;
   if (!fits(number, spec.registers)) return false;
@@ -25,7 +25,7 @@ bool put_data_source(Instruction& made, uint32_t number, const Spec& spec, bool 
 
 void put_off(Instruction& made) { ++made.source_count; }
 
-// The bits that gfx90a calls glc, slc and scc are sc0, nt and sc1 later.
+// The bits that gfx90a calls glc, slc and scc are named sc0, nt and sc1 later.
 struct CacheBits {
   int sc0, nt, sc1;
 };
@@ -35,12 +35,12 @@ void put_cache_bits(const Code& code, Instruction& made, const CacheBits& at) {
   made.memory.sc1 = bit(code.first, at.sc1);
 }
 
-// The address of a global or scratch access: a base in scalar registers, an offset or the address itself in vector
-// ones.
+// The address of a global or scratch access has a base in scalar registers, and an offset or the address itself in
+// vector registers.
 bool put_segment_address(const Code& code, const Row& row, Instruction& made) {
   const uint32_t number = bits(*code.second, 0, 8), base = bits(*code.second, 16, 7);
   if (row.encoding == Encoding::global) return put_data_source(made, number, base == kOff ? kAddress : kDword);
-  // Scratch: before gfx942 either of both; since then bit 13 says whether the vector register counts.
+  // A scratch access on gfx90a has one of the two; since gfx942 bit 13 says whether the vector register counts.
   const bool has_vector = code.target == Target::gfx90a ? base == kOff : bit(code.first, 13);
   if (has_vector) return put_data_source(made, number, kDword);
   put_off(made);
@@ -119,7 +119,7 @@ Decoded decode_flat(const Code& code) {
   if (!row) return std::nullopt;
   Instruction made = begin(*row, encoding, 8);
   put_cache_bits(code, made, {16, 17, 25});
-  // Since gfx942, loads to the local data share are instructions of their own.
+  // Since gfx942, loads to the local data share are separate instructions.
   const bool moves_to_lds = code.target == Target::gfx90a && encoding != Encoding::flat && bit(code.first, 13);
   if (moves_to_lds && (row->destination.registers != 1 || (row->flags & kAtomic))) return std::nullopt;
   made.memory.lds = (row->flags & kLds) || moves_to_lds;

@@ -1,4 +1,4 @@
-// Shared by the decoders of the formats: words of the code, bits of a word. Internal to decode*.cpp.
+// Words of the code and bits of a word, shared by the decoders of the formats. Internal to decode*.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace rung::amdgpu {
 
-// `count` bits of `word` from bit `first`.
+// Returns `count` bits of `word` from bit `first`.
 constexpr uint32_t bits(uint32_t word, int first, int count) { return word >> first & ((1u << count) - 1); }
 constexpr bool bit(uint32_t word, int place) { return word >> place & 1; }
 constexpr int32_t sign_extend(uint32_t value, int width) {
@@ -41,7 +41,7 @@ inline Instruction begin(const Row& row, Encoding encoding, int size) {
   return instruction;
 }
 
-// One operand; false: its code names none.
+// Puts one operand; returns false if there is none.
 inline bool put(Operand& place, const std::optional<Operand>& operand) {
   if (operand) place = *operand;
   return operand.has_value();

@@ -1,4 +1,4 @@
-// Vector instructions: the short formats with their SDWA and DPP words, VOP3, VOP3P and matrix products.
+// Decodes vector instructions: the short formats with their SDWA and DPP words, VOP3, VOP3P and matrix products.
 // SPDX-License-Identifier: Apache-2.0
 // Source: the chapter on microcode formats in AMD's "Instruction Set Architecture" reference guides for CDNA 2, 3
 // and 4.
@@ -22,7 +22,7 @@ bool put_vector_destination(Instruction& made, uint32_t number, const Spec& spec
   return true;
 }
 
-// Numbers with a point can be negated, and what v_cndmask chooses; to others the bits mean nothing.
+// Sources of floating-point types and those of v_cndmask can be negated; for others the bits mean nothing.
 bool has_sign(const Instruction& made, Type type) {
   switch (type) {
     case Type::f16:
@@ -65,7 +65,7 @@ bool sdwa_is_valid(const Row& row, uint32_t word) {
   return selects && (row.encoding == Encoding::vopc || (bits(word, 8, 3) < 7 && bits(word, 11, 2) < 3));
 }
 
-// A source of SDWA is a vector register, or a scalar operand where its bit says so.
+// An SDWA source is a vector register, or a scalar operand if its bit says so.
 std::optional<Operand> sdwa_source(uint32_t number, bool is_scalar, const Spec& spec) {
   return source_operand(is_scalar ? number : number + kFirstVgpr, spec, std::nullopt);
 }
@@ -102,13 +102,13 @@ Decoded decode_dpp(const Code& code, const Row& row, Instruction made) {
   return made;
 }
 
-// Sources of an instruction of one word, perhaps with a literal behind it.
+// Decodes the sources of an instruction of one word, perhaps with a literal behind it.
 Decoded decode_plain(const Code& code, const Row& row, Instruction made) {
   const uint32_t numbers[] = {bits(code.first, 0, 9), kFirstVgpr + bits(code.first, 9, 8)};
   int field = 0;
   for (int s = 0; s < row.source_count; ++s) {
     const Spec& spec = row.sources[s];
-    if (spec.form == Spec::Form::mask) continue;  // vcc, by the caller
+    if (spec.form == Spec::Form::mask) continue;  // the caller adds vcc
     if (spec.form == Spec::Form::acc && numbers[field] < kFirstVgpr) return std::nullopt;
     const bool inner = is_inner_literal(row.opcode, static_cast<size_t>(s));
     if (!put_source(made, source_operand(inner ? kLiteralCode : numbers[field], spec, code.second)))
@@ -123,7 +123,7 @@ Decoded decode_plain(const Code& code, const Row& row, Instruction made) {
 Decoded short_vector_sources(const Code& code, const Row& row, Instruction made) {
   const uint32_t first_source = bits(code.first, 0, 9);
   const bool has_more = first_source == kSdwaCode || first_source == kDppCode;
-  if (has_more && row.source_count == 0) {  // v_nop has these forms, too, in which nothing means anything
+  if (has_more && row.source_count == 0) {  // v_nop has these forms, too, but they do nothing
     made.bytes = 8;
     return code.second ? Decoded(made) : std::nullopt;
   }
@@ -132,7 +132,7 @@ Decoded short_vector_sources(const Code& code, const Row& row, Instruction made)
   return decode_plain(code, row, made);
 }
 
-// A truth table of v_bitop3 stands where other instructions have modifiers of their sources.
+// v_bitop3 has a truth table in the place of other instructions' modifiers of sources.
 int32_t bitop_table(const Code& code) {
   const uint32_t low = bits(*code.second, 29, 3), middle = bits(code.first, 8, 3), high = bits(*code.second, 27, 2);
   return static_cast<int32_t>(low | middle << 3 | high << 6);
@@ -190,7 +190,7 @@ void apply_packed_modifiers(const Code& code, const Row& row, Instruction& made)
   }
 }
 
-// Registers of an f8, f6 or f4 operand of 32 values, by its format.
+// Returns the registers of an operand of 32 values of f8, f6 or f4, by its format.
 uint8_t registers_of_format(uint32_t format) { return format <= 1 ? 8 : format <= 3 ? 6 : 4; }
 
 bool put_matrix_sources(const Code& code, const Row& row, Instruction& made, bool accumulator) {
@@ -204,7 +204,7 @@ bool put_matrix_sources(const Code& code, const Row& row, Instruction& made, boo
     if (s < 2 && number < kFirstVgpr) return false;
     if (!put_source(made, source_operand(number, spec, std::nullopt))) return false;
     Operand& source = made.sources[s];
-    const bool index = made.destination.registers != source.registers && s == 2;  // of a sparse product: a VGPR
+    const bool index = made.destination.registers != source.registers && s == 2;  // a sparse product's, in a VGPR
     const bool own = s < 2 ? bit(*code.second, 27 + s) : accumulator && !index;
     if (source.kind == OperandKind::vgpr && own) source.kind = OperandKind::agpr;
   }
@@ -220,7 +220,7 @@ Decoded decode_matrix(const Code& code, const Row& row, Instruction made) {
   return made;
 }
 
-// A product with scales has two more words in front of its own: where the scales are, and which of their bytes.
+// A product with scales has two words in front of its own: they name the scales, and which of their bytes to take.
 Decoded decode_scaled(const Code& code) {
   Code product{code.bytes.subspan(8), code.target};
   const std::optional<uint32_t> first = product.word(0), second = product.word(1);
@@ -230,7 +230,7 @@ Decoded decode_scaled(const Code& code) {
   const Row* row = code.row(Encoding::vop3p, kScaled + bits(product.first, 16, 7));
   if (!row) return std::nullopt;
   Decoded made = decode_matrix(product, *row, begin(*row, Encoding::vop3p, 16));
-  if (!made || made->matrix.abid != 1) return std::nullopt;  // says that there are scales
+  if (!made || made->matrix.abid != 1) return std::nullopt;  // abid 1 says that there are scales
   made->matrix.abid = 0;
   for (int s = 0; s < 2; ++s) {
     if (!put_source(*made, source_operand(bits(*code.second, 9 * s, 9), row->sources[3 + s], std::nullopt)))

@@ -1,4 +1,4 @@
-// Machine code to a listing, and the branches in it.
+// Makes listings from machine code, and finds the goals of branches.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/isa/listing.hpp"
 

@@ -14,7 +14,7 @@ namespace rung::amdgpu {
 struct Placed {
   uint64_t offset = 0;  // from the kernel's first instruction, in bytes
   Instruction instruction;
-  // Every field is filled. Text may have modifiers of arithmetic that are not read; what it computes is unknown then.
+  // True: every field is filled. False: the text may have modifiers that are not read, so its result is unknown.
   bool whole = true;
 };
 
@@ -22,15 +22,15 @@ struct Listing {
   Target target{};
   std::vector<Placed> instructions;
   uint32_t undecoded = 0;  // words or lines that are no instruction
-  uint64_t bytes = 0;      // of code; 0: text that does not say
+  uint64_t bytes = 0;      // of code; 0: the listing is text that does not say
 };
 
-// Lists code; words that do not decode are skipped and counted.
+// Lists code; skips and counts words that do not decode.
 Listing list_code(std::span<const std::byte> code, Target target);
 
-// Where a branch of a listing goes, from the kernel's first instruction; negative: nowhere in it, or no branch.
+// Returns a branch's goal in bytes from the kernel's first instruction; negative: it is before that, or no branch.
 int64_t goal_of(const Placed& placed);
-// Whether what follows the instruction is reached by it only as another branch's goal.
+// Returns whether the instruction never falls through to the next one.
 bool ends_path(const Instruction& instruction);
 
 }  // namespace rung::amdgpu

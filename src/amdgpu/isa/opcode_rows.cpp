@@ -1,6 +1,6 @@
-// The rows of opcodes_*.inc, found by encoding and number.
+// Finds the rows of opcodes_*.inc by encoding and number.
 // SPDX-License-Identifier: Apache-2.0
-// Sources: AMD's "Instruction Set Architecture" reference guides for CDNA 2, 3 and 4; numbers and widths of operands
+// Sources: AMD's "Instruction Set Architecture" reference guides for CDNA 2, 3 and 4. The numbers and operands' widths
 // were compared with LLVM's assembler.
 #include "amdgpu/isa/opcode_rows.hpp"
 
@@ -65,7 +65,7 @@ constexpr size_t kOpcodes = 0
 #undef RUNG_AMD_OPCODE
     ;
 
-// Indices into kRows, from 1; 0: none.
+// Indices into kRows, from 1; 0: there is no row.
 struct Index {
   std::vector<uint16_t> by_number = std::vector<uint16_t>(kEncodings * kTargetCount * kNumbers);
   std::vector<uint16_t> by_opcode = std::vector<uint16_t>(kOpcodes);

@@ -1,8 +1,8 @@
-// The table of instructions: for each encoding and number the opcode, its targets, and what its operands are.
+// The table of instructions: for each encoding and number the opcode, its targets and its operands.
 // SPDX-License-Identifier: Apache-2.0
-// Rows stand in opcodes_*.inc, one an instruction and encoding:
+// opcodes_*.inc have one row for each instruction and encoding:
 //   RUNG_AMD_ROW(encoding, number, targets, name, flags, destination, sources...)
-// A row of VOP1, VOP2 or VOPC holds for its 64-bit form, too, whose number is offset by kVop1InVop3, ....
+// A row of VOP1, VOP2 or VOPC also holds for its 64-bit form, whose number is offset by kVop1InVop3, ....
 #pragma once
 #include <array>
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Spec {
   Form form = Form::none;
   Type type = Type::b32;
   uint8_t registers = 0;
-  bool carry = false;  // a destination that a carry out stands behind
+  bool carry = false;  // a destination with a carry out behind it
   constexpr Spec operator*(int times) const {
     Spec more = *this;
     more.registers = static_cast<uint8_t>(registers * times);
@@ -29,18 +29,18 @@ struct Spec {
 };
 
 enum RowFlags : uint16_t {
-  kOpSel = 1,         // VOP3: halves are chosen, written as one bit an operand
-  kOpSel4 = 2,        // likewise, written as four bits
+  kOpSel = 1,         // VOP3: halves are chosen, written as one bit per operand
+  kOpSel4 = 2,        // the same, written as four bits
   kNoE64 = 4,         // VOP1 and VOP2 without a 64-bit form, and so without a suffix
-  kBitop = 8,         // v_bitop3: modifiers are its truth table
-  kPacked = 16,       // VOP3P: halves are chosen twice, op_sel_hi is 1 by default
+  kBitop = 8,         // v_bitop3: its truth table stands for modifiers
+  kPacked = 16,       // VOP3P: halves are chosen twice; op_sel_hi is 1 by default
   kMix = 32,          // VOP3P: op_sel_hi says which sources are f16, and is 0 by default; abs in the place of neg_hi
   kNoPacked = 64,     // VOP3P whose halves cannot be chosen
   kMatrix = 128,      // VOP3P-MAI: accumulation registers, broadcasts
   kTwoOffsets = 256,  // DS
-  kGws = 512,         // DS: of global wave sync
-  kAtomic = 1024,     // returns what was there if sc0 says so
-  kLds = 2048,        // loads go to the local data share
+  kGws = 512,         // DS: global wave sync
+  kAtomic = 1024,     // returns the old value if sc0 says so
+  kLds = 2048,        // loads to the local data share
   kNoAddress = 4096,  // MUBUF that controls caches
   kProbe = 8192,      // SMEM: the data register's field is a number
 };
@@ -58,11 +58,11 @@ struct Row {
 
 inline constexpr uint16_t kVopcInVop3 = 0, kVop2InVop3 = 0x100, kVop1InVop3 = 0x140, kScaled = 0x100;
 
-// The row of `number` in `encoding`; null: `target` has none. A number of Encoding::vop3 includes 64-bit forms.
+// Returns the row of `number` in `encoding`; null: `target` has none. Numbers of Encoding::vop3 include 64-bit forms.
 const Row* find_row(Encoding encoding, uint32_t number, Target target);
-// Whether source `source` is the constant that v_madmk, v_madak, v_fmamk and v_fmaak always have behind them.
+// Returns whether source `source` is the constant that v_madmk, v_madak, v_fmamk and v_fmaak always have behind them.
 bool is_inner_literal(Opcode opcode, size_t source);
-// The first row of an opcode: of its shortest encoding.
+// Returns the first row of an opcode, that of its shortest encoding.
 const Row& row_of(Opcode opcode);
 
 }  // namespace rung::amdgpu

@@ -1,8 +1,8 @@
-// Operands by their numbers in machine code.
+// Finds operands by their numbers in machine code.
 // SPDX-License-Identifier: Apache-2.0
-// Source: the chapter on operands in AMD's "Instruction Set Architecture" reference guides for CDNA 2, 3 and 4. What a
-// constant means to a packed or 64-bit operand is how compilers rely on it: packed halves of 16 bits take the 32 bits
-// of the constant, packed f32 its low half alone, and a literal of a 64-bit integer is extended by zeros unless signed.
+// Source: the chapter on operands in AMD's "Instruction Set Architecture" reference guides for CDNA 2, 3 and 4. Packed
+// and 64-bit operands take constants in the way that compilers rely on: packed halves of 16 bits take the 32 bits of
+// the constant, packed f32 its low half alone, and a literal of a 64-bit integer is extended by zeros unless signed.
 #include "amdgpu/isa/operand_codes.hpp"
 
 namespace rung::amdgpu {
@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kFirstInteger = 128, kLastPositive = 192, kLastInteger = 208, kFirstFloat = 240, kLastFloat = 248;
 
-// The nine numbers with a point, as each type has them: 0.5, -0.5, 1, -1, 2, -2, 4, -4, 1 / (2 pi).
+// The nine floating-point inline constants in each type: 0.5, -0.5, 1, -1, 2, -2, 4, -4, 1 / (2 pi).
 constexpr uint16_t kHalf[] = {0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000, 0xc000, 0x4400, 0xc400, 0x3118};
 constexpr uint16_t kBrain[] = {0x3f00, 0xbf00, 0x3f80, 0xbf80, 0x4000, 0xc000, 0x4080, 0xc080, 0x3e22};
 constexpr uint32_t kSingle[] = {0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000,
@@ -37,7 +37,7 @@ uint64_t float_bits(uint32_t index, Type type) {
   return has_64_bits(type) ? kDouble[index] : kSingle[index];
 }
 
-// Scalar registers of one kind, from `first` to `last` as numbered in code; an operand does not go beyond its kind.
+// Scalar registers of one kind, from `first` to `last` as encoded; an operand stays within its kind.
 struct ScalarKind {
   uint32_t first, last;
 };
@@ -45,11 +45,11 @@ constexpr ScalarKind kScalarKinds[] = {{0, kFlatScratch - 1},
                                        {kFlatScratch, kFlatScratch + 1},
                                        {kXnackMask, kXnackMask + 1},
                                        {kVcc, kVcc + 1},
-                                       {kVcc + 2, kM0 - 1},  // of trap handlers
+                                       {kVcc + 2, kM0 - 1},  // for trap handlers
                                        {kM0, kM0},
                                        {kExec, kExec + 1}};
 
-// Values that are read, of any width.
+// Returns whether the number names a value to read, of any width, that is no register.
 bool is_special(uint32_t number) {
   return (number >= kSharedBase && number <= kPrivateLimit) || number == kVccZ || number == kExecZ || number == kScc;
 }

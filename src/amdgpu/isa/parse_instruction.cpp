@@ -1,4 +1,4 @@
-// The words of a line, put where the row of its mnemonic has them.
+// Puts the words of a line where the row of its mnemonic has them.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/isa/parse_instruction.hpp"
 
@@ -26,7 +26,7 @@ const std::unordered_map<std::string_view, Opcode>& opcodes() {
   return made;
 }
 
-// The mnemonic without the suffix of its encoding; `plain` is false if that brings modifiers.
+// Returns the mnemonic without its encoding's suffix; sets `plain` to false if the suffix brings modifiers.
 std::string_view without_suffix(std::string_view name, bool& plain) {
   for (const std::string_view suffix : {"_dpp", "_sdwa"})
     if (name.ends_with(suffix)) name.remove_suffix(suffix.size()), plain = false;
@@ -35,7 +35,7 @@ std::string_view without_suffix(std::string_view name, bool& plain) {
   return name;
 }
 
-// Fills an instruction from its words, the first first.
+// Fills an instruction from its words, from the first on.
 struct Filler {
   const Row& row;
   const InstructionWords& words;
@@ -85,7 +85,7 @@ void Filler::fill_memory_modifiers() {
                                          (parse_modifier(words, "offset1").value_or(0) & 0xff) << 8);
 }
 
-// "vmcnt(0) lgkmcnt(0)", with & between them or not; counters that are not named wait for nothing.
+// Reads "vmcnt(0) lgkmcnt(0)", with or without & between them; counters that are not named wait for nothing.
 void Filler::fill_wait() {
   constexpr uint32_t kMostVector = 63, kMostExport = 7, kMostLocal = 15;
   uint32_t vector = kMostVector, exports = kMostExport, local = kMostLocal;
@@ -170,7 +170,7 @@ void Filler::fill_buffer() {
   Operand data;
   if (!made.instruction.memory.lds || stores) data = parse_operand(take(), stores ? row.sources[0] : row.destination);
   if (is_there(row.destination) && returns() && !made.instruction.memory.lds) {
-    made.instruction.destination = data;  // of what a compare-and-swap names, the first half
+    made.instruction.destination = data;  // a compare-and-swap returns half the registers it names
     if (stores) made.instruction.destination.registers = row.destination.registers;
   }
   take_source(kAddress);
@@ -184,7 +184,7 @@ void Filler::fill_arithmetic() {
   if (row.destination.carry) made.instruction.carry_out = parse_operand(take(), kAddress);
   for (size_t s = 0; s < row.source_count; ++s)
     if (row.sources[s].form == Spec::Form::simm)
-      take();  // which registers s_set_gpr_idx_on displaces
+      take();  // says which registers s_set_gpr_idx_on displaces
     else
       take_source(row.sources[s]);
   if (const auto table = parse_modifier(words, "bitop3"))

@@ -1,4 +1,4 @@
-// One line of an assembler's text to an instruction: what is asked of code that is only read.
+// Reads one line of an assembler's text into an instruction, as far as reading code without running it needs.
 // SPDX-License-Identifier: Apache-2.0
 // Source: "Syntax of AMDGPU Instruction Operands" and "... Modifiers" in LLVM's documentation.
 #pragma once
@@ -11,13 +11,13 @@ namespace rung::amdgpu {
 
 struct ParsedInstruction {
   Instruction instruction;
-  bool whole = true;      // as Placed::whole
-  std::string_view goal;  // of a branch to a label; else empty, and the immediate is the number as it stands
+  bool whole = true;      // see Placed::whole
+  std::string_view goal;  // a branch's label; empty: none, and the immediate is the number as written
 };
 
-// `line` without its comment and without space around it, in the spelling of llvm-objdump or of clang -S. Nothing: it
-// is no instruction that is known, or its operands are not those of one. Opcode, encoding, operands, offsets of memory
-// and what a wait is for are as decode() has them; other modifiers are not read.
+// Parses `line`, without comment and space around it, in the spelling of llvm-objdump or of clang -S. Returns nothing
+// if the instruction is not known, or its operands do not fit. Opcode, encoding, operands, offsets of memory and the
+// counts of a wait are the same as from decode(); other modifiers are not read.
 std::optional<ParsedInstruction> parse_instruction(std::string_view line);
 
 }  // namespace rung::amdgpu

@@ -10,7 +10,7 @@ namespace {
 
 bool is_space(char c) { return c == ' ' || c == '\t'; }
 
-// The length of the word at the front of `text`: to a space or comma that stands in no bracket.
+// Returns the length of the word at the front of `text`, which ends at a space or comma outside brackets.
 size_t word_length(std::string_view text) {
   int depth = 0;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -52,7 +52,7 @@ constexpr std::pair<std::string_view, std::pair<uint16_t, uint8_t>> kNamedScalar
 std::optional<Operand> named_scalar(std::string_view word, const Spec& spec) {
   for (const auto& [name, what] : kNamedScalars)
     if (word == name) {
-      const uint8_t count = what.second ? what.second : spec.registers;  // of those without halves: as many as asked
+      const uint8_t count = what.second ? what.second : spec.registers;  // without halves: as many as asked for
       return Operand{.kind = OperandKind::scalar, .type = spec.type, .registers = count, .number = what.first};
     }
   return std::nullopt;
@@ -65,7 +65,7 @@ std::optional<uint32_t> small_number(std::string_view word) {
   return value;
 }
 
-// The text behind the letter: "12", "[4:7]", "[4]".
+// Parses the text behind a register's letter: "12", "[4:7]", "[4]".
 std::optional<std::pair<uint32_t, uint32_t>> register_range(std::string_view word) {
   if (word.size() < 3 || word.front() != '[' || word.back() != ']') {
     const auto first = small_number(word);

@@ -1,4 +1,4 @@
-// The AMD architectures whose machine code is read and executed here, and what differs between them as data.
+// The AMD architectures whose machine code is read and executed here, and their differences as data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -12,10 +12,10 @@ enum class Target : uint8_t { gfx90a, gfx942, gfx950 };
 struct TargetInfo {
   Target target;
   std::string_view name;   // "gfx942"
-  uint32_t number;         // 0x942, as GpuInfo::architecture
+  uint32_t number;         // 0x942, same as GpuInfo::architecture
   uint32_t elf_machine;    // EF_AMDGPU_MACH in the flags of a code object
-  uint32_t lds_bytes;      // of a compute unit, and the most that a work-group may have
-  uint32_t compute_units;  // of the product that is emulated: MI250X (one die), MI300X, MI355X
+  uint32_t lds_bytes;      // per compute unit, and the most that a work-group may have
+  uint32_t compute_units;  // of the emulated product: MI250X (one die), MI300X, MI355X
   bool ocp_f8;             // FP8 as the Open Compute Project defines it; else FNUZ
   bool executed;           // by the emulated device; else only read
 };

@@ -1,4 +1,4 @@
-// Instructions as llvm-objdump writes them.
+// Writes instructions as llvm-objdump does.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/isa/decode.hpp"
 #include "amdgpu/isa/opcode_rows.hpp"
@@ -7,11 +7,11 @@
 namespace rung::amdgpu {
 namespace {
 
-// Sources are plain where SDWA extends them by their sign.
+// Writes a plain source if SDWA extends it by its sign.
 std::string source_text(const Instruction& made, const Row& row, size_t s) {
   const Operand& source = made.sources[s];
   if (source.literal && (row.flags & kNoE64) && row.source_count == 3 && is_inner_literal(made.opcode, s))
-    return hex(source.bits);  // a part of every such instruction, which no inline constant could be instead
+    return hex(source.bits);  // part of each such instruction, never an inline constant
   if (made.is_sdwa && s < 2 && made.sdwa.sext[s]) return "sext(" + register_text(source) + ")";
   const bool packed = row.flags & (kPacked | kNoPacked) && made.encoding == Encoding::vop3p;
   return packed ? register_text(source) : operand_text(source);

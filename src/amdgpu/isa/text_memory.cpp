@@ -1,4 +1,4 @@
-// Operands and modifiers of memory accesses as an assembler writes them.
+// Writes operands and modifiers of memory accesses as an assembler does.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/isa/text_parts.hpp"
 

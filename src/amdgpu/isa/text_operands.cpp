@@ -1,4 +1,4 @@
-// Operands as an assembler writes them.
+// Writes operands as an assembler does.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <span>
@@ -13,7 +13,7 @@ std::string range(const char* letter, uint32_t first, uint32_t count) {
   return std::string(letter) + "[" + std::to_string(first) + ":" + std::to_string(first + count - 1) + "]";
 }
 
-// Registers of two halves by their own names: vcc, vcc_lo, vcc_hi.
+// Names the halves of a register: vcc, vcc_lo, vcc_hi.
 std::string halves(const char* name, uint32_t half, uint32_t count) {
   return count > 1 ? name : std::string(name) + (half ? "_hi" : "_lo");
 }
@@ -117,7 +117,7 @@ std::string literal_of_f64(uint64_t bits) {
 
 bool is_integer_of_16(Type type) { return type == Type::b16 || type == Type::i16 || type == Type::u16; }
 
-// A literal that could have been an inline constant is marked as one that is not.
+// "lit()" marks a literal that could have been an inline constant.
 std::string constant_text(const Operand& operand) {
   if (operand.literal && operand.type == Type::f64) return literal_of_f64(operand.bits);
   const int64_t value = signed_value(operand);

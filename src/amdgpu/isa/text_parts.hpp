@@ -9,14 +9,14 @@
 namespace rung::amdgpu {
 
 std::string hex(uint64_t value);           // "0x1f"
-std::string small_or_hex(uint32_t value);  // decimal where it could be an inline constant
-// A register, a pair of them or a constant, with its negation and absolute value.
+std::string small_or_hex(uint32_t value);  // decimal if it could be an inline constant
+// Writes a register, several or a constant, with its negation and absolute value.
 std::string operand_text(const Operand& operand);
 std::string register_text(const Operand& operand);
 std::string vector_modifiers(const Instruction& instruction, const Row& row, Target target);
 std::string memory_operands(const Instruction& instruction, const Row& row);
 std::string memory_modifiers(const Instruction& instruction, const Row& row, Target target);
-// The immediate of SOPP and SOPK, whose 16 bits mean something else in each.
+// Writes the immediate of SOPP and SOPK, whose 16 bits mean something else in each.
 std::string scalar_immediate(const Instruction& instruction, Target target);
 
 }  // namespace rung::amdgpu

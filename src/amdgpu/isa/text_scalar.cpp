@@ -1,4 +1,4 @@
-// The meaning of the 16 bits of SOPP and SOPK instructions, as an assembler writes it.
+// Writes the 16 bits of SOPP and SOPK instructions by their meaning, as an assembler does.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/isa/decode.hpp"
 #include "amdgpu/isa/text_parts.hpp"

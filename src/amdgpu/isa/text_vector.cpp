@@ -1,4 +1,4 @@
-// Modifiers of vector instructions as an assembler writes them: halves, negation, clamp, SDWA, DPP, broadcasts.
+// Writes modifiers of vector instructions as an assembler does: halves, negation, clamp, SDWA, DPP, broadcasts.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/isa/text_parts.hpp"
 
@@ -14,7 +14,7 @@ std::string list(const char* name, int count, Get get) {
   return text + "]";
 }
 
-// Nothing where all are as they are by default.
+// Writes nothing if all have their default.
 template <class Get>
 std::string list_unless(bool usual, const char* name, int count, Get get) {
   for (int i = 0; i < count; ++i)

@@ -1,4 +1,4 @@
-// The checks that an execution makes of a kernel beside computing its results.
+// The checks that an execution makes of a kernel besides computing its results.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -6,9 +6,9 @@
 namespace rung::amdgpu {
 
 struct Checks {
-  bool uninitialised = true, races = true, waits = true;  // bounds, alignment and barriers are always looked at
-  uint64_t most_instructions = uint64_t{1} << 36;         // of a launch, by all waves; more: FindingKind::endless
-  uint64_t shuffle_seed = 0;                              // of the order of waves; 0: in turn
+  bool uninitialised = true, races = true, waits = true;  // bounds, alignment and barriers are always checked
+  uint64_t most_instructions = uint64_t{1} << 36;         // per launch, by all waves; more: FindingKind::endless
+  uint64_t shuffle_seed = 0;                              // decides the order of waves; 0: in turn
 };
 
 }  // namespace rung::amdgpu

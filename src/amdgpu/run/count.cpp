@@ -1,4 +1,4 @@
-// Classes of instructions by encoding and mnemonic, and sums of counts.
+// Classifies instructions by encoding and mnemonic, and sums up their counts.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/count.hpp"
 
@@ -30,7 +30,7 @@ OperationClass class_of_local(std::string_view name) {
 OperationClass class_of_memory(std::string_view name) {
   if (has(name, "_atomic_")) return OperationClass::atomic;
   if (has(name, "_store_")) return OperationClass::global_store;
-  return has(name, "_load_") ? OperationClass::global_load : OperationClass::scalar;  // else caches are cleared
+  return has(name, "_load_") ? OperationClass::global_load : OperationClass::scalar;  // else it clears caches
 }
 
 uint64_t& field_of(Counts& counts, OperationClass kind) {
@@ -93,7 +93,7 @@ void count_classes(std::span<const Instruction> instructions, std::span<const ui
   for (size_t n = 0; n < executed.size(); ++n) {
     if (executed[n] == 0) continue;
     const Instruction& instruction = instructions[n];
-    if (instruction.bytes == 0) continue;  // none: reaching it was a finding
+    if (instruction.bytes == 0) continue;  // no instruction: reaching it was a finding
     counts.instructions += executed[n];
     counts.by_opcode[instruction.opcode] += executed[n];
     field_of(counts, class_of(instruction)) += executed[n];

@@ -1,4 +1,4 @@
-// Arguments, hidden ones included, and initial registers, by the kernel's descriptor and metadata.
+// Makes arguments, hidden ones included, and initial registers, by the kernel's descriptor and metadata.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/dispatch.hpp"
 
@@ -11,13 +11,13 @@
 namespace rung::amdgpu {
 namespace {
 
-// Larger numbers are a damaged file's: no lane has more than 256 KiB of scratch, and kernels take a few KiB of
+// A larger number means a damaged file: no lane has more than 256 KiB of scratch, and kernels take a few KiB of
 // arguments.
 constexpr uint32_t kMostScratch = 256 * 1024, kMostArguments = 64 * 1024;
 
 bool is_hidden(const KernelArgument& argument) { return argument.kind.starts_with("hidden_"); }
 
-// Grids here are whole work-groups: none has a remainder.
+// Returns a hidden argument's value. Grids here are whole work-groups, so there are no remainders.
 uint64_t hidden_value(std::string_view kind, const Dispatch& dispatch) {
   const Extents &groups = dispatch.groups, &threads = dispatch.threads;
   if (kind == "hidden_block_count_x") return groups.x;
@@ -30,7 +30,7 @@ uint64_t hidden_value(std::string_view kind, const Dispatch& dispatch) {
   if (kind == "hidden_dynamic_lds_size") return dispatch.dynamic_lds_bytes;
   if (kind == "hidden_private_base") return kPrivateAperture >> 32;
   if (kind == "hidden_shared_base") return kSharedAperture >> 32;
-  return 0;  // offsets, remainders, and what nobody serves: printf, host calls, heaps, queues
+  return 0;  // offsets, remainders, and services not offered: printf, host calls, heaps, queues
 }
 
 template <class T>
@@ -64,7 +64,7 @@ void fill_arguments(Launch& launch) {
   }
 }
 
-// Scalar registers in the order of the descriptor's bits.
+// Writes scalar registers in the order of the descriptor's bits.
 struct ScalarWriter {
   Wave& wave;
   uint32_t next = 0;

@@ -1,4 +1,4 @@
-// A launch made ready: the arguments as the kernel reads them, and the registers that its waves begin with.
+// A prepared launch: the arguments as the kernel reads them, and the registers that its waves begin with.
 // SPDX-License-Identifier: Apache-2.0
 // Source: LLVM's "User Guide for AMDGPU Backend", kernel dispatch and initial kernel execution state.
 #pragma once
@@ -20,7 +20,7 @@ struct Dispatch {
   const Program* program = nullptr;
   Extents groups, threads;
   uint32_t dynamic_lds_bytes = 0;
-  std::span<const std::byte> arguments;  // the explicit ones; hidden ones are filled by the metadata
+  std::span<const std::byte> arguments;  // the explicit ones; the metadata names the hidden ones
 };
 
 struct Launch {
@@ -33,10 +33,10 @@ struct Launch {
   static constexpr size_t kPacketBytes = 64;
 };
 
-// Errors: what execute() says (ErrorKind::usage), and scratch or arguments beyond what any kernel has (file).
+// Errors: those of execute() (ErrorKind::usage), and scratch or arguments beyond what any kernel has (file).
 Result<Launch> prepare(const Dispatch& dispatch);
 
-// Group `number` of the grid, x fastest, at its kernel's entry. `group` keeps its memory from one group to the next.
+// Puts group `number` of the grid, x fastest, at its kernel's entry. `group` keeps its memory between groups.
 void begin_group(Group& group, const Launch& launch, uint64_t number);
 
 }  // namespace rung::amdgpu

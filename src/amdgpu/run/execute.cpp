@@ -28,13 +28,13 @@ struct Shared {
   const Checks& checks;
   std::atomic<uint64_t> next_group{0}, instructions{0};
   std::atomic<bool> over{false};
-  std::atomic<bool> told{false};    // a finding behind which waves go on
-  std::atomic<uint64_t> behind{0};  // instructions since
+  std::atomic<bool> told{false};    // there is a finding after which waves go on
+  std::atomic<uint64_t> behind{0};  // instructions since then
   std::mutex mutex;
   Execution result;
 };
 
-// Groups of launches that are over: their registers and shadows need not be made again.
+// Keeps groups of finished launches, so that their registers and shadows need not be made again.
 class Groups {
  public:
   std::unique_ptr<Group> take() {
@@ -87,7 +87,7 @@ class Worker {
 
  private:
   static constexpr uint64_t kLongTurn = 1 << 16;
-  static constexpr uint64_t kMostBehind = 1 << 24;  // values may be nobody's then, and loops on them endless
+  static constexpr uint64_t kMostBehind = 1 << 24;  // values may be undefined then, and loops on them endless
 
   uint64_t below(uint64_t count) { return random_bits(shared_.checks.shuffle_seed + group_.number, drawn_++) % count; }
 
@@ -111,7 +111,7 @@ class Worker {
     }
   }
 
-  // Some instructions of a wave, no more than lead to a barrier or its end.
+  // Runs some instructions of a wave, at most to a barrier or its end.
   void turn(Wave& wave) {
     const uint64_t most = shared_.checks.shuffle_seed != 0 ? 1 + below(200) : kLongTurn;
     const Instruction* instructions = group_.program->code().instructions().data();
@@ -130,7 +130,7 @@ class Worker {
                 fmt::format("more than {} instructions", shared_.checks.most_instructions));
   }
 
-  // All waves stand. False: the group is done, or stands at different barriers.
+  // Lets waves go on when all of them stand. Returns false if the group is done, or stands at different barriers.
   bool pass_barrier() {
     Wave* first = nullptr;
     for (Wave& wave : group_.waves) {
@@ -151,7 +151,7 @@ class Worker {
     return true;
   }
 
-  // `index`: of the instruction.
+  // `index` is the instruction's.
   Finding complete(Finding finding, uint64_t index) const {
     const Program& program = *group_.program;
     finding.kernel = program.kernel().name;
@@ -162,7 +162,7 @@ class Worker {
     return finding;
   }
 
-  // Behind what was told before, but before races between groups.
+  // Puts a finding behind those told before, but keeps races between groups last.
   static void put(Finding finding, std::vector<Finding>& all) {
     const auto is_race = [](const Finding& f) { return f.kind == FindingKind::global_race; };
     all.insert(is_race(finding) ? all.end() : std::ranges::find_if(all, is_race), std::move(finding));
@@ -173,7 +173,7 @@ class Worker {
     if (!shared_.over.exchange(true)) put(std::move(finding), shared_.result.findings);
   }
 
-  // Each instruction's findings of a kind are told once.
+  // Each finding of a kind at an instruction is told once.
   void report_told() {
     for (const Finding& each : group_.found) {
       Finding finding = complete(each, each.offset);
@@ -203,7 +203,7 @@ class Worker {
   uint64_t drawn_ = 0;
 };
 
-// Memory of the launch itself, reachable while it lasts.
+// Makes the launch's own memory reachable while it lasts.
 class Lent {
  public:
   Lent(Memory& memory, std::vector<std::byte>& block) : memory_(memory), block_(block) {

@@ -1,4 +1,4 @@
-// Executes a kernel of a code object on this processor, and tells what it did and what is wrong with it.
+// Executes a kernel of a code object on this processor, and reports its counts and findings.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -15,13 +15,13 @@ namespace rung::amdgpu {
 struct Execution {
   static constexpr size_t kMostFindings = 16;
   Counts counts;
-  // In their order, each instruction's of a kind once; races between groups stand last. One behind which nothing can go
-  // on ends the launch, as kMostFindings do.
+  // Findings in their order, one of a kind per instruction; races between groups stand last. A finding after which
+  // nothing can go on ends the launch, and so do kMostFindings.
   std::vector<Finding> findings;
 };
 
-// Runs all groups, on as many threads as `threads` says. Errors: a dispatch that cannot be meant (more threads than the
-// kernel's bound, too much LDS, arguments of another size). What the kernel does wrong is a finding, not an error.
+// Runs all groups on up to `threads` threads. Errors: an impossible dispatch (more threads than the kernel's bound, too
+// much LDS, arguments of another size). A mistake of the kernel is a finding, not an error.
 Result<Execution> execute(const Dispatch& dispatch, Memory& memory, const Checks& checks, int threads);
 
 }  // namespace rung::amdgpu

@@ -1,4 +1,4 @@
-// A finding as one line of text.
+// Writes a finding as one line of text.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/finding.hpp"
 

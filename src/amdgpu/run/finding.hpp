@@ -13,14 +13,14 @@ enum class FindingKind : uint8_t {
   misaligned,
   uninitialised,      // a register, LDS byte or byte of memory that nobody wrote
   lds_race,           // two waves touch a byte of LDS between barriers, and one of them writes
-  global_race,        // two work-groups of a launch touch a byte of memory, one of them writes, none by an atomic
-  missing_wait,       // a register or LDS byte used before s_waitcnt promised it
+  global_race,        // two work-groups of a launch touch a byte of memory, one of them writes, not both by atomics
+  missing_wait,       // a register or LDS byte used before s_waitcnt made sure of it
   divergent_barrier,  // some waves of a group wait at a barrier that others never reach
   bad_instruction,    // it does not decode, or is not executed here
   trapped,            // the kernel ended itself by s_trap
   endless,            // more instructions than the launch may take
 };
-// Whether a wave can go on behind it: registers and bytes hold something, whoever should have written it or waited.
+// Returns whether a wave can go on after it: registers and bytes hold a value, though nobody wrote it or waited for it.
 inline bool leaves_values(FindingKind kind) {
   return kind == FindingKind::uninitialised || kind == FindingKind::lds_race || kind == FindingKind::missing_wait;
 }
@@ -31,15 +31,15 @@ inline constexpr std::array<const char*, 10> kFindingWords{
 struct Finding {
   FindingKind kind{};
   std::string kernel;
-  uint64_t offset = 0;      // of the instruction, in bytes from the kernel's entry
+  uint64_t offset = 0;      // the instruction's, in bytes from the kernel's entry
   std::string instruction;  // as an assembler writes it
-  int lane = -1;            // the first that did it; -1: all, or none in particular
+  int lane = -1;            // the first at fault; -1: all, or none in particular
   std::array<uint32_t, 3> group{};
   int wave = 0;
   std::string detail;        // addresses and sizes, registers
   std::string text() const;  // one line
 };
-// All of them in one line, the first first.
+// Returns all findings in one line, in their order.
 std::string text_of(const std::vector<Finding>& findings);
 
 }  // namespace rung::amdgpu

@@ -1,4 +1,4 @@
-// The shadow of global memory that races between work-groups are found with, in pages that are made when touched.
+// Keeps the shadow of global memory for finding races between work-groups, in pages that are made when touched.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/global_races.hpp"
 
@@ -11,7 +11,7 @@
 namespace rung::amdgpu {
 namespace {
 
-// Flags of a mark: the write was atomic, or all reads were; a dword's marks are those of its bytes. Numbers are below.
+// Flags of a mark: the write was atomic, or all reads were; the bytes of a dword have its marks. Numbers are below.
 constexpr uint32_t kAtomic = 0x80000000, kSplit = 0x40000000;
 
 }  // namespace
@@ -87,8 +87,8 @@ inline bool GlobalRaces::touch_dword(Page& page, size_t dword, const Touch& touc
   return fine;
 }
 
-// Marks of single bytes, with those of the dword until now. What several threads do here at once may be lost to each
-// other, never invented.
+// Returns the marks of a page's single bytes, and gives those of this dword the dword's marks. Threads that are here at
+// once may lose each other's marks, but never invent any.
 GlobalRaces::Bytes& GlobalRaces::bytes_of(Page& page, size_t dword) {
   Bytes* bytes = page.bytes.load(std::memory_order_acquire);
   if (bytes == nullptr) {
@@ -99,7 +99,7 @@ GlobalRaces::Bytes& GlobalRaces::bytes_of(Page& page, size_t dword) {
   const uint64_t marks = page.dwords[dword].load(std::memory_order_relaxed);
   const auto write = static_cast<uint32_t>(marks);
   if (!(write & kSplit) || !is_live(write)) {
-    // Reads since the launch that split it are noted of the whole dword.
+    // Reads since the launch that split it are noted for the whole dword.
     const uint64_t before = write & kSplit ? marks >> 32 << 32 : marks;
     for (size_t byte = 4 * dword; byte < 4 * dword + 4; ++byte) (*bytes)[byte].store(before, std::memory_order_relaxed);
     page.dwords[dword].store(many_ | kSplit, std::memory_order_relaxed);
@@ -107,7 +107,7 @@ GlobalRaces::Bytes& GlobalRaces::bytes_of(Page& page, size_t dword) {
   return *bytes;
 }
 
-// Bytes of one dword.
+// Notes an access to bytes of one dword.
 bool GlobalRaces::touch_part(Page& page, uint64_t begin, uint64_t end, const Touch& touch) {
   Bytes& bytes = bytes_of(page, begin % kPageBytes / 4);
   bool fine = true;
@@ -135,7 +135,7 @@ void GlobalRaces::touch(Wave& wave, const Addresses& addresses, const LanePatter
   Group& group = *wave.group;
   if (group.synchronised) return;
   bool meets = false;
-  const bool loads = access.atomic && !access.write;  // whose value may tell of others
+  const bool loads = access.atomic && !access.write;  // its value may tell of other groups
   const Touch touch{many_ + 1 + group.number, access.write, access.atomic, loads ? &meets : nullptr};
   const uint64_t lowest = addresses.at[0] + static_cast<uint64_t>(pattern.lowest);
   uint64_t wrong = kNowhere;

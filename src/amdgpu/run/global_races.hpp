@@ -1,4 +1,4 @@
-// Which work-group of a launch wrote and read each byte of memory: what two touch, one by a plain write, is a race.
+// Notes which work-groups write and read each byte of memory: two at one, one writing, not both atomically, race.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -18,37 +18,37 @@ struct GlobalAccess {
   bool read, write, atomic = false;
 };
 
-// One launch at a time uses it, whose groups on several threads share it; what earlier ones noted is nobody's then.
-// A group is not watched after it got a value back from an atomic, or by an atomic load one that another group's atomic
-// had written: it may know by that what other groups have done.
+// One launch at a time uses it, whose groups on several threads share it; marks of earlier launches are ignored. A
+// group is not watched after an atomic returned a value to it, or after an atomic load read a value that another
+// group's atomic had written: the group may thereby know what other groups have done.
 class GlobalRaces {
  public:
-  static constexpr uint64_t kMostGroups = (uint64_t{1} << 30) - 2;  // whose numbers stay below the flags of a mark
+  static constexpr uint64_t kMostGroups = (uint64_t{1} << 30) - 2;  // their numbers stay below the flags of a mark
   GlobalRaces();
   ~GlobalRaces();
   GlobalRaces(const GlobalRaces&) = delete;
   GlobalRaces& operator=(const GlobalRaces&) = delete;
-  // Before a launch of `groups`, kMostGroups at most.
+  // Begins a launch of `groups`, at most kMostGroups.
   void begin(uint64_t groups);
-  // Notes an access of the instruction before wave.next, and a finding for its group if another group's access makes
-  // it a race; one an instruction.
+  // Notes an access of the instruction before wave.next. If another group's access makes it a race, the group gets a
+  // finding, one per instruction.
   void touch(Wave& wave, const Addresses& addresses, const LanePattern& pattern, const GlobalAccess& access);
-  // The same of a scalar load.
+  // Does the same for a scalar load.
   void touch_scalar(Wave& wave, uint64_t address, uint64_t bytes);
 
  private:
   static constexpr uint64_t kPageBytes = 4096;
   static constexpr size_t kBuckets = 1 << 14;
-  static constexpr size_t kMostKept = 16384;  // pages from launch to launch: 128 MB, for 64 MB of memory
+  static constexpr size_t kMostKept = 16384;  // pages kept between launches: 128 MB, for 64 MB of memory
   static constexpr size_t kDwords = kPageBytes / 4;
-  // The marks of a dword, or of a byte of it: of the last write in 31:0, of reads in 63:32. A mark is a number that a
+  // The marks of a dword, or of a byte of it: the last write's in 31:0, reads' in 63:32. A mark is a number that a
   // launch gives to each of its groups; no other launch gives it.
   using Cell = std::atomic<uint64_t>;
   using Bytes = std::array<Cell, kPageBytes>;
   struct Page {
     uint64_t number = 0;
     Page* next = nullptr;
-    std::atomic<Bytes*> bytes{nullptr};  // of dwords that were touched in part
+    std::atomic<Bytes*> bytes{nullptr};  // marks of dwords that were touched in part
     std::array<Cell, kDwords> dwords{};
     ~Page() { delete bytes.load(); }
   };
@@ -56,7 +56,7 @@ class GlobalRaces {
   struct Touch {
     uint32_t me;
     bool writes, atomic;
-    bool* meets;  // set where an atomic access reads what another group's wrote
+    bool* meets;  // set when an atomic access reads what another group's atomic wrote
   };
   static constexpr uint64_t kNowhere = ~uint64_t{0};
 
@@ -72,7 +72,7 @@ class GlobalRaces {
   std::unique_ptr<std::atomic<Page*>[]> buckets_;
   std::mutex adding_;
   size_t pages_ = 0;
-  uint32_t many_ = 1, groups_ = 0;  // of this launch: the mark of several readers, after which those of its groups come
+  uint32_t many_ = 1, groups_ = 0;  // this launch's mark of several readers; its groups' marks follow it
 };
 
 }  // namespace rung::amdgpu

@@ -1,4 +1,4 @@
-// A finding about a wave ends it, or lets it go on behind the instruction.
+// Makes findings: each ends its wave, or lets it go on behind the instruction.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/group.hpp"
 

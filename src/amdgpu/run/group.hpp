@@ -1,4 +1,4 @@
-// A work-group while it runs: its waves, its LDS, and what its launch gives it.
+// A work-group while it runs: its waves, its LDS, and the facts of its launch.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -20,16 +20,16 @@ class Memory;       // memory.hpp
 struct Region;
 class Program;  // program.hpp
 
-// Where generic pointers find LDS and scratch: the upper halves that src_shared_base and src_private_base read as. No
-// host address of user memory is as high.
+// The apertures by which generic pointers find LDS and scratch: src_shared_base and src_private_base read as their
+// upper halves. No host address of user memory is as high.
 inline constexpr uint64_t kSharedAperture = uint64_t{1} << 48;
 inline constexpr uint64_t kPrivateAperture = uint64_t{2} << 48;
 
-// State that a wave's memory instructions keep from one to the next.
+// The state that a wave's memory instructions keep from one to the next.
 struct WaveMemory {
   Scoreboard in_flight;
-  const Region* last = nullptr;       // where its last access was
-  std::vector<bool> scratch_written;  // by the byte of Wave::scratch
+  const Region* last = nullptr;       // the region of its last access
+  std::vector<bool> scratch_written;  // for each byte of Wave::scratch
 };
 
 struct Group {
@@ -39,24 +39,24 @@ struct Group {
   GlobalRaces* races = nullptr;  // null: not looked for
   std::array<uint32_t, 3> id{};
   uint32_t number = 0;         // in the grid, x fastest
-  bool synchronised = false;   // it got a value back from an atomic on memory: others' writes may be known to it
-  bool goes_on = false;        // findings behind which values are what they would be are told, and the wave goes on
-  std::vector<Finding> found;  // what was told; their `offset` is the instruction's index
+  bool synchronised = false;   // an atomic on memory returned a value: it may know of others' writes
+  bool goes_on = false;        // a finding that leaves values does not end its wave
+  std::vector<Finding> found;  // the findings told; their `offset` is the instruction's index
   Lds lds;
   LanePatterns patterns;
   std::vector<Wave> waves;
   std::vector<WaveMemory> memory_of;  // by the wave's number
-  Counts counts;                      // of bytes, lines and conflicts; instructions are counted by `executed`
+  Counts counts;                      // bytes, lines and conflicts; `executed` counts instructions
   std::vector<uint64_t> executed;     // by the instruction's index
   uint64_t instructions = 0;          // by all its waves
 
-  // Notes what is wrong with the instruction before wave.next, once.
+  // Notes a finding at the instruction before wave.next, once.
   void tell(const Wave& wave, FindingKind kind, int lane, std::string detail);
   WaveMemory& of(const Wave& wave) { return memory_of[wave.number]; }
 };
 
-// The finding that a register of Wave::pending, or of Wave::scalar_pending, is still to be written. Where the wave goes
-// on, the register counts as waited for, so that one missing wait is one finding.
+// Makes the finding that a register of Wave::pending, or of Wave::scalar_pending, is still to be written. If the wave
+// goes on, the register counts as waited for, so that one missing wait is one finding.
 struct PendingRegister {
   uint32_t number;
   bool scalar;

@@ -1,4 +1,4 @@
-// One block for all segments, lent to the device's memory segment by segment.
+// Makes one block for all segments, lent to the device's memory segment by segment.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/image.hpp"
 
@@ -8,7 +8,7 @@
 namespace rung::amdgpu {
 namespace {
 
-constexpr size_t kPage = 4096;  // what segments are aligned to, at most
+constexpr size_t kPage = 4096;  // the largest alignment of segments
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// A code object as it stands in the memory of the emulator: its segments copied, its relocations applied.
+// A code object in the memory of the emulator: its segments copied, its relocations applied.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
@@ -10,7 +10,7 @@ namespace rung::amdgpu {
 
 class Image {
  public:
-  // `memory` outlives it. Errors: the system has not that much memory.
+  // `memory` must outlive the image. Errors: the system has too little memory.
   static Result<std::unique_ptr<Image>> load(const CodeObject& object, Memory& memory);
   ~Image();
   Image(const Image&) = delete;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr unsigned kBanks = 32;
 
-// Distances from the lowest address, those that come again once, in order.
+// Returns the distances from the lowest address in order, each once.
 std::vector<uint64_t> distances_of(const LanePattern& pattern) {
   std::vector<uint64_t> distances;
   distances.reserve(kWaveLanes);
@@ -60,7 +60,7 @@ unsigned lines_of(const LanePattern& pattern) {
   return lines;
 }
 
-// Cycles that lanes of one phase wait for each other: the most dwords wanted of one of 32 banks, less one.
+// Returns the cycles that lanes of one phase wait: the most dwords wanted from one of 32 banks, less one.
 unsigned conflicts_of_phase(const LanePattern& pattern, int first, int lanes, unsigned dwords) {
   const uint64_t lowest = (pattern.phase + static_cast<uint64_t>(pattern.lowest)) % LanePatterns::kDwordBytes;
   uint64_t wanted[kBanks][kWaveLanes];
@@ -107,7 +107,7 @@ void work_out(LanePattern& pattern, const Addresses& addresses) {
   find_runs(pattern);
 }
 
-// Where the like of them is kept: by the distances of a few lanes.
+// Returns the place that such patterns have among those kept, by the distances of a few lanes.
 size_t place_of(const Addresses& addresses, unsigned kind) {
   uint64_t mixed = kind;
   for (const int lane : {1, 5, 21, 63}) mixed = mixed * 0x9e3779b97f4a7c15 + (addresses.at[lane] - addresses.at[0]);

@@ -1,4 +1,4 @@
-// How the places that lanes access lie to each other, and what follows from that alone, for patterns that come again.
+// The distances between the addresses of lanes, and the facts that follow from these alone, kept for later accesses.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -10,40 +10,39 @@
 
 namespace rung::amdgpu {
 
-// Where each lane of `lanes` accesses memory; the others have the address of the first of them.
+// The address at which each lane of `lanes` accesses memory; the other lanes have that of the first of `lanes`.
 struct Addresses {
   alignas(64) uint64_t at[kWaveLanes];
   uint64_t lanes = 0;
-  void close();  // fills in the others; at least one lane is there
+  void close();  // fills in the other lanes; there must be a lane
 };
 
-// Bytes that lanes access together, `begin` behind the lowest address.
+// Bytes that lanes access together, beginning `begin` bytes behind the lowest address.
 struct ByteRun {
   uint64_t begin, count;
 };
 
 struct LanePattern {
-  alignas(64) std::array<int64_t, kWaveLanes> from_first{};  // of lanes that are off: that of the first that is on
+  alignas(64) std::array<int64_t, kWaveLanes> from_first{};  // off lanes: that of the first lane that is on
   uint64_t lanes = 0;
-  unsigned bytes = 0;            // of each lane; 0: nothing was worked out yet
-  unsigned unit = 0, phase = 0;  // the first address's place in its line, or in its dword
+  unsigned bytes = 0;            // per lane; 0: nothing was worked out yet
+  unsigned unit = 0, phase = 0;  // `phase`: the first address's place in its line, or in its dword
   // Facts that follow from the pattern.
   int64_t lowest = 0;   // from the first address
   uint64_t span = 0;    // from the lowest address to the end of the highest access
-  uint64_t bits = 0;    // of all distances: what no address is a multiple of, one of these is not either
-  bool in_row = false;  // all lanes are on, each behind the one before
-  unsigned lines = 0;   // of 128 bytes
+  uint64_t bits = 0;    // all distances or-ed; an alignment divides all distances if it divides this
+  bool in_row = false;  // all lanes are on, each directly behind the one before
+  unsigned lines = 0;   // lines of 128 bytes
   unsigned bank_conflicts = 0;
   std::vector<ByteRun> runs;  // in order, apart from each other
 };
 
-// The patterns that were met last.
+// The patterns met last.
 class LanePatterns {
  public:
   static constexpr unsigned kLineBytes = 128, kDwordBytes = 4;
   LanePatterns() : known_(std::make_unique<std::array<LanePattern, kKnown>>()) {}
-  // The pattern of accesses of `bytes` each. `unit`: kLineBytes where lines are asked for, kDwordBytes where bank
-  // conflicts are.
+  // Returns the pattern of accesses of `bytes` each. `unit` is kLineBytes for lines, kDwordBytes for bank conflicts.
   const LanePattern& of(const Addresses& addresses, unsigned bytes, unsigned unit);
 
  private:
@@ -51,7 +50,7 @@ class LanePatterns {
   std::unique_ptr<std::array<LanePattern, kKnown>> known_;
 };
 
-// Cycles that an access to LDS of `bytes` at each address takes beyond those of one without bank conflicts.
+// Returns the cycles that bank conflicts add to an access to LDS of `bytes` at each address.
 uint64_t bank_conflicts(const Addresses& addresses, unsigned bytes);
 
 }  // namespace rung::amdgpu

@@ -1,4 +1,4 @@
-// The race shadow of LDS: marks of the last write and read of each dword, or of each byte where these differ.
+// Keeps the race shadow of LDS: marks of the last write and read of each dword, or of each byte where these differ.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/lds.hpp"
 
@@ -51,8 +51,8 @@ void Lds::split(uint32_t dword) {
   dwords_.write[dword] |= kSplit;
 }
 
-// After a write of the whole: its bytes have the same mark of it. What was read of them in this epoch was read by the
-// same wave, or the write would have met it.
+// Joins a dword after a write of all of it: its bytes have the same mark of the write. In this epoch only the same wave
+// read them, or the write would have been a race.
 void Lds::join(uint32_t dword) {
   dwords_.write[dword] = each_.write[dword * 4];
   dwords_.read[dword] = *std::max_element(each_.read.begin() + dword * 4, each_.read.begin() + dword * 4 + 4);
@@ -89,9 +89,9 @@ namespace {
 
 constexpr uint32_t all_if(bool is) { return is ? ~uint32_t{0} : 0; }
 
-// The marks of `count` places that a wave touches, whose mark is `mark`. Nothing may be wrong with any of them: none
-// has a flag of `odd`, nobody else wrote one in this epoch, and to read, somebody did before; else they stay as they
-// are.
+// The marks of `count` places that a wave touches, and the wave's own mark `mark`. The marks change only if all places
+// are in order: no flag of `odd` is set, no other wave wrote one in this epoch, and, for reads, some wave wrote each
+// before.
 struct Places {
   uint32_t* write;
   uint32_t* read;
@@ -134,8 +134,8 @@ bool write_places(const Places& places, const Marking& m) {
 
 }  // namespace
 
-// Touches plain places by runs of dwords, or of bytes of split ones. False: touch() looks at each lane; places that
-// were touched until then may be touched again.
+// Touches plain places by runs of dwords, or by bytes if they are split. False: touch() looks at each lane; it may
+// touch places again that were touched until then.
 bool Lds::touch_runs(const Access& access) {
   const Marking marking{epoch_ << kEpoch | (access.wave + 1), kWho, kPending | kLate | kAtomic, kEpoch};
   const auto mark_all = [&](Marks& marks, size_t first, size_t count, uint32_t odd) {

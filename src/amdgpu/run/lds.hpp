@@ -1,4 +1,4 @@
-// The local memory of a work-group, and who touched each of its bytes since the last barrier.
+// The local memory of a work-group, with the waves that touched each of its bytes since the last barrier.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -17,12 +17,12 @@ enum class LdsUse : uint8_t { read, write, atomic };
 struct LdsFault {
   FindingKind kind{};
   uint32_t byte = 0;
-  int other = -1;  // the wave whose access it meets; -1: several, or none
+  int other = -1;  // the wave whose access conflicts; -1: several, or none
 };
 
 class Lds {
  public:
-  // All bytes are unwritten then.
+  // Makes all bytes unwritten.
   void reset(size_t bytes, const Checks& checks);
   std::byte* data() { return bytes_.data(); }
   uint64_t address() const { return reinterpret_cast<uint64_t>(bytes_.data()); }
@@ -31,8 +31,8 @@ class Lds {
     return address <= bytes_.size() && count <= bytes_.size() - address;
   }
   bool watched() const { return watched_; }
-  // Accesses of bytes that it holds, by lanes of a wave of number 0 to 15: `count` bytes at each address. Gives the
-  // first lane in which something is wrong, and -1 if nothing is. Only if watched().
+  // Accesses to bytes within the LDS by lanes of a wave of number 0 to 15: `count` bytes at each address. touch()
+  // returns the first lane in which something is wrong, and -1 if nothing is. Only if watched().
   struct Access {
     const uint64_t* addresses = nullptr;
     const LanePattern* pattern = nullptr;  // of the addresses
@@ -40,18 +40,18 @@ class Lds {
     LdsUse use{};
   };
   int touch(const Access& access, LdsFault& fault);
-  // Goes on behind an access in which something was wrong: what it reads counts as waited for, what it writes as its
-  // own, whoever read it before.
+  // Lets a wave go on after a faulty access: bytes that it reads count as waited for, bytes that it writes as its own,
+  // whoever read them before.
   void settle(const Access& access);
-  // `access.count` bytes at one address.
+  // Touches `access.count` bytes at one address.
   std::optional<LdsFault> touch(uint32_t address, const Access& access);
-  // Bytes that an instruction on its way will write. `others`: only waves other than the last to write them must wait.
+  // Marks bytes that an instruction on its way writes. `others`: only waves other than their last writer must wait.
   void set_pending(uint32_t address, uint32_t count, bool pending, bool others);
-  // Accesses before it and after it are in order.
+  // Puts accesses before it and after it in order.
   void barrier() { ++epoch_; }
 
  private:
-  // When and by whom: the epoch above kEpoch, the wave's number + 1 in 4:0 (kMany: several), flags of a write between.
+  // A mark has the epoch from bit kEpoch on, the wave's number + 1 in 4:0 (kMany: several), flags of a write between.
   struct Cell {
     uint32_t write = 0, read = 0;
   };

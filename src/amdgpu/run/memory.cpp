@@ -1,4 +1,4 @@
-// Allocations of the emulated device in mappings of their own, each with its bits of what was written.
+// Makes allocations of the emulated device in mappings of their own, each with bits that mark written bytes.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/memory.hpp"
 
@@ -14,7 +14,7 @@
 namespace rung::amdgpu {
 namespace {
 
-constexpr size_t kGuard = size_t{64} << 10;  // on both sides: nothing of anybody's is reached by a wrong step
+constexpr size_t kGuard = size_t{64} << 10;  // on both sides: an access a little out of bounds hits no one's memory
 
 size_t pages(size_t bytes) {
   static const size_t page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
@@ -30,8 +30,8 @@ struct Mapping {
 
 uint8_t bits_between(size_t from, size_t to) { return static_cast<uint8_t>((1u << to) - (1u << from)); }
 
-// Calls `each(word or byte of bits, which of them)` for the bits of [from, from + count), which begin at a page; stops
-// where it says false.
+// Calls `each(word or byte of bits, which of them)` for the bits of [from, from + count), which begin at a page, until
+// it returns false.
 template <class Each>
 bool for_bits(uint8_t* bits, size_t from, size_t count, Each each) {
   constexpr size_t kWord = 64;
@@ -53,7 +53,7 @@ bool for_bits(uint8_t* bits, size_t from, size_t count, Each each) {
 
 struct Memory::State {
   mutable std::shared_mutex mutex;
-  std::map<uint64_t, Region> regions;  // by address; what is in it does not move
+  std::map<uint64_t, Region> regions;  // by address; entries do not move
   size_t used = 0;
 
   const Region* find(uint64_t address, size_t bytes) const {
@@ -129,7 +129,7 @@ bool Memory::forget(const std::byte* data) {
 
 const Region* Memory::find(uint64_t address, size_t bytes) const { return state_->find(address, bytes); }
 
-// Groups on several cores may write bytes that share one of bits.
+// Groups on several cores may write bytes whose bits share a byte or word.
 void Region::mark(uint64_t at, size_t count) const {
   if (!written) return;
   for_bits(written, at - address(), count, []<class Bits>(Bits& bits, Bits which) {

@@ -1,4 +1,4 @@
-// The device memory of the emulator: allocations that bounds and first writes are checked against.
+// The device memory of the emulator: allocations with checks of bounds and of first writes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace rung::amdgpu {
 
-// One allocation, whose device address is its host address: `bytes` at `data`, and one bit a byte in `written`.
+// One allocation, whose device address is its host address: `bytes` at `data`, and one bit per byte in `written`.
 struct Region {
   std::byte* data = nullptr;
   size_t bytes = 0;
@@ -20,13 +20,13 @@ struct Region {
     const uint64_t offset = at - address();
     return offset <= bytes && count <= bytes - offset;
   }
-  // Marks a part of what it holds; by any number of threads at once.
+  // Marks a part of the region as written; any number of threads may do so at once.
   void mark(uint64_t at, size_t count) const;
   void unmark(uint64_t at, size_t count) const;
   bool all_written(uint64_t at, size_t count) const;
 };
 
-// Allocations may be made and freed while kernels run on others.
+// Threads may make and free allocations while kernels run on others.
 class Memory {
  public:
   Memory();
@@ -34,19 +34,19 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  // At the begin of a page, with unmapped space on both sides. Errors (ErrorKind::memory): more than is free.
+  // Allocates from a page's begin, with unmapped space on both sides. Errors (ErrorKind::memory): more than is free.
   Result<uint64_t> allocate(size_t bytes);
   bool release(uint64_t address);  // false: no allocation begins there
   // Makes memory of the host's (a loaded image, pinned memory) reachable; the caller keeps it until forget().
   void lend(std::byte* data, size_t bytes, bool writable);
   bool forget(const std::byte* data);  // false: nothing lent begins there
-  // The region that holds [address, address + bytes); null: none does, or only in part. It stays where it is until it
-  // is released, so whoever accesses much asks the last one by holds() first.
+  // Returns the region that holds [address, address + bytes); null: none holds all of it. A region does not move until
+  // it is released, so whoever accesses much asks the last region's holds() first.
   const Region* find(uint64_t address, size_t bytes) const;
   void mark_written(uint64_t address, size_t bytes);
-  bool is_written(uint64_t address, size_t bytes) const;  // false: of what no region holds, too
+  bool is_written(uint64_t address, size_t bytes) const;  // false also if no region holds the bytes
   size_t used() const;
-  static size_t total();  // what the machine has: bytes that could be allocated if nothing else were there
+  static size_t total();  // the machine's memory: bytes that could be allocated if nothing else were there
 
  private:
   struct State;

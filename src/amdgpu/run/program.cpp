@@ -1,4 +1,4 @@
-// Decodes the code that kernels may reach, and finds what executes each instruction.
+// Decodes the code that kernels may reach, and finds the handler of each instruction.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/program.hpp"
 
@@ -12,7 +12,7 @@
 namespace rung::amdgpu {
 namespace {
 
-// Stands where no handler is.
+// The handler of instructions that have none.
 void not_executed(Wave& wave, const Instruction& instruction) {
   wave.fail(FindingKind::bad_instruction, instruction, -1,
             instruction.bytes == 0 ? "there is no instruction" : "it is not executed here");
@@ -34,7 +34,7 @@ void DecodedCode::append(const Instruction& instruction, uint64_t address) {
   addresses_.push_back(address);
 }
 
-// Before a gap and at the end stands what is reached by running on: no instruction.
+// Appends a segment. An instruction of 0 bytes stands at each gap and at the end, for waves that run on to there.
 void DecodedCode::append(const Segment& segment) {
   const uint64_t front = segment.address + base_;
   bool gap = false;

@@ -1,5 +1,4 @@
-// The code of a code object, decoded once and run many times: its instructions in order, and which stands at which
-// address; a program is a kernel that begins in it.
+// The code of a code object, decoded once and run many times, and programs: kernels that begin in it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -14,16 +13,16 @@ namespace rung::amdgpu {
 
 class DecodedCode {
  public:
-  // All of the object's executable segments is decoded, for a kernel may call what is not its own; what does not decode
-  // is left out, and a finding if it is reached: an instruction of 0 bytes stands for it.
-  // `base`: where the object is loaded, added to its addresses. Errors (ErrorKind::file): there is no code.
+  // Decodes all of the object's executable segments, as a kernel may call code outside its own. Bytes that do not
+  // decode become an instruction of 0 bytes, which is a finding if it is reached.
+  // `base`: the address where the object is loaded, added to its addresses. Errors (ErrorKind::file): there is no code.
   static Result<std::shared_ptr<const DecodedCode>> make(const CodeObject& object, uint64_t base);
   Target target() const { return target_; }
   uint64_t base() const { return base_; }
   std::span<const Instruction> instructions() const { return instructions_; }
-  std::span<const Handler> handlers() const { return handlers_; }  // of what is not executed here: one that says so
+  std::span<const Handler> handlers() const { return handlers_; }  // if it is not executed here: one that says so
   uint64_t address_of(size_t index) const { return addresses_[index]; }
-  // The index of the instruction that begins there; kNone where none does.
+  // Returns the index of the instruction that begins there; kNone if none does.
   static constexpr uint32_t kNone = ~uint32_t{0};
   uint32_t index_at(uint64_t address) const {
     const uint64_t word = (address - first_) / 4;
@@ -44,7 +43,7 @@ class DecodedCode {
 
 class Program {
  public:
-  // kernel().entry is where the kernel is loaded. Errors (ErrorKind::file): no instruction at its entry.
+  // kernel().entry is the loaded address. Errors (ErrorKind::file): no instruction at its entry.
   static Result<Program> make(std::shared_ptr<const DecodedCode> code, const KernelInfo& kernel);
   const DecodedCode& code() const { return *code_; }
   const KernelInfo& kernel() const { return kernel_; }

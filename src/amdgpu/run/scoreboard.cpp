@@ -1,7 +1,7 @@
-// The two counters of s_waitcnt that registers depend on, vmcnt and lgkmcnt, as queues of what they count.
+// Keeps the counters of s_waitcnt that registers depend on, vmcnt and lgkmcnt, as queues of the counted instructions.
 // SPDX-License-Identifier: Apache-2.0
-// Loads, stores and atomics of a wave end in the order of their issue, as LDS instructions do among themselves; scalar
-// loads, and flat instructions, which are counted twice, end whenever they do: only a wait for zero is sure of them.
+// A wave's loads, stores and atomics end in the order of their issue, as LDS instructions do among themselves. Scalar
+// loads, and flat instructions, which both counters count, end in any order: only a wait for zero is sure of them.
 #include "amdgpu/run/scoreboard.hpp"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ void Scoreboard::wait(std::vector<InFlight>& queue, size_t most, Wave& wave) {
     for (const InFlight& work : queue) finish(wave, work);
     return queue.clear();
   }
-  // Those without an order may have been the first to end: as many of the others are not sure to have.
+  // Instructions without an order may have ended first, so as many of the others are not sure to have ended.
   const auto loose = static_cast<size_t>(std::ranges::count(queue, false, &InFlight::ordered));
   size_t sure = queue.size() - most;
   sure -= std::min(sure, loose);
@@ -92,7 +92,7 @@ void Scoreboard::finish(Wave& wave, const InFlight& work) {
   free_writes_.push_back(work.lds);
 }
 
-// Bytes that other instructions of the wave are still to write, among those that `done` wrote.
+// Marks bytes again that other instructions of the wave are still to write, among those that `done` wrote.
 void Scoreboard::keep_pending(Lds& lds, const LdsWrite& done) {
   for (const auto* queue : {&vector_, &local_})
     for (const InFlight& work : *queue)

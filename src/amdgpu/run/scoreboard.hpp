@@ -1,5 +1,4 @@
-// Memory instructions of a wave that are under way, as s_waitcnt counts them: registers and LDS bytes not to be used
-// yet.
+// A wave's memory instructions under way, as s_waitcnt counts them: the registers and LDS bytes not to be used yet.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -13,7 +12,7 @@ namespace rung::amdgpu {
 struct Wave;
 class Lds;
 
-// Bytes of LDS that an instruction writes: `bytes` at `first` and, where there are two, `second` behind each lane's
+// The bytes of LDS that an instruction writes: `bytes` at `first` and, with two places, at `second` behind each lane's
 // address.
 struct LdsPlaces {
   uint32_t first = 0, second = 0;
@@ -23,19 +22,19 @@ struct LdsPlaces {
 struct LdsWrite : LdsPlaces {
   std::array<uint32_t, kWaveLanes> address;
   uint64_t lanes = 0;
-  bool marked = false;               // its bytes are marked as pending, all of which are in
-  uint32_t lowest = 0, highest = 0;  // [lowest, highest)
+  bool marked = false;               // its bytes are marked as pending
+  uint32_t lowest = 0, highest = 0;  // [lowest, highest) holds all marked bytes
   void mark();
   bool may_meet(const LdsWrite& other) const { return lowest < other.highest && other.lowest < highest; }
 };
 
-// One instruction on its way.
+// An instruction on its way.
 struct InFlight {
-  uint16_t first = 0;     // register of Wave::pending, or of Wave::scalar_pending
+  uint16_t first = 0;     // the first register of Wave::pending, or of Wave::scalar_pending
   uint8_t registers = 0;  // none: it only counts
   bool scalar = false;
-  bool ordered = true;  // returns after those issued before it; scalar loads and flat instructions need not
-  int16_t lds = -1;     // its LdsWrite
+  bool ordered = true;  // returns after those issued before it; false for scalar loads and flat instructions
+  int16_t lds = -1;     // the index of its LdsWrite; -1: none
 };
 
 class Scoreboard {
@@ -45,19 +44,19 @@ class Scoreboard {
   void clear();
   void issue_vector(Wave& wave, InFlight work) { issue(vector_, kMostVector, wave, work); }
   void issue_local(Wave& wave, InFlight work) { issue(local_, kMostLocal, wave, work); }
-  // Whether the register is to be written by one that the other counter counts, or that has no order: what is issued
-  // now may be done before.
+  // Returns whether the register is still to be written by an instruction that the other counter counts, or that has no
+  // order: an instruction issued now may be done before it.
   bool may_be_overtaken(uint16_t reg, bool by_vector) const;
   // Marks the bytes of a write from memory, which even this wave must wait for.
   void mark_direct(Lds& lds, int16_t index);
-  // A place for what an instruction about to be issued writes to LDS.
+  // Makes a place for the LDS bytes that an instruction about to be issued writes.
   int16_t new_write(const LdsPlaces& places, const uint64_t* addresses, uint64_t lanes);
-  // Takes all registers of the instructions that are to write this one for written; they count as before.
+  // Counts as written all registers of the instructions that write this one; the instructions count as before.
   void settle(Wave& wave, uint32_t reg, bool scalar);
-  // s_waitcnt: until at most `most` are on their way.
+  // Executes s_waitcnt: waits until at most `most` are on their way.
   void wait_vector(Wave& wave, size_t most) { wait(vector_, most, wave); }
   void wait_local(Wave& wave, size_t most) { wait(local_, most, wave); }
-  // At s_barrier: others may be about to use what this wave has not finished to write.
+  // Marks at s_barrier the bytes that this wave has not finished writing: other waves may be about to use them.
   void mark_writes(Lds& lds);
 
  private:

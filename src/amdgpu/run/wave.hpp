@@ -1,4 +1,4 @@
-// The state of one wave of 64 lanes while it runs, and what its instructions share with the rest of its work-group.
+// The state of one wave of 64 lanes while it runs, and its links to the rest of its work-group.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -19,7 +19,7 @@ struct Group;       // group.hpp: LDS, memory, counts, checks
 class DecodedCode;  // program.hpp
 class Lds;          // lds.hpp
 
-// Why a wave does not go on to the next instruction by itself.
+// The reason why a wave does not go on to the next instruction by itself.
 enum class Pause : uint8_t { none, barrier, ended, failed };
 
 struct Wave {
@@ -32,20 +32,20 @@ struct Wave {
   uint32_t next = 0;  // index in the code of the next instruction; s_getpc and branches ask the code for addresses
   Pause pause = Pause::none;
   Target target = Target::gfx942;
-  // For the checks: lanes in which each register was written, and scalar registers that were. All ones: nobody asks.
+  // For the checks: the lanes in which each register was written, and written scalar registers. All ones: unchecked.
   std::array<uint64_t, kVectorRegisters> written{};
   std::array<bool, kScalarRegisters> scalar_written{};
-  // Registers that an outstanding memory instruction will write; zero: none of this register.
+  // For each register, the number of outstanding memory instructions that will write it.
   std::array<uint8_t, kVectorRegisters> pending{};
   std::array<uint8_t, kScalarRegisters> scalar_pending{};
-  // The values of kSharedBase, kSharedLimit, kPrivateBase and kPrivateLimit: where generic pointers find LDS and
+  // The values of kSharedBase, kSharedLimit, kPrivateBase and kPrivateLimit, by which generic pointers find LDS and
   // scratch.
   std::array<uint64_t, 4> apertures{};
   uint32_t number = 0;  // in its group
   Group* group = nullptr;
   const DecodedCode* code = nullptr;
   std::vector<std::byte> scratch;  // swizzled by lane: dword d of lane l at (d * 64 + l) * 4
-  // The finding that ended this wave; its kind, lane, detail and wave are filled here, the rest by the runner, which
+  // The finding that ended this wave. Its kind, lane, detail and wave are filled here, the rest by the runner, which
   // has the program.
   Finding finding;
 
@@ -59,14 +59,14 @@ struct Wave {
   void set_vcc(uint64_t mask) {
     s[kVcc] = static_cast<uint32_t>(mask), s[kVcc + 1] = static_cast<uint32_t>(mask >> 32);
   }
-  // The place of a vector operand's first register in `v`, `written` and `pending`.
+  // Returns the place of a vector operand's first register in `v`, `written` and `pending`.
   static uint32_t place_of(const Operand& operand) {
     return operand.number + (operand.kind == OperandKind::agpr ? kFirstAgpr : 0);
   }
-  // The functions that follow stand in group.cpp: they ask the group.
+  // The functions below stand in group.cpp, as they need the group.
   Lds& lds() const;
-  // A finding at `instruction`, the one before `next`. It ends this wave, the first that does, or, where its group goes
-  // on and values are what they are, is told: `pause` says which.
+  // Makes a finding at `instruction`, the one before `next`. The first one ends this wave, unless its group goes on and
+  // the finding leaves values; then it is only told. `pause` says which.
   void fail(FindingKind kind, const Instruction& instruction, int lane, std::string detail);
 };
 

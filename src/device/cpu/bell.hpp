@@ -1,4 +1,4 @@
-// Threads sleep until something changes, and whoever changes it wakes them; where none sleeps, that costs a load.
+// Lets threads sleep until something changes, and whoever changes it wake them; if none sleeps, that costs a load.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <atomic>
@@ -8,7 +8,7 @@ namespace rung::cpu {
 
 class Bell {
  public:
-  // Sleeps while `unchanged()`, which has to look with sequential consistency.
+  // Sleeps while `unchanged()`, which must read with sequential consistency.
   template <class Unchanged>
   void sleep_while(Unchanged&& unchanged) {
     sleepers_.fetch_add(1);
@@ -16,7 +16,7 @@ class Bell {
     sleepers_.fetch_sub(1);
   }
 
-  // After a change that was made with sequential consistency: then a sleeper either sees the change or is seen here.
+  // Call it after a change made with sequential consistency: then a sleeper either sees the change or is seen here.
   void ring() {
     if (sleepers_.load() == 0) return;
     rings_.fetch_add(1);

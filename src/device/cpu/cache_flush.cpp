@@ -1,4 +1,4 @@
-// Line by line with the flush instruction that every x86-64 processor has.
+// Flushes line by line with the instruction that every x86-64 processor has.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cpu/cache_flush.hpp"
 
@@ -10,7 +10,7 @@ void flush_from_caches(std::span<const std::byte> memory) {
   constexpr size_t kLine = 64;
   if (memory.empty()) return;
   for (size_t at = 0; at < memory.size(); at += kLine) _mm_clflush(memory.data() + at);
-  _mm_clflush(memory.data() + memory.size() - 1);  // the last line, where the first did not start one
+  _mm_clflush(memory.data() + memory.size() - 1);  // the last line, in case no step began in it
   _mm_mfence();
 }
 

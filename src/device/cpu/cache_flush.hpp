@@ -8,10 +8,10 @@
 
 namespace rung::cpu {
 
-// Writes back and drops every line of `memory`, from the caches of all cores. It needs no memory of its own, and works
-// whatever the size of the last cache. Pages that are not resident (of a mapped file) become so.
+// Writes back and drops every line of `memory`, from the caches of all cores. It needs no memory of its own, and the
+// last cache may have any size. Pages that are not resident (of a mapped file) become so.
 void flush_from_caches(std::span<const std::byte> memory);
-// The same, shared among the threads of the team.
+// Does the same, shared among the threads of the team.
 void flush_from_caches(Team& team, std::span<const std::byte> memory);
 
 }  // namespace rung::cpu

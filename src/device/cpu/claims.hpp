@@ -1,11 +1,11 @@
-// Which part of a section comes next: words that threads compare and swap, and the rules of what they may say.
+// Decides which part of a section comes next: words that threads compare and swap, and the rules for their values.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A team has one section open at a time, named by its epoch: no two sections of a team's life have the same. The parts
-// of a section are dealt to lanes, one lane for each thread, and a lane's word counts those that were claimed. The word
-// says for which epoch it counts, so nobody needs to reset it: whoever claims first in a section does. That also makes
-// a late thread harmless. It claims for the epoch that it saw; once that section is over, each lane that had parts in
-// it counts for that epoch and is used up, or counts for a later one, and the claim fails.
+// A team has one section open at a time, named by its epoch, which no other section of the team ever has. The parts of
+// a section are dealt to lanes, one lane for each thread, and a lane's word counts the parts that were claimed. The
+// word names the epoch that it counts for, so nobody needs to reset it: the first claim in a section does. That also
+// makes a late thread harmless. It claims for the epoch that it saw; once that section is over, each lane that had
+// parts in it counts for that epoch and is used up, or counts for a later one, and the claim fails.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,8 +14,8 @@
 
 namespace rung::cpu {
 
-// An epoch and a count, of 48 and 16 bits. In the word of the open section the count is that of its parts, 0 between
-// runs; in a lane's word that of the parts claimed.
+// An epoch and a count, of 48 and 16 bits. The open section's word counts the section's parts, 0 between runs; a lane's
+// word counts the parts claimed.
 class EpochWord {
  public:
   constexpr EpochWord() = default;
@@ -40,19 +40,19 @@ class EpochWord {
 
 inline constexpr int kMostParts = static_cast<int>(EpochWord::kMostCount);
 
-// The parts of a lane; the first lanes have one more where they do not come out even.
+// Returns the parts of a lane; the first lanes have one more if the parts do not divide evenly.
 inline Range lane_parts(int parts, int lane, int lanes) {
   const auto border = [&](int at) { return (static_cast<int64_t>(parts) * at + lanes - 1) / lanes; };
   return {border(lane), border(lane + 1)};
 }
 
 struct Claim {
-  EpochWord word;  // what the lane's word becomes
+  EpochWord word;  // the lane's new word
   int part = 0;
 };
 
-// The claim of the next part of a lane whose word is `lane`, by a thread that saw `open`; nullopt: none is left, or
-// that section is over. It is made once the word is swapped.
+// Returns the claim of the next part of a lane whose word is `lane`, by a thread that saw `open`; nullopt: no part is
+// left, or that section is over. The claim is made once the word is swapped.
 inline std::optional<Claim> next_claim(EpochWord lane, EpochWord open, Range parts) {
   if (lane.epoch() > open.epoch()) return std::nullopt;
   const int claimed = lane.epoch() == open.epoch() ? lane.count() : 0;

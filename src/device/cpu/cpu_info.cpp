@@ -23,7 +23,7 @@ struct Registers {
   uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
 };
 
-// All zero when the processor has no such leaf.
+// Returns zeros if the processor has no such leaf.
 Registers cpuid(uint32_t leaf, uint32_t subleaf = 0) {
   Registers r;
   if (!__get_cpuid_count(leaf, subleaf, &r.eax, &r.ebx, &r.ecx, &r.edx)) return {};
@@ -32,7 +32,7 @@ Registers cpuid(uint32_t leaf, uint32_t subleaf = 0) {
 
 bool bit(uint32_t word, int index) { return (word >> index) & 1u; }
 
-// The register state that the operating system saves; 0 without OSXSAVE.
+// Returns the register state that the operating system saves; 0 without OSXSAVE.
 uint64_t saved_state() {
   if (!bit(cpuid(1).ecx, 27)) return 0;
   uint32_t low = 0, high = 0;
@@ -40,7 +40,7 @@ uint64_t saved_state() {
   return uint64_t{high} << 32 | low;
 }
 
-// Linux hands out the 8 KiB tile state only to a process that asked for it.
+// Linux gives the 8 KiB tile state only to a process that asked for it.
 bool request_tiles() {
   constexpr long kRequestPermission = 0x1023, kTileData = 18;
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
@@ -64,7 +64,7 @@ std::string first_word(const std::string& path) {
   return word;
 }
 
-// Sizes read "32K" or "16M"; what sysfs does not tell keeps its default.
+// Sizes read "32K" or "16M"; a size that sysfs does not tell keeps its default.
 void read_caches(CpuInfo& info) {
   for (int i = 0; i < 8; ++i) {
     std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", i);

@@ -13,11 +13,11 @@ struct CpuInfo {
   bool avx2 = false;    // with FMA and F16C
   bool avx512 = false;  // F, BW, DQ, VL
   bool avx512_bf16 = false;
-  bool amx_bf16 = false;         // and the kernel lets this process use the tiles
+  bool amx_bf16 = false;         // also: the kernel lets this process use the tiles
   std::string isa_text() const;  // "avx2 avx512 avx512_bf16 amx_bf16"
 };
 
-// Read once. RUNG_CPU_ISA=scalar|avx2|avx512|avx512_bf16|amx_bf16 caps it, for tests and comparisons.
+// Reads the facts once. RUNG_CPU_ISA=scalar|avx2|avx512|avx512_bf16|amx_bf16 caps them, for tests and comparisons.
 const CpuInfo& cpu_info();
 
 }  // namespace rung::cpu

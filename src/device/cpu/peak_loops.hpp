@@ -6,7 +6,7 @@
 namespace rung::cpu {
 
 struct PeakLoops {
-  float (*read)(const float* data, int64_t count);  // sums all of it; count is a multiple of 256
+  float (*read)(const float* data, int64_t count);  // sums all elements; count is a multiple of 256
   float (*multiply_add)(int64_t iterations);
   double flops_per_iteration;
 };

@@ -1,4 +1,4 @@
-// Peak measurements with AVX2.
+// Compiles the peak measurements with AVX2.
 // SPDX-License-Identifier: Apache-2.0
 #define RUNG_LOOPS avx2
 namespace rung::cpu::avx2 {

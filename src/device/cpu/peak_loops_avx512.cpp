@@ -1,4 +1,4 @@
-// Peak measurements with AVX-512.
+// Compiles the peak measurements with AVX-512.
 // SPDX-License-Identifier: Apache-2.0
 #define RUNG_LOOPS avx512
 namespace rung::cpu::avx512 {

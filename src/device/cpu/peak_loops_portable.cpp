@@ -1,4 +1,4 @@
-// Peak measurements with what every x86-64 processor has.
+// Compiles the peak measurements for any x86-64 processor.
 // SPDX-License-Identifier: Apache-2.0
 #define RUNG_LOOPS portable
 namespace rung::cpu::portable {

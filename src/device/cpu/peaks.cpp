@@ -18,7 +18,7 @@ namespace rung::cpu {
 namespace {
 
 constexpr int kTrials = 15;
-constexpr double kRampSeconds = 0.015;  // a core that was idle needs some milliseconds to reach its clock
+constexpr double kRampSeconds = 0.015;  // an idle core needs some milliseconds to reach its clock
 
 PeakLoops loops() {
   if (cpu_info().avx512) return avx512::peak_loops();
@@ -47,10 +47,10 @@ double best_seconds(double most_seconds, F&& f) {
   return best_seconds(most_seconds, f, [] {});
 }
 
-// Results go here, so that no loop is dropped as unused.
+// The loops' results go here, so that no loop is dropped as unused.
 std::atomic<float> loop_result;
 
-// A part of about a microsecond, where there are others to take theirs meanwhile: of empty ones, one thread does all.
+// Takes about a microsecond per part if there are other threads: one thread alone would do all empty parts.
 void be_busy(const Team& team) {
   for (int i = 0; i < (team.size() > 1 ? 32 : 0); ++i) _mm_pause();
 }
@@ -58,13 +58,13 @@ void be_busy(const Team& team) {
 }  // namespace
 
 double measure_read_gbps(Team& team, double most_seconds) {
-  // Flushed before each trial, so it need not exceed the last cache; long enough that a hand-off does not count.
+  // Each trial flushes the data first, so the last cache may be larger; at this size a hand-off does not count.
   constexpr size_t kBytes = size_t{64} << 20;
   constexpr int64_t kGrain = 1024, kCount = kBytes / sizeof(float);
   auto block = allocate_block(kBytes);
   if (!block) throw std::bad_alloc();
   auto* data = reinterpret_cast<float*>(block.get());
-  team.run_on_all([&](int thread) {  // each thread touches its own part first, as memory goes to its node
+  team.run_on_all([&](int thread) {  // each thread first touches its own part, so that its node has the memory
     Range mine = share(kCount, thread, team.size(), kGrain);
     std::fill(data + mine.begin, data + mine.end, 1.0f);
   });

@@ -1,4 +1,4 @@
-// Items go to parts one after another, in parts that differ by little.
+// Shares items among parts, one part's items behind another's; the parts differ by little.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
@@ -11,14 +11,14 @@ struct Range {
   int64_t count() const { return end - begin; }
 };
 
-// The items of one of `parts` parts of `count` items; parts differ by at most one `grain`.
+// Returns the items of one of `parts` parts of `count` items; parts differ by at most one `grain`.
 inline Range share(int64_t count, int part, int parts, int64_t grain = 1) {
   int64_t blocks = (count + grain - 1) / grain;
   int64_t first = blocks * part / parts * grain, last = blocks * (part + 1) / parts * grain;
   return {first < count ? first : count, last < count ? last : count};
 }
 
-// One of `pieces` pieces of `whole`; they meet at multiples of `grain`, some are empty where these are few.
+// Returns one of `pieces` pieces of `whole`; they meet at multiples of `grain`, and some are empty if these are few.
 inline Range piece(Range whole, int index, int pieces, int64_t grain) {
   const auto border = [&](int at) {
     const int64_t even = whole.begin + whole.count() * at / pieces;

@@ -1,4 +1,4 @@
-// Teams of as many threads as someone asks for, who may ask for too many.
+// Starts teams of as many threads as someone asks for, who may ask for too many.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
@@ -12,7 +12,7 @@ inline constexpr int kMostThreads = 1024;
 
 // Errors: less than 1 or more than kMostThreads.
 Status check_threads(int threads);
-// Errors: those, and threads that the system refuses; then none is left.
+// Errors: those of check_threads(), and threads that the system refuses; then no thread is left.
 Result<std::shared_ptr<Team>> start_team(int threads, Pinning pinning = Pinning::none);
 
 }  // namespace rung::cpu

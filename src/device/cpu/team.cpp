@@ -1,5 +1,4 @@
-// The word of the open section is what all wait for: first spinning, then asleep. Who does its last part opens the
-// next.
+// All threads wait for the open section's word, first spinning, then asleep; whoever does its last part opens the next.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/cpu/team.hpp"
 
@@ -19,12 +18,12 @@
 namespace rung::cpu {
 namespace {
 
-// Longer than the gaps between the runs of one inference and than threads of a quiet machine wait for each other in
-// one; short enough to free the core for whoever needs it, maybe the one that is waited for.
+// Spinning lasts longer than the gaps between the runs of one inference, and than threads of a quiet machine wait for
+// each other in a run. It is short enough to free the core for others, maybe for the thread that is waited for.
 constexpr double kSpinUs = 50;
 
-// How many pause instructions pass in a microsecond (they take 10 to 70 ns, by processor); so that spinning needs no
-// clock.
+// Returns how many pause instructions pass in a microsecond (each takes 10 to 70 ns, by processor), so that spinning
+// needs no clock.
 int pauses_per_us() {
   using Clock = std::chrono::steady_clock;
   static const int rate = [] {
@@ -40,7 +39,7 @@ int pauses_per_us() {
   return rate;
 }
 
-// The runs that this thread is inside of, the innermost first.
+// The runs that this thread is inside, the innermost first.
 struct Inside {
   const Team* team = nullptr;
   int thread = 0;
@@ -65,7 +64,7 @@ const Inside* run_around(const Team* team) {
   return run;
 }
 
-// Worker i takes the i-th core of the process's mask.
+// Pins worker i to the i-th core of the process's mask.
 void pin(int thread) {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -96,7 +95,7 @@ Result<std::shared_ptr<Team>> start_team(int threads, Pinning pinning) {
   }
 }
 
-// Throws what starting a thread throws.
+// Throws whatever starting a thread throws.
 Team::Team(int threads, Pinning pinning, BeforeClaims before_claims)
     : size_(std::max(1, threads)),
       before_claims_(before_claims),
@@ -105,11 +104,11 @@ Team::Team(int threads, Pinning pinning, BeforeClaims before_claims)
   spins_ = fits ? static_cast<int>(kSpinUs) * pauses_per_us() : 16;
   bool pinned = pinning == Pinning::cores && fits;
   workers_.reserve(static_cast<size_t>(size_));
-  const SignalsHeld held;  // on the workers, too, from their first instruction on
+  const SignalsHeld held;  // also held on the workers, from their first instruction on
   try {
     for (int thread = 1; thread < size_; ++thread)
       workers_.emplace_back([this, thread, pinned] {
-        const SignalsHeld always;  // so that kernels need not ask for it
+        const SignalsHeld always;  // so that kernels need not hold them
         if (pinned) pin(thread);
         live(thread);
       });
@@ -119,8 +118,8 @@ Team::Team(int threads, Pinning pinning, BeforeClaims before_claims)
   }
 }
 
-// A child has no workers that could be joined, and an std::thread that was not joined ends the process: they are moved
-// to where nothing ends them.
+// A child has no workers to join, and destroying an std::thread that was not joined ends the process: the workers are
+// moved to where nothing destroys them.
 Team::~Team() {
   if (made_in_.another_process()) {
     using Workers = decltype(workers_);
@@ -168,8 +167,8 @@ void Team::live(int thread) {
   }
 }
 
-// Opens the first section from that epoch on that has parts, or says that there is none; those that wait are told.
-// After the store that says so the caller may be on its way: nothing of the run is touched any more.
+// Opens the first section from that epoch on that has parts, or states that there is none, and wakes waiting threads.
+// After the store that says so the caller may be gone: nothing of the run is touched any more.
 void Team::open_next(uint64_t epoch) {
   const auto parts = [&] { return work_.parts[epoch - work_.first_epoch]; };
   while (epoch < work_.end() && parts() == 0) ++epoch;
@@ -180,8 +179,8 @@ void Team::open_next(uint64_t epoch) {
 }
 
 // A thread reports the work of its own lane once, and work that it takes from others each time, as all wait for it.
-// Threads that are undisturbed come to their ends together: a look at another lane too early takes its word away from
-// its thread (a section then costs 140 ns instead of 115, on two cores of an AMD EPYC).
+// Undisturbed threads finish together: looking at another lane too early takes its word away from its thread (a section
+// then costs 140 ns instead of 115, on two cores of an AMD EPYC).
 void Team::take_part(EpochWord seen, int thread) {
   constexpr int kPatience = 8;  // pauses
   int done = 0;
@@ -192,7 +191,7 @@ void Team::take_part(EpochWord seen, int thread) {
     while (do_next(seen, (thread + i) % size_, thread)) count_done(seen, 1);
 }
 
-// Claims one part of the lane and does it; false: none is left.
+// Claims one part of the lane and does it; returns false if none is left.
 bool Team::do_next(EpochWord seen, int lane, int thread) {
   const Range parts = lane_parts(seen.count(), lane, size_);
   auto& word = lanes_[static_cast<size_t>(lane)].word;
@@ -216,7 +215,7 @@ void Team::do_part(uint64_t epoch, int part, int thread) {
   }
 }
 
-// Who counts the last part has seen all others done.
+// The thread that counts the last part has seen all others done.
 void Team::count_done(EpochWord seen, int parts) {
   if (parts == 0 || done_.fetch_add(parts, std::memory_order_acq_rel) + parts < seen.count()) return;
   done_.store(0, std::memory_order_relaxed);
@@ -232,7 +231,7 @@ EpochWord Team::wait_for_change(EpochWord seen, Bell& bell) {
   return open();
 }
 
-// Until all threads are here, each at a part that no other can take from it.
+// Waits until all threads are here, each at a part that no other can take from it.
 void Team::meet(std::atomic<int>& here) const {
   here.fetch_add(1);
   for (int i = 0; here.load() < size_; ++i) i < spins_ ? _mm_pause() : static_cast<void>(sched_yield());

@@ -1,9 +1,9 @@
-// A team of threads that works a list of sections off together, and waits for no thread that does nothing.
+// A team of threads that works off a list of sections together, and waits for no thread that does nothing.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A section is cut into parts. Each thread takes the parts of its own lane first, which keeps what they touch in its
-// caches, then those that other lanes still hold: a thread that the system has taken its core from delays the one part
-// that it is at, and one that is late finds nothing left. Which thread does a part changes no result.
+// A section is cut into parts. Each thread takes the parts of its own lane first, which keeps their data in its caches,
+// then parts that other lanes still hold. A thread whose core the system takes away delays only the one part that it is
+// at, and a late thread finds nothing left. Which thread does a part changes no result.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -21,27 +21,27 @@
 
 namespace rung::cpu {
 
-// `cores` keeps each worker on its own core, where the process may use at least as many cores as the team has threads.
+// `cores` keeps each worker on its own core, if the process may use at least as many cores as the team has threads.
 enum class Pinning { none, cores };
 
 class Team {
  public:
-  // Called by each worker whenever it has seen a section and before it claims anything of it. For tests, which hold it
-  // there.
+  // Each worker calls it whenever it has seen a section, before it claims a part. It is for tests, which hold the
+  // worker there.
   using BeforeClaims = void (*)(int thread);
 
-  // The caller is thread 0; threads - 1 workers are started.
+  // The caller is thread 0; the constructor starts threads - 1 workers.
   explicit Team(int threads, Pinning pinning = Pinning::none, BeforeClaims before_claims = nullptr);
-  ~Team();  // in a forked child, whose parent has the workers: does nothing
+  ~Team();  // does nothing in a forked child, whose parent has the workers
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
   int size() const { return size_; }
 
   // Calls f(section, part, thread) once for each of parts[section] parts, 0 to kMostParts of them, of each section. All
-  // parts of a section are done before any of the next begins, and of the last before this returns. The calls of one
-  // thread never overlap. What a part throws is thrown here; parts that have not begun by then are left out. From one
-  // thread at a time; from inside of f all is done by the calling thread.
+  // parts of a section are done before any of the next begins, and those of the last before this returns. The calls of
+  // one thread never overlap. It rethrows what a part throws; parts that have not begun by then are left out. One
+  // thread at a time may call it; called inside of f, it does all parts on the calling thread.
   template <class F>
   void run(std::span<const int> parts, F&& f) {
     const auto call = [](void* body, size_t section, int part, int thread) {
@@ -50,13 +50,13 @@ class Team {
     run_work({call, const_cast<void*>(static_cast<const void*>(&f)), parts, 0});
   }
 
-  // One section: f(part, thread).
+  // Runs one section: f(part, thread).
   template <class F>
   void run(int parts, F&& f) {
     run(std::span<const int>(&parts, 1), [&f](size_t, int part, int thread) { f(part, thread); });
   }
 
-  // Calls f(thread) once on every thread, and does wait for all of them: to measure them, or to learn about them.
+  // Calls f(thread) once on every thread, and waits for all of them, to measure them or to learn about them.
   template <class F>
   void run_on_all(F&& f) {
     std::atomic<int> here{0};
@@ -71,7 +71,7 @@ class Team {
     void (*body)(void*, size_t section, int part, int thread) = nullptr;
     void* data = nullptr;
     std::span<const int> parts;
-    uint64_t first_epoch = 0;  // of section 0; the others follow
+    uint64_t first_epoch = 0;  // that of section 0; the others follow
 
     uint64_t end() const { return first_epoch + parts.size(); }
   };
@@ -101,8 +101,8 @@ class Team {
   Bell callers_bell_;
   std::atomic<bool> stopping_{false};
   std::atomic<bool> threw_{false};
-  std::exception_ptr thrown_;  // by the first part that threw
-  Work work_;                  // read by those alone who have claimed a part of it
+  std::exception_ptr thrown_;  // what the first part that threw threw
+  Work work_;                  // read only by threads that have claimed a part of it
   std::unique_ptr<Lane[]> lanes_;
   std::vector<std::thread> workers_;
   MadeIn made_in_;

@@ -7,7 +7,7 @@
 namespace rung::gpu {
 
 Result<CacheFlush> CacheFlush::make(Gpu& gpu) {
-  // Twice, for the cache need not give up its oldest lines first; where the driver tells no size, more than any has.
+  // Twice the cache, as it need not give up its oldest lines first; if its size is not known, more than any has.
   constexpr size_t kUnknown = size_t{256} << 20;
   // An emulator has no cache.
   const size_t cache = gpu.info().counts_instructions ? 1 : gpu.info().l2_bytes;

@@ -1,4 +1,4 @@
-// Drops everything from a GPU's second-level cache, so that a run finds weights and buffers in its memory.
+// Drops everything from a GPU's second-level cache, so that a run reads weights and buffers from memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "device/gpu/queue.hpp"
@@ -7,9 +7,9 @@ namespace rung::gpu {
 
 class CacheFlush {
  public:
-  // With a queue of its own, and device memory, twice as much as the cache holds. Errors: that is not free.
+  // Makes a queue, and takes device memory of twice the cache's size. Errors: that much is not free.
   static Result<CacheFlush> make(Gpu& gpu);
-  // Writes all of that memory, and waits until it is done.
+  // Writes all of that memory, and waits until that is done.
   Status run();
 
  private:

@@ -1,4 +1,4 @@
-// GPUs as their vendors publish them: what plans and predictions are made from where no device is.
+// GPUs as their vendors publish them, for plans and predictions on machines without the device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <span>
@@ -11,10 +11,10 @@
 
 namespace rung::gpu {
 
-// `source` says who published the rates and who measured the shares.
+// `source` names the publisher of the rates and the measurer of the shares.
 struct Card : CardPeaks {
   std::string_view word;  // "mi300x"
-  int architecture;       // as GpuInfo::architecture
+  int architecture;       // same as GpuInfo::architecture
   double clock_mhz;
   double boundary_us;  // from the end of a launch to the start of the next one in a graph
   size_t cache_bytes;
@@ -22,10 +22,10 @@ struct Card : CardPeaks {
 };
 
 std::span<const Card> cards();
-// Errors (usage): there is none, naming those that there are.
+// Errors (usage): there is no such card; the text names those that there are.
 Result<const Card*> card_named(std::string_view word);
 
-// As its driver would describe it, without a vendor's library.
+// Returns the card's facts as its driver would describe it, without a vendor's library.
 GpuInfo info_of(const Card& card);
 
 }  // namespace rung::gpu

@@ -1,4 +1,4 @@
-// Keys of JSON by their units.
+// Names keys of JSON by their units.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/counted_figures.hpp"
 
@@ -17,7 +17,7 @@ using Json = nlohmann::json;
 constexpr std::array<std::string_view, 2> kOfThisProcessor{"load_ms", "first_run_ms"};
 constexpr std::array<std::string_view, 6> kOfTimeAlone{"peaks", "gflops", "gbps", "floor_ms", "floor_us", "host_us"};
 
-// Scales numbers, and lists and objects of numbers; null where one is not finite.
+// Scales numbers, and lists and objects of numbers; a number that is not finite becomes null.
 Json scaled(Json json, double factor) {
   if (json.is_number()) {
     const double count = json.get<double>() * factor;
@@ -48,7 +48,7 @@ void name_counts(Json& json) {
     if (std::ranges::count(kOfTimeAlone, key)) continue;
     if (const auto counted = counted_key(key)) {
       named[counted->name] = scaled(value, counted->per_unit);
-    } else if (key == "ci95" && json.contains("median_ms")) {  // of the median
+    } else if (key == "ci95" && json.contains("median_ms")) {  // the median's
       named[key] = scaled(value, kInstructionsPerMs);
     } else {
       name_counts(named[key] = value);

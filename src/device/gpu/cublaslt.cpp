@@ -1,4 +1,4 @@
-// cuBLASLt's numbers, and what it has beside the functions that its kind has in common.
+// The numbers of cuBLASLt, and its functions beyond those that libraries of its kind have in common.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/cublaslt.hpp"
 
@@ -35,7 +35,7 @@ struct Cublaslt {
   }
   static const char* status_text(int code) { return functions().cublasLtGetStatusString(code); }
   static Result<const Runtime*> runtime() { return cuda_runtime(); }
-  // It has no number that means the same for other products or another time: they are counted.
+  // No number of an algorithm means the same for other products or another time, so proposals are counted.
   static int64_t index_of(const LtProposal<Algorithm>&, size_t place) { return static_cast<int64_t>(place); }
 };
 
@@ -61,7 +61,7 @@ Result<std::string> parameters(const LibraryGemm& gemm) {
   RUNG_TRY(const Cublaslt::Algorithm algorithm, LtGemm<Cublaslt>::algorithm_of(gemm));
   std::string text;
   for (const CublasltParameter& parameter : kCublasltParameters) {
-    uint32_t value = 0;  // little-endian: shorter ones fill its first bytes
+    uint32_t value = 0;  // little-endian: shorter values fill its first bytes
     size_t written = 0;
     const int code = Cublaslt::functions().cublasLtMatmulAlgoConfigGetAttribute(&algorithm, parameter.attribute, &value,
                                                                                 parameter.bytes, &written);
@@ -76,7 +76,7 @@ Result<std::string> parameters(const LibraryGemm& gemm) {
 Result<const GemmLibrary*> cublaslt() {
   static const Status opened = open_library();
   RUNG_CHECK(Status(opened));
-  // Its algorithms have the numbers that any library's have that tells none.
+  // Algorithms are counted from 0, as for any library without numbers of its own.
   static constexpr GemmLibrary table{.name = "cublaslt",
                                      .prepare = LtGemm<Cublaslt>::make,
                                      .version = version,

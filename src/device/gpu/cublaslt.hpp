@@ -8,7 +8,7 @@
 
 namespace rung::gpu {
 
-// A parameter of an algorithm: its word in PyTorch's files, its number and its bytes in the library.
+// A parameter of an algorithm: its word in PyTorch's files, its number and its size in bytes in the library.
 struct CublasltParameter {
   std::string_view word;
   int attribute;
@@ -24,7 +24,7 @@ inline constexpr auto kCublasltParameters = std::to_array<CublasltParameter>({{"
                                                                               {"inner", 7, 2},
                                                                               {"cluster", 8, 2}});
 
-// Errors: no library, or one that lacks a function.
+// Errors: no library, or a function missing in it.
 Result<const GemmLibrary*> cublaslt();
 
 }  // namespace rung::gpu

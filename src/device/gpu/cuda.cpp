@@ -1,5 +1,5 @@
-// The CUDA driver library, opened at run time and put into the runtime table. Names, numbers and layouts are those of
-// the CUDA driver API reference; its header is not needed to build.
+// Opens the CUDA driver library at run time and fills the runtime table from it. Names, numbers and layouts are those
+// of the CUDA driver API reference; its header is not needed to build.
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 
@@ -43,7 +43,7 @@ struct LaunchConfig {
   unsigned attribute_count;
 };
 
-// The driver's entry points, by the names that its library exports.
+// The driver's entry points, by their exported names.
 struct Driver {
   int (*cuInit)(unsigned);
   int (*cuDriverGetVersion)(int*);
@@ -102,7 +102,7 @@ const char* error_text(int code) {
   return driver.cuGetErrorString(code, &text) == 0 && text ? text : "unknown error";
 }
 
-// The codes after which, by the reference, "the process must be terminated and relaunched", and uncorrectable memory.
+// Returns whether, by the reference, "the process must be terminated and relaunched", or memory is uncorrectable.
 bool is_fault(int code) {
   constexpr int kMemoryError = 214, kLinkError = 220, kContained = 226, kIllegalAddress = 700, kTimeout = 702,
                 kAssert = 710, kFirstException = 714, kLastException = 719;
@@ -136,7 +136,7 @@ int describe(int index, GpuInfo* info) {
   return driver.cuDriverGetVersion(&info->driver_version);
 }
 
-// The device's primary context: the one that libraries in the same process use.
+// The context is the device's primary one, which libraries in the same process use.
 int context_create(Context* context, int index) {
   int device = 0;
   if (int code = driver.cuDeviceGet(&device, index)) return code;
@@ -161,12 +161,12 @@ int reaches(bool* answer, Address address) {
   return *answer = type == kOnDevice && ordinal == device, 0;
 }
 
-int stream_create(Stream* stream) { return driver.cuStreamCreate(stream, 1); }  // does not wait for the default stream
+int stream_create(Stream* stream) { return driver.cuStreamCreate(stream, 1); }  // does not wait for the default one
 int stream_wait(Stream stream, Event event) { return driver.cuStreamWaitEvent(stream, event, 0); }
 int event_create(Event* event) { return driver.cuEventCreate(event, 0); }
 int event_create_untimed(Event* event) { return driver.cuEventCreate(event, 2); }
-// All kernels divide a multiprocessor's memory alike, most of it shared memory: it is divided again only when no block
-// is left there, so that a kernel with other wishes would not start beside the one before.
+// All kernels ask for the same division of a multiprocessor's memory, most of it shared: it is divided again only when
+// no block is left there, so that a kernel with another wish would not start beside the one before.
 int module_function(Function* function, Module module, const char* name) {
   if (int code = driver.cuModuleGetFunction(function, module, name)) return code;
   return driver.cuFuncSetAttribute(*function, kSharedCarveout, 100);  // percent
@@ -197,7 +197,7 @@ int launch(Function function, const Launch& shape, void** parameters, Stream str
   if (shape.dependent) add(kProgrammaticSerialization).value.flag = 1;
   if (shape.cooperative) add(kCooperativeLaunch).value.flag = 1;
   const unsigned cluster_blocks = shape.cluster.x * shape.cluster.y * shape.cluster.z;
-  constexpr unsigned kPortableBlocks = 8;  // more than these a function must allow
+  constexpr unsigned kPortableBlocks = 8;  // a function must allow larger clusters
   if (cluster_blocks > kPortableBlocks)
     if (int code = driver.cuFuncSetAttribute(function, kLargeClusters, 1)) return code;
   if (cluster_blocks > 1) {

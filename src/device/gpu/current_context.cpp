@@ -1,4 +1,4 @@
-// Asks first: where the context is current already, nothing is set.
+// Makes a context current; does nothing if it is current already.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/current_context.hpp"
 

@@ -1,4 +1,4 @@
-// The runtime table of described GPUs: modules are looked up, launches are kept, everything else is granted.
+// The runtime table of described GPUs: it looks up modules, keeps launches, and grants everything else.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/described.hpp"
 
@@ -20,7 +20,7 @@ struct DescribedFunction {
   const amdgpu::KernelInfo* kernel = nullptr;
 };
 
-// A context: which card it is, what was looked up in it and what was launched.
+// A context: its card, the modules and functions looked up in it, and its launches.
 struct DescribedDevice {
   explicit DescribedDevice(const Card& is) : card(is) {}
   const Card& card;
@@ -57,7 +57,7 @@ int memory_of(size_t* free, size_t* total) {
   return *free = *total = static_cast<size_t>(here->card.memory_gib) << 30, kDone;
 }
 
-// The file that begins at an image of AMD's.
+// Returns the file that begins at an image of AMD's.
 std::span<const std::byte> file_of(const void* image) {
   for (const EmbeddedModule& module : embedded_modules())
     if (module.begin == image) return std::as_bytes(std::span(module.begin, module.bytes()));

@@ -1,4 +1,4 @@
-// GPUs that are not there: what is launched on one is written down, and nothing is done.
+// GPUs that are not there: launches on one are written down, and nothing is done.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -11,14 +11,14 @@ namespace rung::gpu {
 
 struct RecordedLaunch {
   std::string function;
-  const amdgpu::KernelInfo* kernel = nullptr;  // of AMD's code, alive as long as the context; null: NVIDIA's
+  const amdgpu::KernelInfo* kernel = nullptr;  // in AMD's code, alive as long as the context; null: NVIDIA's
   Launch shape;
 };
 
-// Device i is cards()[i]. Any address is an address there, and memory is never touched.
+// Device i is cards()[i]. Any address is valid, and memory is never touched.
 const Runtime& described_runtime();
 
-// Launches in a context of that runtime since this was last called.
+// Returns the launches in a context of that runtime since the last call.
 std::vector<RecordedLaunch> take_recorded_launches(Context context);
 
 }  // namespace rung::gpu

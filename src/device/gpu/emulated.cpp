@@ -1,5 +1,5 @@
-// The runtime table `emu`: each function finds the calling thread's context, an EmulatedDevice, and lets it work. What
-// went wrong is a code; error_text() has the words.
+// The runtime table `emu`: each function finds the calling thread's context, an EmulatedDevice, and lets it work.
+// Errors are returned as codes; error_text() has their words.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/emulated.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 enum Code { kDone = 0, kRefused = 1, kNoMemory = 2, kNoContext = 201, kFault = 700 };
 
 thread_local EmulatedDevice* current = nullptr;
-thread_local std::string refusal;  // of this thread's last call that was refused
+thread_local std::string refusal;  // the error of this thread's last refused call
 
 int refuse(const Error& error) {
   if (error.kind == ErrorKind::device_fault) return kFault;
@@ -33,7 +33,7 @@ const char* error_text(int code) {
 
 bool is_fault(int code) { return code == kFault; }
 
-// Calls work(device) if this thread has one that has not failed; the Status or Result that it gives becomes a code.
+// Calls work(device) if this thread has one that has not failed; the returned Status or Result becomes a code.
 template <class Work>
 int on_device(Work work) {
   if (!current) return kNoContext;
@@ -87,7 +87,7 @@ int allocate(Address* address, size_t bytes) {
     return {};
   });
 }
-// Also of a device that failed: there is nothing that could still use it.
+// Memory of a failed device may be released, too: nothing could still use it.
 int release(Address address) {
   if (!current) return kNoContext;
   return current->memory().release(address) ? kDone : refuse(fmt::format("no allocation begins at 0x{:x}", address));
@@ -121,7 +121,7 @@ int stream_create(Stream* stream) {
   return on_device([&](EmulatedDevice&) -> Status { return *stream = new EmulatedStream, Status{}; });
 }
 int stream_destroy(Stream stream) { return delete static_cast<EmulatedStream*>(stream), kDone; }
-// Nothing is ever ahead; a fault shows all the same.
+// Work is done when it is put, so there is nothing to wait for; a fault is returned all the same.
 int stream_synchronize(Stream stream) {
   return on_device([&](EmulatedDevice& device) -> Status {
     if (device.stream_of(stream)->recording) return fail("the stream is being recorded");
@@ -155,7 +155,7 @@ int event_elapsed_ms(float* ms, Event from, Event to) {
   });
 }
 
-// Bytes of a code object by its own header: its table of sections is last.
+// Returns the bytes of a code object by its header: its table of sections is last.
 size_t bytes_of(const void* image) {
   Elf64_Ehdr header;
   std::memcpy(&header, image, sizeof header);

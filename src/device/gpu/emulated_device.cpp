@@ -1,4 +1,4 @@
-// Modules, launches, copies and fills of the emulated GPU.
+// Executes modules, launches, copies and fills of the emulated GPU.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/emulated_device.hpp"
 
@@ -17,7 +17,7 @@ uint64_t volume(const Extent& extent) { return uint64_t{extent.x} * extent.y * e
 
 bool is_hidden(const amdgpu::KernelArgument& argument) { return argument.kind.starts_with("hidden_"); }
 
-// Marks as written what the source has as written: a copy of what nobody wrote is not written either.
+// Copies the source's marks of written bytes: the copy of an unwritten byte is unwritten, too.
 void carry_written(const amdgpu::Region& to, uint64_t to_address, const amdgpu::Region& from, uint64_t from_address,
                    size_t bytes) {
   if (from.all_written(from_address, bytes)) return to.mark(to_address, bytes);

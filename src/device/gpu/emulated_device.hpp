@@ -1,5 +1,5 @@
-// A GPU of AMD's that this processor plays: what the functions of the runtime table `emu` do, as objects. Work is done
-// where it is put into a stream, so that all order holds by itself; a stream that is being recorded keeps it instead.
+// An emulated GPU of AMD's: the work of the functions of the runtime table `emu`, as objects. Work is done when it is
+// put into a stream, so all order holds by itself; a stream that is being recorded keeps the work instead.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <atomic>
@@ -20,7 +20,7 @@
 namespace rung::gpu {
 
 struct EmulatedModule {
-  std::vector<std::byte> file;  // which the object views
+  std::vector<std::byte> file;  // the object views it
   amdgpu::CodeObject object;
   std::unique_ptr<amdgpu::Image> image;
   std::shared_ptr<const amdgpu::DecodedCode> code;
@@ -31,7 +31,7 @@ struct EmulatedFunction {
   std::unique_ptr<const amdgpu::Program> program;
 };
 
-// A launch that a stream takes, with all that it needs: the caller's arguments are gone when a graph runs.
+// A launch put into a stream, with all that it needs: the caller's arguments are gone when a graph runs.
 struct EmulatedLaunch {
   const EmulatedFunction* function = nullptr;
   Launch shape;
@@ -48,27 +48,27 @@ struct EmulatedFill {
   uint8_t value = 0;
   size_t bytes = 0;
 };
-// A function of the host's in its turn: how a library that has no kernels stands in for one that does.
+// A call of a host function in its turn, by which a library without kernels stands in for one with kernels.
 struct EmulatedHostCall {
   void (*function)(void* data) = nullptr;
   void* data = nullptr;
-  uint64_t instructions = 0;  // that such work is said to take
+  uint64_t instructions = 0;  // the number that such work is said to take
 };
 using EmulatedWork = std::variant<EmulatedLaunch, EmulatedCopy, EmulatedFill, EmulatedHostCall>;
 using EmulatedGraph = std::vector<EmulatedWork>;
 
 struct EmulatedStream {
-  std::atomic<uint64_t> instructions{0};     // of waves, that its work took so far: its clock
+  std::atomic<uint64_t> instructions{0};     // of waves, spent on its work so far: its clock
   std::unique_ptr<EmulatedGraph> recording;  // null: none
-  std::thread::id recorder;                  // who alone launches into it meanwhile
+  std::thread::id recorder;                  // the only thread that launches into it meanwhile
 };
 
 struct EmulatedEvent {
-  const EmulatedStream* stream = nullptr;  // where it was recorded last; null: nowhere
-  uint64_t instructions = 0;               // of the stream, then
+  const EmulatedStream* stream = nullptr;  // the stream that it was recorded in last; null: none
+  uint64_t instructions = 0;               // the stream's count then
 };
 
-// A context: the memory of one opened device, what is loaded there, and what ended it. Any number of threads use it.
+// A context: the memory of one opened device, its modules, and the fault that ended it. Any number of threads use it.
 class EmulatedDevice {
  public:
   explicit EmulatedDevice(amdgpu::Target target);
@@ -82,17 +82,17 @@ class EmulatedDevice {
   }
   // Errors: another architecture, a damaged file, no memory.
   Result<std::unique_ptr<EmulatedModule>> load(std::span<const std::byte> file);
-  // The kernel of that name, alive as long as this. Errors: there is none, or nothing of it can be decoded.
+  // Returns the kernel of that name, alive as long as this. Errors: there is none, or nothing of it can be decoded.
   Result<EmulatedFunction*> function(const EmulatedModule& module, std::string_view name);
-  // Whether a launch can be meant, and its arguments by value.
+  // Returns a launch with its arguments by value. Errors: it cannot be emulated.
   Result<EmulatedLaunch> prepare(const EmulatedFunction& function, const Launch& shape, void** parameters) const;
-  // Does the work, or records it. Errors (ErrorKind::device_fault): what a kernel or a copy did wrong, which ends the
-  // device; another thread's recording.
+  // Does the work, or records it. Errors (ErrorKind::device_fault): a mistake of a kernel or a copy, which ends the
+  // device; another thread is recording.
   Status put(EmulatedStream& stream, const EmulatedWork& work);
   Status replay(EmulatedStream& stream, const EmulatedGraph& graph);
   // The fault that ended the device; null: none.
   const std::string* fault() const { return dead_ ? &fault_ : nullptr; }
-  // Counts of all launches together since this was last called.
+  // Returns the counts of all launches together since the last call.
   amdgpu::Counts take_counts();
 
  private:
@@ -108,7 +108,7 @@ class EmulatedDevice {
   amdgpu::Checks checks_;
   amdgpu::Memory memory_;
   EmulatedStream default_stream_;
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards the members below
   std::vector<std::unique_ptr<EmulatedFunction>> functions_;
   amdgpu::Counts counts_;
   std::string fault_;  // written once, before dead_ is set

@@ -1,4 +1,4 @@
-// Opening a GPU, its memory, its modules: each with its context current.
+// Opens a GPU, and handles its memory and modules, each with its context current.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/gpu.hpp"
 
@@ -8,9 +8,9 @@
 namespace rung::gpu {
 namespace {
 
-constexpr size_t kDefaultSharedBytes = 48 << 10;  // above it a kernel must ask
+constexpr size_t kDefaultSharedBytes = 48 << 10;  // a kernel must ask for more
 
-thread_local ChoreCounts own_chores{};  // of this thread
+thread_local ChoreCounts own_chores{};  // this thread's own
 
 }  // namespace
 
@@ -30,7 +30,7 @@ Result<std::shared_ptr<Gpu>> Gpu::open(const Runtime& runtime, int device) {
   std::shared_ptr<Gpu> gpu(new Gpu(runtime, std::move(info)));
   RUNG_CHECK(
       errors_of(ErrorKind::device, gpu->check(runtime.context_create(&gpu->context_, device), "opening the device")));
-  RUNG_CHECK(gpu->memory());  // a device that cannot be used says so here
+  RUNG_CHECK(gpu->memory());  // an unusable device fails here
   return gpu;
 }
 

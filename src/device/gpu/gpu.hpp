@@ -1,5 +1,5 @@
 // One opened GPU: its context, its modules, and memory that frees itself. Any number of threads may use it at once;
-// what they make it do goes into queues of their own (queue.hpp).
+// each puts its work into queues of its own (queue.hpp).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -17,7 +17,7 @@ namespace rung::gpu {
 
 class Gpu;
 
-// Device memory; freed with its last holder.
+// Device memory, which its last holder frees.
 class Block {
  public:
   Block(std::shared_ptr<Gpu> gpu, Address address, size_t bytes)
@@ -54,21 +54,21 @@ class Gpu : public std::enable_shared_from_this<Gpu> {
   const GpuInfo& info() const { return info_; }
   const Runtime& runtime() const { return runtime_; }
   Context context() const { return context_; }
-  // Errors: it was opened before this process was forked (ErrorKind::device).
+  // Errors: the GPU was opened before this process was forked (ErrorKind::device).
   Status check_process() const;
 
-  // 256-byte aligned. Errors: more than is free, naming both amounts, before anything is allocated.
+  // Allocates with 256-byte alignment. Errors: too little is free (both amounts are named); nothing is allocated then.
   Result<std::shared_ptr<Block>> allocate(size_t bytes);
-  // Errors: fewer bytes are free, naming both amounts.
+  // Errors: fewer bytes are free; the text names both amounts.
   Status check_free(size_t bytes) const;
   Result<MemoryInfo> memory() const;
-  // A kernel of an embedded module, loaded on first use and given `shared_bytes` if that is above the default limit.
+  // Returns a kernel of an embedded module, loaded on first use and given `shared_bytes` if above the default limit.
   Result<Function> function(std::string_view module, std::string_view name, size_t shared_bytes = 0);
-  // The error for a code of the runtime: "upload: an illegal memory access was encountered (700)";
-  // ErrorKind::device_fault if that is a fault of the device.
+  // Returns the error for a code of the runtime: "upload: an illegal memory access was encountered (700)";
+  // ErrorKind::device_fault if it is a fault of the device.
   Status check(int code, std::string_view what) const;
   void count(Chore chore);
-  // How often each was done so far: by all threads, and on all devices by the calling one.
+  // The number of times that each chore was done: by all threads, and on all devices by the calling thread.
   ChoreCounts chores() const;
   static ChoreCounts chores_of_this_thread();
 

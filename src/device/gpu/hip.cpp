@@ -1,4 +1,4 @@
-// The HIP runtime library, opened at run time and put into the runtime table.
+// Opens the HIP runtime library at run time and fills the runtime table from it.
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 
@@ -20,7 +20,7 @@ HipLibrary driver;
 
 const char* error_text(int code) { return driver.hipGetErrorString(code); }
 
-// Those that a fault of memory or of a kernel gives, if it does not end the process at once.
+// Returns whether a fault of memory or of a kernel gives the code, if it does not end the process at once.
 bool is_fault(int code) {
   for (int fault :
        {hip::kMemoryError, hip::kIllegalAddress, hip::kTimeout, hip::kAssert, hip::kLaunchFailure, hip::kUnknown})
@@ -28,9 +28,9 @@ bool is_fault(int code) {
   return false;
 }
 
-// The gfx number, 0x942 of "gfx942:sramecc+:xnack-". The name stands in a struct whose members are other ones from
-// release to release (hipDeviceProp_t::gcnArchName), so it is looked for: no other member holds text that begins so,
-// but for the device's own name where the driver knows no better, which is the same.
+// Returns the gfx number, 0x942 from "gfx942:sramecc+:xnack-". The name's place in its struct differs between releases
+// (hipDeviceProp_t::gcnArchName), so the text is searched: no other member holds text that begins so, except the
+// device's own name if the driver knows no better, which is the same.
 int architecture_in(std::string_view properties) {
   constexpr std::string_view kPrefix = "gfx";
   for (size_t at = properties.find(kPrefix); at != properties.npos; at = properties.find(kPrefix, at + 1)) {
@@ -68,7 +68,7 @@ int describe(int device, GpuInfo* info) {
 }
 
 // A context stands for a device: the runtime has one for each, which libraries of the process share, and a thread that
-// has asked for none has device 0. Null is no context, so a device's number is counted from 1.
+// asked for none has device 0. As null is no context, the devices' numbers are counted from 1.
 Context context_of(int device) { return std::bit_cast<Context>(uintptr_t(device) + 1); }
 int context_create(Context* context, int device) {
   size_t free = 0, total = 0;
@@ -122,7 +122,7 @@ int stream_wait(Stream stream, Event event) { return driver.hipStreamWaitEvent(s
 int event_create(Event* event) { return driver.hipEventCreateWithFlags(event, 0); }
 int event_create_untimed(Event* event) { return driver.hipEventCreateWithFlags(event, hip::kDisableTiming); }
 
-// All of a compute unit's LDS may be asked for at the launch.
+// A launch may ask for all of a compute unit's LDS.
 int allow_shared_bytes(Function, size_t) { return 0; }
 
 int launch(Function function, const Launch& shape, void** parameters, Stream stream) {
@@ -134,7 +134,7 @@ int launch(Function function, const Launch& shape, void** parameters, Stream str
                                       stream, parameters, nullptr);
 }
 
-// Hopper's alone; no row asks for them where GpuInfo::clusters is not set.
+// Only Hopper has these; no row asks for them unless GpuInfo::clusters is set.
 int tile_map(TileMap*, const TileShape&) { return hip::kNotSupported; }
 int tensor_map(TensorMap*, const BoxedMatrix&) { return hip::kNotSupported; }
 

@@ -1,5 +1,5 @@
-// The HIP runtime as its library exports it, ROCm 6 and 7: the functions and the numbers that this project uses, as the
-// HIP runtime API reference has them. Its headers are not needed to build; where they are, a test compares.
+// The HIP runtime as its library exports it, ROCm 6 and 7: the functions and numbers that this project uses, from the
+// HIP runtime API reference. Its headers are not needed to build; if they are there, a test compares.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -15,7 +15,7 @@ struct HipLibrary {
 #undef RUNG_HIP_FUNCTION
 };
 
-// By the enumeration or the macros of the reference that they are of.
+// Numbers of the reference, grouped by their enumeration or macros there.
 namespace hip {
 
 enum DeviceAttribute {  // hipDeviceAttribute_t
@@ -40,7 +40,7 @@ enum Code {                                                     // hipError_t
   kUnknown = 999,
 };
 
-// Bytes of hipDeviceProp_t, as hipGetDevicePropertiesR0600() fills it: more than any release's.
+// The size of hipDeviceProp_t for hipGetDevicePropertiesR0600(): larger than in any release.
 constexpr size_t kPropertiesBytes = 16384;
 
 }  // namespace hip

@@ -1,4 +1,4 @@
-// hipBLASLt's numbers, and what it has beside the functions that its kind has in common.
+// The numbers of hipBLASLt, and its functions beyond those that libraries of its kind have in common.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/hipblaslt.hpp"
 
@@ -11,7 +11,7 @@ struct Hipblaslt : HipblasltTypes {
   struct Functions : LtFunctions<Algorithm> {
     int (*hipblasLtGetVersion)(LtObject handle, int* version);
     int (*hipblasLtGetGitRevision)(LtObject handle, char* revision);
-    int (*getIndexFromAlgo)(const Algorithm* algorithm);  // of the namespace hipblaslt_ext; it takes a reference
+    int (*getIndexFromAlgo)(const Algorithm* algorithm);  // in the namespace hipblaslt_ext; takes a reference
   };
 
   static constexpr const char* kName = "hipBLASLt";
@@ -27,7 +27,7 @@ struct Hipblaslt : HipblasltTypes {
     return code >= 0 && code < static_cast<int>(std::size(kTexts)) ? kTexts[code] : "unknown";
   }
   static Result<const Runtime*> runtime() { return hip_runtime(); }
-  // The index of the solution in the library's catalogue: the same for as long as the library is the same.
+  // Returns the index of the solution in the library's catalogue, which stays the same as long as the library does.
   static int64_t index_of(const Proposal& proposal, size_t) {
     return functions().getIndexFromAlgo(&proposal.algorithm);
   }
@@ -42,12 +42,12 @@ Status open_library() {
   RUNG_CHECK(found.find(opened, Hipblaslt::kName, "hipblasLt"));
   RUNG_CHECK(find_function(opened, Hipblaslt::kName, "hipblasLtGetVersion", found.hipblasLtGetVersion));
   RUNG_CHECK(find_function(opened, Hipblaslt::kName, "hipblasLtGetGitRevision", found.hipblasLtGetGitRevision));
-  // hipblaslt_ext::getIndexFromAlgo(hipblasLtMatmulAlgo_t&), as compilers for Linux write it.
+  // The mangled name, on Linux, of hipblaslt_ext::getIndexFromAlgo(hipblasLtMatmulAlgo_t&).
   return find_function(opened, Hipblaslt::kName, "_ZN13hipblaslt_ext16getIndexFromAlgoER22_hipblasLtMatmulAlgo_t",
                        found.getIndexFromAlgo);
 }
 
-// The commit that it was built from is part of it: where that is another one, solutions have other numbers.
+// The library's version includes the commit it was built from: in builds of other commits solutions have other numbers.
 struct Build {
   int version = 0;  // 0: unknown
   std::string revision;
@@ -63,7 +63,7 @@ Build read_build() {
   return {version, revision.data()};
 }
 const Build& build_here() {
-  static const Build build = read_build();  // the handle that it takes is kept, and is asked for once
+  static const Build build = read_build();  // its handle is kept, and made only once
   return build;
 }
 

@@ -6,7 +6,7 @@
 
 namespace rung::gpu {
 
-// Numbers that a test compares with the library's own header where it is.
+// Numbers that a test compares with the library's own header if it is there.
 struct HipblasltTypes {
   struct Algorithm {
     uint8_t data[16];
@@ -23,7 +23,7 @@ struct HipblasltTypes {
                                       .batch_stride = 1};
 };
 
-// Errors: no library, or one that lacks a function.
+// Errors: no library, or a function missing in it.
 Result<const GemmLibrary*> hipblaslt();
 
 }  // namespace rung::gpu

@@ -11,7 +11,7 @@ namespace rung::gpu {
 template <class Handle>
 class LibraryHandles {
  public:
-  // That of the context which is current on this thread; `make` gives a Result<Handle>. Errors: there is no context.
+  // Returns the handle of this thread's current context; `make` returns a Result<Handle>. Errors: there is no context.
   template <class Make>
   Result<Handle> here(const Runtime& runtime, const char* library, Make make) {
     Context context = nullptr;

@@ -1,4 +1,4 @@
-// Samples on a thread that sleeps in between.
+// Samples sensors on a thread that sleeps in between.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/load_watch.hpp"
 
@@ -25,7 +25,7 @@ LoadWatch::LoadWatch(const Gpu& gpu) {
   if (auto found = find_device(gpu, sensors_)) {
     device_ = *found;
     look();
-    const SignalsHeld held;  // from the thread's first instruction on
+    const SignalsHeld held;  // held from the thread's first instruction on
     thread_ = std::thread([this] { watch(); });
   } else {
     unknown_ = found.error().message;
@@ -43,7 +43,7 @@ void LoadWatch::watch() {
   while (!ended_.wait_for(lock, kPeriod, [this] { return end_; })) {
     try {
       look();
-    } catch (const std::bad_alloc&) {  // one reading less
+    } catch (const std::bad_alloc&) {  // one reading is missing then
     }
   }
 }

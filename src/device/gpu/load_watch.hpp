@@ -12,13 +12,13 @@ namespace rung::gpu {
 
 class LoadWatch {
  public:
-  // Looks at once, then every `kPeriod` from a thread of its own, until stop(). Without sensors it does nothing.
+  // Reads sensors at once, then every `kPeriod` on a thread of its own, until stop(). Without sensors it does nothing.
   explicit LoadWatch(const Gpu& gpu);
   ~LoadWatch() { end(); }
   LoadWatch(const LoadWatch&) = delete;
   LoadWatch& operator=(const LoadWatch&) = delete;
   bool sees() const { return device_ != nullptr; }
-  // The load that was seen during `runs` runs; `unknown` says why none was.
+  // Returns the load that was seen during `runs` runs; `unknown` says why none was.
   DeviceLoad stop(int runs);
 
  private:
@@ -28,7 +28,7 @@ class LoadWatch {
   const Sensors* sensors_ = nullptr;
   SensorDevice device_ = nullptr;
   std::string unknown_;
-  std::vector<SensorReading> readings_;  // the thread's until it ends
+  std::vector<SensorReading> readings_;  // belongs to the thread until it ends
   std::mutex mutex_;
   std::condition_variable ended_;
   bool end_ = false;  // guarded by mutex_

@@ -1,6 +1,6 @@
-// One product by a library of cuBLASLt's form, of which hipBLASLt is another: they share their functions
-// (lt_functions.inc) and differ in numbers and in what they keep of an algorithm. Row-major products are the
-// column-major ones that they compute: out' = w x', so the library's A is w, its B is x.
+// Makes one product by a library of cuBLASLt's form. hipBLASLt is another: they share their functions
+// (lt_functions.inc), but not numbers nor their form of an algorithm. Row-major products are the column-major ones that
+// they compute: out' = w x', so the library's A is w, its B is x.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
@@ -18,12 +18,12 @@ namespace rung::gpu {
 
 using LtObject = void*;  // the library's handles, descriptors, layouts, preferences
 
-// The enumerations of one library, as its reference has them.
+// The enumerations of one library, with the numbers of its reference.
 struct LtNumbers {
-  int compute_f32;  // of true f32 products for f32 operands
+  int compute_f32;  // for true f32 products of f32 operands
   int transpose;
   int transpose_a, epilogue, bias_pointer, bias_type;  // attributes of a descriptor
-  int batch_count, batch_stride;                       // of a layout
+  int batch_count, batch_stride;                       // attributes of a layout
 };
 
 // Numbers that both libraries share: types, attributes of a preference, bits of an epilogue.
@@ -31,7 +31,7 @@ constexpr int kLtF32 = 0, kLtF16 = 2, kLtBf16 = 14;
 constexpr int kLtMaxWorkspace = 1;
 enum LtEpilogue : uint32_t { kLtDefault = 1, kLtRelu = 2, kLtBias = 4, kLtGelu = 32 };
 
-// An answer of the heuristic.
+// A proposal of the heuristic.
 template <class Algorithm>
 struct LtProposal {
   Algorithm algorithm;
@@ -48,7 +48,7 @@ struct LtFunctions {
 #include "device/gpu/lt_functions.inc"
 #undef RUNG_LT_FUNCTION
 
-  // Errors: the library lacks one.
+  // Errors: the library lacks a function.
   Status find(void* library, const char* what, const std::string& prefix) {
 #define RUNG_LT_FUNCTION(name, ...) RUNG_CHECK(find_function(library, what, (prefix + #name).c_str(), name));
 #include "device/gpu/lt_functions.inc"
@@ -58,7 +58,7 @@ struct LtFunctions {
 };
 
 // `Lt` is a library: its type Algorithm, kName for people, kNumbers, functions(), status_text(code), runtime(), and
-// index_of(proposal, its place), by which LibraryGemm::algorithm names it.
+// index_of(proposal, its place), the number that LibraryGemm::algorithm holds.
 template <class Lt>
 class LtGemm : public PreparedGemm {
  public:
@@ -75,13 +75,13 @@ class LtGemm : public PreparedGemm {
     return made;
   }
 
-  // The library's own form of gemm.algorithm.
+  // Returns the library's own form of gemm.algorithm.
   static Result<typename Lt::Algorithm> algorithm_of(const LibraryGemm& gemm) {
     RUNG_TRY(auto made, make(gemm));
     return static_cast<const LtGemm&>(*made).algorithm_;
   }
 
-  // The numbers of its proposals, the preferred one first.
+  // Returns the numbers of the library's proposals, the preferred one first.
   static Result<std::vector<int64_t>> algorithms(const LibraryGemm& gemm) {
     LtGemm asked;
     RUNG_CHECK(asked.describe(gemm));
@@ -121,10 +121,10 @@ class LtGemm : public PreparedGemm {
     return fail("{}: {}: {}", Lt::kName, what, Lt::status_text(code));
   }
 
-  // One for each context, shared by all threads, as the library allows.
+  // Returns the context's handle, which all threads share, as the library allows.
   static Result<LtObject> handle_here() {
     RUNG_TRY(const Runtime* runtime, Lt::runtime());
-    static auto& handles = *new LibraryHandles<LtObject>;  // kept, as the contexts of targets are
+    static auto& handles = *new LibraryHandles<LtObject>;  // never freed, as the contexts of targets are
     return handles.here(*runtime, Lt::kName, []() -> Result<LtObject> {
       LtObject handle = nullptr;
       if (int code = calls().Create(&handle)) return fail("{} cannot start: {}", Lt::kName, Lt::status_text(code));
@@ -154,7 +154,7 @@ class LtGemm : public PreparedGemm {
     RUNG_CHECK(set(kNumbers.epilogue, epilogue_bits(gemm)));
     if (!gemm.bias) return {};
     RUNG_CHECK(set(kNumbers.bias_type, int32_t{type_code(gemm.bias_type)}));
-    return set(kNumbers.bias_pointer, uint64_t{256});  // any aligned address: the heuristic asks whether there is one
+    return set(kNumbers.bias_pointer, uint64_t{256});  // any aligned address: the heuristic only checks for one
   }
 
   struct Matrix {

@@ -1,4 +1,4 @@
-// An event without a time: those cost streams least.
+// Implements marks as events without a time, which cost streams least.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/mark.hpp"
 

@@ -7,7 +7,7 @@
 
 namespace rung::gpu {
 
-// Used by one thread at a time, with the device's context current. Until it is first set, nobody waits for it.
+// One thread at a time may use it, with the device's context current. Until it is first set, nobody waits for it.
 class Mark {
  public:
   static Result<std::unique_ptr<Mark>> make(Gpu& gpu);
@@ -15,9 +15,9 @@ class Mark {
   Mark(const Mark&) = delete;
   Mark& operator=(const Mark&) = delete;
 
-  Status set(Stream stream);              // behind what the stream holds now; it stands nowhere else then
-  Status hold_back(Stream stream) const;  // what comes into the stream from now on
-  Status wait() const;                    // the host
+  Status set(Stream stream);              // moves it behind what the stream holds now
+  Status hold_back(Stream stream) const;  // makes work put into the stream from now on wait
+  Status wait() const;                    // makes the host wait
 
  private:
   Mark(std::shared_ptr<Gpu> gpu, Event event) : gpu_(std::move(gpu)), event_(event) {}

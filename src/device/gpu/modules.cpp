@@ -1,4 +1,4 @@
-// Finding a module, and saying what there is instead. The table itself is made by cmake/gpu_modules.cmake.
+// Finds a module, or tells which modules there are. cmake/gpu_modules.cmake makes the table itself.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/modules.hpp"
 

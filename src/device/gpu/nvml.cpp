@@ -1,4 +1,4 @@
-// NVIDIA's management library, opened at run time. Names and numbers are those of its API reference.
+// Opens NVIDIA's management library at run time. Names and numbers are those of its API reference.
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 
@@ -13,13 +13,13 @@ namespace {
 enum Clock { kSmClock = 1, kMemoryClock = 2 };  // nvmlClockType_t
 constexpr int kGpuTemperature = 0;              // nvmlTemperatureSensors_t
 
-// Reasons for which clocks are below what the load wants. Idling and clocks that someone has set are none.
+// Reasons for clocks below those that the load wants. Idling and clocks that someone has set are not among them.
 constexpr std::pair<unsigned long long, std::string_view> kReasons[] = {
     {0x04, "power cap"},         {0x08, "hardware slowdown"}, {0x20, "heat"},
     {0x40, "heat, in hardware"}, {0x80, "power brake"},
 };
 
-// Everything but the first two may be missing: then that is not told.
+// All functions but the first two may be missing: then their readings are, too.
 struct Library {
   int (*start)() = nullptr;
   int (*device_by_bus)(const char*, SensorDevice*) = nullptr;
@@ -60,7 +60,7 @@ Result<SensorDevice> device(const std::string& bus_address) {
   return found;
 }
 
-// The number that a function tells, times `unit`, if the library has it.
+// Returns the number that a function tells, times `unit`, if the library has the function.
 template <class Number>
 double told(double unit, int (*function)(SensorDevice, Number*), SensorDevice device) {
   Number value = 0;

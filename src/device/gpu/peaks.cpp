@@ -1,4 +1,4 @@
-// Peaks by the library's GEMM and the driver's copy, timed with events.
+// Measures peaks with the library's GEMM and the driver's copy, timed with events.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/peaks.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 constexpr int kRepeats = 8;
 constexpr size_t kLeastCopyBytes = size_t{1} << 20, kMostCopyBytes = size_t{512} << 20;
 
-// The best of several, in milliseconds.
+// Returns the best of several times, in milliseconds.
 Result<double> best_ms(Queue& queue, const std::function<Status()>& enqueue) {
   const Gpu& gpu = queue.gpu();
   const Runtime& runtime = gpu.runtime();
@@ -40,7 +40,7 @@ Result<double> best_ms(Queue& queue, const std::function<Status()>& enqueue) {
   return best;
 }
 
-// Operands of real spread: a product of zeros draws less power and runs faster than one of data.
+// Fills operands with spread values: a product of zeros draws less power and runs faster than one of data.
 Status fill_random(Queue& queue, Address to, size_t bytes, DType dtype) {
   constexpr size_t kPattern = size_t{1} << 20;
   std::vector<uint16_t> pattern(kPattern);

@@ -1,4 +1,4 @@
-// Taking pinned memory, and giving it back.
+// Allocates and releases pinned memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/pinned.hpp"
 

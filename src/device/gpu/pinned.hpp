@@ -1,4 +1,4 @@
-// Memory of the host that a device copies from and to by itself: the system does not move it.
+// Host memory that a device copies from and to by itself: the system does not move it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
@@ -9,7 +9,7 @@ namespace rung::gpu {
 
 class Pinned {
  public:
-  // Zeros, at the begin of a page. Errors: the system or the driver has no such memory.
+  // Takes zeroed memory from a page's begin. Errors: the system or the driver has no such memory.
   static Result<std::unique_ptr<Pinned>> make(Gpu& gpu, size_t bytes);
   ~Pinned();
   Pinned(const Pinned&) = delete;

@@ -1,4 +1,4 @@
-// Copies, fills and waits of one stream.
+// Implements copies, fills and waits of one stream.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/queue.hpp"
 

@@ -1,5 +1,5 @@
-// A queue of work for a GPU: a stream of its own. What is put into one queue runs in order; queues of one device run
-// beside each other.
+// A queue of work for a GPU, with a stream of its own. Work in one queue runs in order; queues of one device run beside
+// each other.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
@@ -8,8 +8,8 @@
 
 namespace rung::gpu {
 
-// Used by one thread at a time, whichever it is. Every function makes the device's context current by itself; whoever
-// launches into stream() holds a CurrentContext meanwhile.
+// Any one thread at a time may use it. Every function makes the device's context current by itself; whoever launches
+// into stream() must hold a CurrentContext meanwhile.
 class Queue {
  public:
   // Errors: the stream cannot be made.
@@ -22,10 +22,10 @@ class Queue {
   Stream stream() const { return stream_; }
 
   Status upload(Address to, const void* from, size_t bytes);  // complete on return
-  Status download(void* to, Address from, size_t bytes);      // after all work of the queue; complete on return
+  Status download(void* to, Address from, size_t bytes);      // runs after all work of the queue; complete on return
   Status fill(Address to, uint8_t value, size_t bytes);       // in order
   Status copy(Address to, Address from, size_t bytes);        // in order
-  Status wait();                                              // until the queue is empty
+  Status wait();                                              // returns when the queue is empty
 
  private:
   Queue(std::shared_ptr<Gpu> gpu, Stream stream) : gpu_(std::move(gpu)), stream_(stream) {}

@@ -1,5 +1,5 @@
-// rocBLAS behind the interface of a GEMM library. Row-major products are the column-major ones that it computes: out' =
-// w x', so its A is w, its B is x; a residual is its C, which it adds.
+// Puts rocBLAS behind the interface of a GEMM library. Row-major products are the column-major ones that it computes:
+// out' = w x', so its A is w, its B is x; a residual is its C, which it adds.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/rocblas.hpp"
 
@@ -31,7 +31,7 @@ Status check(int code, const char* what) {
 
 Status open_library() {
   void* opened = nullptr;
-  for (const char* name : {"librocblas.so.5", "librocblas.so.4"})  // of ROCm 7 and 6
+  for (const char* name : {"librocblas.so.5", "librocblas.so.4"})  // in ROCm 7 and 6
     if ((opened = dlopen(name, RTLD_NOW | RTLD_LOCAL))) break;
   if (!opened) return no_device("no rocBLAS: {}", dlerror());
 #define RUNG_ROCBLAS_FUNCTION(name, ...) RUNG_CHECK(find_function(opened, kName, "rocblas_" #name, calls().name));
@@ -40,10 +40,10 @@ Status open_library() {
   return {};
 }
 
-// One for each device. What it works for, its stream and its workspace, is set before each call: one thread at a time.
+// A device's handle. Its stream and its workspace are set before each call, so one thread at a time may use it.
 struct Handle {
   RocblasHandle rocblas = nullptr;
-  Address workspace = 0;  // of kLibraryWorkspaceBytes
+  Address workspace = 0;  // has kLibraryWorkspaceBytes
   std::mutex mutex;
 
   Status use(Address its_workspace) {
@@ -51,9 +51,9 @@ struct Handle {
   }
 };
 
-// A workspace of its own from the start: the library would release the one that it has allocated by itself when it is
-// first given another, which a stream that is being recorded refuses; and it offers only solutions that find room in
-// the workspace that it has. Atomics would add sums of parts of K in the order in which blocks end.
+// The handle gets a workspace from the start: when first given one, the library would release its own, which a stream
+// that is being recorded refuses; and it offers only solutions that find room in its present workspace. Atomics are
+// off: they would add sums of parts of K in the order in which blocks end.
 Status start(Handle& handle, const Runtime& runtime) {
   if (int code = calls().create_handle(&handle.rocblas))
     return fail("{} cannot start: {}", kName, calls().status_to_string(code));
@@ -74,13 +74,13 @@ Result<Handle*> make_handle(const Runtime& runtime) {
 
 Result<Handle*> handle_here() {
   RUNG_TRY(const Runtime* runtime, hip_runtime());
-  static auto& handles = *new LibraryHandles<Handle*>;  // kept, as the contexts of targets are
+  static auto& handles = *new LibraryHandles<Handle*>;  // never freed, as the contexts of targets are
   return handles.here(*runtime, kName, [&] { return make_handle(*runtime); });
 }
 
 int type_code(DType dtype) { return dtype == DType::bf16 ? kBf16 : dtype == DType::f16 ? kF16 : kF32; }
 
-// It counts in 32 bits, but for the distances between the products of a batch.
+// rocBLAS counts in 32 bits, except for the distances between the products of a batch.
 Status takes(const LibraryGemm& gemm) {
   if (gemm.bias) return fail("rocBLAS adds no bias");
   if (gemm.epilogue != LibraryGemm::Epilogue::none) return fail("rocBLAS has no activations");
@@ -90,17 +90,17 @@ Status takes(const LibraryGemm& gemm) {
   return {};
 }
 
-// Distances between products: where there is one, as if another followed it.
+// Returns the distance between products; of a single one, as if another followed it.
 int64_t batch_distance(const LibraryGemm& gemm, int64_t distance, int64_t lines, int64_t stride) {
   return gemm.batch > 1 ? distance : lines * stride;
 }
 
-// A product as the functions of the library take it, and what each of them takes besides.
+// A product in the form of the library's functions, which also take further arguments.
 struct Call {
   const LibraryGemm& gemm;
   LibraryOperands operands;
 
-  // `function` takes the description, then `more`.
+  // Calls `function` with the description, then `more`.
   template <class Function, class... More>
   int operator()(Function function, const Handle& handle, Algorithm algorithm, More... more) const {
     const auto whole = [](int64_t count) { return static_cast<int>(count); };
@@ -120,7 +120,7 @@ struct Call {
   }
 };
 
-// A call about a product that is only asked about: addresses are compared, and lead nowhere.
+// Returns the call for asking about a product: addresses are compared, and never read.
 Call question(const LibraryGemm& gemm) {
   constexpr Address kAny = 256;
   return {gemm, {.x = kAny, .w = kAny, .residual = kAny, .out = 2 * kAny}};
@@ -158,13 +158,13 @@ class RocblasGemm : public PreparedGemm {
   Handle& handle_;
 };
 
-// The library lists its solutions in no order. Those next to each other in its catalogue are much alike, so the ones
-// that are tried are as far apart as they come.
+// The library lists its solutions in no order. Neighbours in its catalogue are much alike, so the solutions to try are
+// spread as far apart as possible.
 std::vector<int64_t> in_order(std::vector<int> solutions) {
   std::sort(solutions.begin(), solutions.end());
   constexpr size_t kTried = kTriedAlgorithms - 1;
   const size_t step = (solutions.size() + kTried - 1) / kTried;
-  std::vector<int64_t> order{0}, others;  // 0: its own choice
+  std::vector<int64_t> order{0}, others;  // 0: the library's own choice
   for (size_t i = 0; i < solutions.size(); ++i) (i % step == 0 ? order : others).push_back(solutions[i]);
   order.insert(order.end(), others.begin(), others.end());
   return order;
@@ -183,11 +183,11 @@ Result<std::vector<int64_t>> algorithms(const LibraryGemm& gemm) {
   RUNG_CHECK(ask(nullptr));
   std::vector<int> solutions(static_cast<size_t>(std::max(count, 0)));
   if (!solutions.empty()) RUNG_CHECK(ask(solutions.data()));
-  std::erase_if(solutions, [](int solution) { return solution <= 0; });  // places that it has not filled
+  std::erase_if(solutions, [](int solution) { return solution <= 0; });  // places that the library has not filled
   return in_order(std::move(solutions));
 }
 
-// Version and commit, as the library writes them: solutions of another have other numbers. Empty: unknown.
+// Returns version and commit as the library writes them: another build's solutions have other numbers. Empty: unknown.
 std::string build() {
   size_t bytes = 0;
   std::string text;

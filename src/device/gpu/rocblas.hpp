@@ -1,4 +1,4 @@
-// AMD's BLAS library, rocBLAS, opened at run time: products without epilogues, of any strides. Names and numbers are
+// AMD's BLAS library, rocBLAS, opened at run time: products without epilogues, with any strides. Names and numbers are
 // those of its API reference.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -16,7 +16,7 @@ struct RocblasLibrary {
 #undef RUNG_ROCBLAS_FUNCTION
 };
 
-// By the enumeration of the reference that they are of.
+// Numbers of the reference, grouped by their enumeration there.
 namespace rocblas_number {
 
 enum Form { kAsItIs = 111, kTransposed = 112 };            // rocblas_operation
@@ -27,7 +27,7 @@ enum AtomicsMode { kNoAtomics = 0 };                       // rocblas_atomics_mo
 
 }  // namespace rocblas_number
 
-// Errors: no library, or one that lacks a function.
+// Errors: no library, or a function missing in it.
 Result<const GemmLibrary*> rocblas();
 
 }  // namespace rung::gpu

@@ -17,7 +17,7 @@
 namespace rung::gpu {
 
 using Address = uint64_t;  // of device memory
-// The form that kernels and libraries take; the host must not read through it.
+// Converts an address to the form that kernels and libraries take; the host must not read through it.
 inline void* device_pointer(Address address) { return std::bit_cast<void*>(address); }
 inline Address address_of(const void* device_pointer) { return std::bit_cast<Address>(device_pointer); }
 using Context = void*;
@@ -36,34 +36,34 @@ struct Extent {
 struct Launch {
   Extent grid, block, cluster;
   uint32_t shared_bytes = 0;
-  bool dependent = false;    // may start before the launch in front of it has ended; it waits inside
+  bool dependent = false;    // may start before the launch in front of it has ended, and waits inside
   bool cooperative = false;  // all blocks are resident at once
 };
 
 struct GemmLibrary;  // gemm_library.hpp
-// Errors: it cannot be opened, or lacks a function.
+// Errors: the library cannot be opened, or lacks a function.
 using GemmLibraryOpener = Result<const GemmLibrary*> (*)();
 
 struct Runtime {
   const char* name;  // "cuda", "emu"
   const char* (*error_text)(int code);
-  bool (*is_fault)(int code);  // work on the device failed, and every later call of this process will
+  bool (*is_fault)(int code);  // work on the device failed, and every later call of this process will fail
   int (*device_count)(int* count);
   int (*describe)(int device, GpuInfo* info);
-  Result<const Sensors*> (*sensors)();                // of all its devices; null: it has none
-  std::span<const GemmLibraryOpener> gemm_libraries;  // the vendor's, the preferred one first
+  Result<const Sensors*> (*sensors)();                // for all its devices; null: it has none
+  std::span<const GemmLibraryOpener> gemm_libraries;  // the vendor's libraries, the preferred one first
 
   int (*context_create)(Context* context, int device);
   int (*context_destroy)(Context context);
-  int (*context_use)(Context context);       // by this thread
-  int (*context_current)(Context* context);  // of this thread; null: none
+  int (*context_use)(Context context);       // for this thread
+  int (*context_current)(Context* context);  // this thread's; null: none
 
   int (*memory_info)(size_t* free, size_t* total);
   int (*allocate)(Address* address, size_t bytes);
   int (*release)(Address address);
   int (*allocate_pinned)(void** address, size_t bytes);
   int (*release_pinned)(void* address);
-  // Do kernels of the current context reach this address as memory of their own device? Null: that cannot be asked.
+  // Returns whether the current context's kernels reach this address as their device's own memory. Null: unknown.
   int (*reaches)(bool* answer, Address address);
   int (*upload)(Address to, const void* from, size_t bytes, Stream stream);  // ordered in the stream
   int (*download)(void* to, Address from, size_t bytes, Stream stream);
@@ -73,12 +73,12 @@ struct Runtime {
   int (*stream_create)(Stream* stream);
   int (*stream_destroy)(Stream stream);
   int (*stream_synchronize)(Stream stream);
-  int (*stream_wait)(Stream stream, Event event);  // what comes later waits for what the event was recorded behind
+  int (*stream_wait)(Stream stream, Event event);  // later work of the stream waits for the event's earlier work
   int (*event_create)(Event* event);
   int (*event_create_untimed)(Event* event);  // for order alone
   int (*event_destroy)(Event event);
   int (*event_record)(Event event, Stream stream);
-  int (*event_synchronize)(Event event);                     // one that was never recorded is over
+  int (*event_synchronize)(Event event);                     // an event that was never recorded is over
   int (*event_elapsed_ms)(float* ms, Event from, Event to);  // both recorded and over
 
   int (*module_load)(Module* module, const void* image);
@@ -88,9 +88,9 @@ struct Runtime {
   int (*blocks_per_multiprocessor)(int* blocks, Function function, int threads, size_t shared_bytes);
   int (*tile_map)(TileMap* map, const TileShape& shape);
   int (*launch)(Function function, const Launch& launch, void** parameters, Stream stream);
-  int (*tensor_map)(TensorMap* map, const BoxedMatrix& matrix);  // only where GpuInfo::clusters
+  int (*tensor_map)(TensorMap* map, const BoxedMatrix& matrix);  // only if GpuInfo::clusters is set
 
-  int (*capture_begin)(Stream stream);  // what this thread launches into it; others go on as they like
+  int (*capture_begin)(Stream stream);  // captures this thread's launches; other threads go on freely
   int (*capture_end)(Stream stream, Graph* graph);
   int (*graph_nodes)(Graph graph, size_t* count);
   int (*graph_instantiate)(ExecutableGraph* executable, Graph graph);
@@ -99,10 +99,10 @@ struct Runtime {
   int (*graph_launch)(ExecutableGraph executable, Stream stream);
 };
 
-// The driver's table. Errors: no driver library (named), a driver too old (the function that it lacks), no device;
-// ErrorKind::device in a process that was forked after the driver was started.
+// Returns the driver's table. Errors: no driver library (named), a driver too old (the function that it lacks), no
+// device; ErrorKind::device in a process that was forked after the driver was started.
 Result<const Runtime*> cuda_runtime();
-// The HIP runtime's, with the same errors.
+// Returns the HIP runtime's table, with the same errors.
 Result<const Runtime*> hip_runtime();
 
 }  // namespace rung::gpu

@@ -1,4 +1,4 @@
-// The sensors of a GPU as its vendor's management library reads them: `nvml` on NVIDIA, opened at run time.
+// Reads the sensors of a GPU through its vendor's management library: `nvml` on NVIDIA, opened at run time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -14,7 +14,7 @@ struct Sensors {
   const char* name;  // "nvml"
   // Errors: the library knows no device at this address of the PCI bus.
   Result<SensorDevice> (*device)(const std::string& bus_address);
-  SensorReading (*read)(SensorDevice device);  // what it can; the time is the caller's
+  SensorReading (*read)(SensorDevice device);  // all that it can; the caller adds the time
 };
 
 // Errors: no such library, or it cannot start.

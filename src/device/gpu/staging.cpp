@@ -1,4 +1,4 @@
-// Pieces of host memory through lanes: a pinned block and a stream for each thread.
+// Copies pieces of host memory through lanes: a pinned block and a stream for each thread.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/staging.hpp"
 
@@ -21,7 +21,7 @@ struct Piece {
   size_t at, bytes;
 };
 
-// The block that one thread copies through: made and used by it alone.
+// The block that one thread copies through: that thread alone makes and uses it.
 class Lane {
  public:
   explicit Lane(Gpu& gpu) : gpu_(gpu), current_(gpu) {}

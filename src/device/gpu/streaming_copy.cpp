@@ -1,4 +1,4 @@
-// Streaming stores on x86-64, memcpy() elsewhere.
+// Copies with streaming stores on x86-64, with memcpy() elsewhere.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/streaming_copy.hpp"
 
@@ -15,7 +15,7 @@ namespace rung::gpu {
 namespace {
 
 constexpr size_t kLine = 64;
-constexpr size_t kParts = 4;  // read side by side, so that more lines are on their way than one stream's prefetch asks
+constexpr size_t kParts = 4;  // read side by side, so that more lines are on their way than one stream prefetches
 
 void stream_line(std::byte* to, const std::byte* from) {
   for (size_t at = 0; at < kLine; at += sizeof(__m128i))

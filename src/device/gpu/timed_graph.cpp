@@ -1,4 +1,4 @@
-// Recording, replaying and timing of graphs.
+// Records, replays and times graphs.
 // SPDX-License-Identifier: Apache-2.0
 #include "device/gpu/timed_graph.hpp"
 

@@ -9,9 +9,9 @@ namespace rung::gpu {
 
 class TimedGraph {
  public:
-  // Records what `launches` puts into the queue's stream; nothing of it runs. Everything that it needs must be warm: a
-  // graph takes no module load and no library set-up. Errors: the launches', or the recording's. The queue outlives the
-  // graph, and one thread at a time uses both.
+  // Records what `launches` puts into the queue's stream, without running it. Everything that it needs must be warm: a
+  // graph takes no module load and no library set-up. Errors: those of the launches, or of the recording. The queue
+  // must outlive the graph, and one thread at a time may use both.
   static Result<std::unique_ptr<TimedGraph>> record(Queue& queue, const std::function<Status()>& launches);
   ~TimedGraph();
   TimedGraph(const TimedGraph&) = delete;
@@ -19,9 +19,9 @@ class TimedGraph {
 
   Status replay();                     // returns when the device is done
   Status launch(Stream stream) const;  // into any stream of the device, without a time
-  Status start();                      // into the queue: take_time() when that is empty
+  Status start();                      // into the queue: call take_time() when it is empty
   Status take_time();
-  double ms() const { return ms_; }  // of the last one that was timed
+  double ms() const { return ms_; }  // the time of the last timed replay
   size_t nodes() const { return nodes_; }
 
  private:

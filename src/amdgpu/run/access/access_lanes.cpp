@@ -1,4 +1,4 @@
-// Which of the compiled loops over lanes this processor runs.
+// Chooses the compiled loops over lanes that this processor runs.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/access/access_lanes.hpp"
 

@@ -9,12 +9,12 @@
 namespace rung::amdgpu {
 
 struct AccessLanes {
-  // Whether every address lies as far from the first as `from_first` says.
+  // Returns whether every address is as far from the first as `from_first` says.
   bool (*lie_so)(const uint64_t* addresses, const int64_t* from_first);
-  // `dwords` of each lane, one lane behind the other in memory, to as many registers, and back.
+  // Moves `dwords` of each lane, one lane behind the other in memory, into as many registers, and back.
   void (*spread)(const std::byte* from, Lanes* to, unsigned dwords);
   void (*collect)(const Lanes* from, std::byte* to, unsigned dwords);
-  // The same for lanes anywhere, at host address `base` + address.
+  // Does the same for lanes anywhere, at host address `base` + address.
   void (*gather)(uint64_t base, const uint64_t* addresses, Lanes* to, unsigned dwords);
   void (*scatter)(const Lanes* from, uint64_t base, const uint64_t* addresses, unsigned dwords);
 };
@@ -24,6 +24,6 @@ extern const AccessLanes kAccessLanes;
 namespace avx2 {
 extern const AccessLanes kAccessLanes;
 }
-const AccessLanes& access_lanes();  // the best that this processor has
+const AccessLanes& access_lanes();  // the best loops that this processor has
 
 }  // namespace rung::amdgpu

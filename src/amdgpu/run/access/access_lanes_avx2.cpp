@@ -1,4 +1,4 @@
-// Loops over the lanes of an access, with avx2.
+// Compiles the loops over the lanes of an access with avx2.
 // SPDX-License-Identifier: Apache-2.0
 #include <xmmintrin.h>
 

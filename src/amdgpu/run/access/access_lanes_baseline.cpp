@@ -1,4 +1,4 @@
-// Loops over the lanes of an access, on any processor.
+// Compiles the loops over the lanes of an access for any processor.
 // SPDX-License-Identifier: Apache-2.0
 #include <xmmintrin.h>
 

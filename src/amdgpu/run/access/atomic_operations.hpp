@@ -1,4 +1,4 @@
-// The results of atomic instructions from the old value in memory and their data.
+// Computes the results of atomic instructions from the old value in memory and their data.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <atomic>
@@ -72,17 +72,17 @@ struct LargerSigned {
   }
 };
 
-// ---- numbers: chapter 9.2 of the guide for CDNA 3, where the value in memory is source 0
+// ---- numbers: chapter 9.2 of the guide for CDNA 3, with the value in memory as source 0
 
-// Which denormals become zeros of their sign.
+// States which denormals become zeros of their sign.
 struct Flushes {
   bool sources = false, result = false;
 };
-// Bits of MODE as `shift` leaves them: the first keeps denormals of sources, the second those of results.
+// Reads bits of MODE from bit `shift` on: the first keeps denormals of sources, the second those of results.
 constexpr Flushes flushes_by(uint32_t mode, unsigned shift) {
   return {.sources = (mode >> shift & 1) == 0, .result = (mode >> shift & 2) == 0};
 }
-constexpr unsigned kSingles = 4, kHalvesAndDoubles = 6;  // of MODE
+constexpr unsigned kSingles = 4, kHalvesAndDoubles = 6;  // bits of MODE
 
 template <class T>
 constexpr auto kQuietBit = Word<sizeof(T)>{1} << (sizeof(T) == 4 ? 22 : 51);
@@ -99,7 +99,7 @@ T without_denormal(T x, bool flushes) {
   return flushes && std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(T{0}, x) : x;
 }
 
-// In LDS, f32 by MODE; in memory they flush what they read. f64 never does.
+// In LDS, f32 sums flush denormals as MODE says; in memory they flush their sources. Sums of f64 never flush.
 template <class T>
 struct AddFloat {
   static Flushes in_lds(uint32_t mode) { return sizeof(T) == 4 ? flushes_by(mode, kSingles) : Flushes{}; }
@@ -111,7 +111,7 @@ struct AddFloat {
   }
 };
 
-// One of the two, as it is; a quiet NaN is beyond all numbers, -0 below +0. Denormals are flushed for the comparison.
+// The smaller or larger number as it is; a quiet NaN is beyond all, -0 below +0. Denormals are compared flushed.
 template <class T, bool kLarger>
 struct Extreme {
   static Flushes in_lds(uint32_t mode) {
@@ -155,7 +155,7 @@ struct AddPacked {
   }
 };
 
-// Where a word is, and the MODE of the wave that changes it.
+// The kind of memory that a word is in, and the MODE of the wave that changes the word.
 struct Place {
   bool in_lds;
   uint32_t mode;
@@ -167,7 +167,7 @@ T applied(T old, T data, const Place& place) {
   else
     return Operation{}(old, data, place.in_lds ? Operation::in_lds(place.mode) : Operation::in_memory());
 }
-// In a comparison of numbers in LDS +0 is -0, NaN is nothing; where denormals are flushed, the new one is, too.
+// Compares numbers in LDS: +0 equals -0, NaN equals nothing; if denormals are flushed, so is the new number.
 template <class T>
 Word<sizeof(T)> compared(Word<sizeof(T)> old, Word<sizeof(T)> wanted, Word<sizeof(T)> data, uint32_t mode) {
   const bool flushes = Extreme<T, false>::in_lds(mode).sources;
@@ -175,7 +175,7 @@ Word<sizeof(T)> compared(Word<sizeof(T)> old, Word<sizeof(T)> wanted, Word<sizeo
   return same ? bits_of<T>(without_denormal(as<T>(data), flushes)) : old;
 }
 
-// Replaces the word at `place` by make(old) and gives the old one.
+// Replaces the word at `place` by make(old) and returns the old one.
 template <class T, class Make>
 T exchange(std::byte* place, Make make) {
   std::atomic_ref<T> word(*reinterpret_cast<T*>(place));

@@ -1,6 +1,6 @@
-// Atomic instructions on memory and on LDS.
+// Executes atomic instructions on memory and on LDS.
 // SPDX-License-Identifier: Apache-2.0
-// Lanes act in their order, and float atomics round as additions do; hardware's order is its own.
+// Lanes act in their order, and float atomics round as additions do; hardware has an order of its own.
 #include "amdgpu/run/access/atomic_operations.hpp"
 #include "amdgpu/run/access/vector_memory.hpp"
 
@@ -14,11 +14,11 @@ T value_of(const Lanes* registers, int lane) {
   return value;
 }
 
-// The lanes' targets: `act(word, lane, place)` changes a word and gives the old one.
+// The lanes' targets: `act(word, lane, place)` changes a word and returns the old one.
 struct Targets {
   Wave& wave;
   const Instruction& instruction;
-  const Operand* result;  // where the old value goes; null: nowhere
+  const Operand* result;  // takes the old value; null: nothing does
 };
 
 template <class T, class Act>
@@ -48,7 +48,7 @@ bool act_local(const Targets& targets, const Addresses& addresses, Act act) {
   return true;
 }
 
-// flat_atomic_* and global_atomic_*: address, data, base.
+// Executes flat_atomic_* and global_atomic_*: address, data, base.
 template <class T, class Act>
 void at_address(Wave& wave, const Instruction& instruction, Act act) {
   const Operand* result = is_vector(instruction.destination) ? &instruction.destination : nullptr;
@@ -85,7 +85,7 @@ void memory_atomic(Wave& wave, const Instruction& instruction) {
   });
 }
 
-// The new value, then what the old one must be.
+// The data are the new value, then the value that the old one must have.
 template <unsigned kBytes>
 void memory_compare(Wave& wave, const Instruction& instruction) {
   using T = atomic::Word<kBytes>;
@@ -96,7 +96,7 @@ void memory_compare(Wave& wave, const Instruction& instruction) {
   });
 }
 
-// DS: address, data, more data.
+// Executes DS atomics: address, data, more data.
 template <class T, class Act>
 void in_lds(Wave& wave, const Instruction& instruction, Act act) {
   const Operand* result = is_vector(instruction.destination) ? &instruction.destination : nullptr;
@@ -125,7 +125,7 @@ void local_atomic(Wave& wave, const Instruction& instruction) {
   });
 }
 
-// A comparison's data: the value that the old one must have, then the new one; as bits or as numbers.
+// The data are the value that the old one must have, then the new one; they are compared as bits or as numbers.
 template <class Compared>
 void local_compare(Wave& wave, const Instruction& instruction) {
   using T = atomic::Word<sizeof(Compared)>;
@@ -141,7 +141,7 @@ void local_compare(Wave& wave, const Instruction& instruction) {
   });
 }
 
-// The bits of a mask, then what they become.
+// The data are the bits of a mask, then the value that these bits become.
 template <unsigned kBytes>
 void local_mask(Wave& wave, const Instruction& instruction) {
   using T = atomic::Word<kBytes>;
@@ -152,7 +152,7 @@ void local_mask(Wave& wave, const Instruction& instruction) {
   });
 }
 
-// One counter for all active lanes, at M0 plus the offset: the old value goes to each of them.
+// Counts in one counter for all active lanes, at M0 plus the offset; each of them gets the old value.
 template <bool kAppend>
 void local_counter(Wave& wave, const Instruction& instruction) {
   const uint64_t lanes = wave.exec();

@@ -1,8 +1,7 @@
-// Loads, stores and atomics through a buffer resource, whose bounds are checked dword by dword as hardware does: what
-// is outside reads as 0 and is not written.
+// Executes loads, stores and atomics through a buffer resource; dwords out of its bounds read as 0 and are not written.
 // SPDX-License-Identifier: Apache-2.0
-// Source: the chapter on vector memory buffer instructions of AMD's CDNA guides. The scalar offset counts in the range
-// check of a raw buffer here, and all bytes of a dword, which is stricter than their text: its first byte, without it.
+// Source: the chapter on vector memory buffer instructions of AMD's CDNA guides. Their range check of a raw buffer
+// takes a dword's first byte, without the scalar offset; the check here is stricter: with it, and all bytes.
 #include <algorithm>
 
 #include "amdgpu/run/access/atomic_operations.hpp"
@@ -15,7 +14,7 @@ struct Resource {
   uint64_t base = 0;
   uint32_t stride = 0, records = 0;
   bool swizzled = false, adds_lane = false;
-  uint32_t element_bytes = 4, index_stride = 8;  // of swizzled addresses
+  uint32_t element_bytes = 4, index_stride = 8;  // for swizzled addresses
 };
 
 Resource resource_of(const Wave& wave, const Operand& operand) {
@@ -32,7 +31,7 @@ Resource resource_of(const Wave& wave, const Operand& operand) {
   return made;
 }
 
-// A lane's place in the buffer: an element and a byte in it.
+// The place of each lane in the buffer: an element and a byte in it.
 struct BufferPlaces {
   Resource resource;
   uint32_t scalar_offset = 0;
@@ -40,8 +39,8 @@ struct BufferPlaces {
   bool indexed = false;  // the instruction names an index
   uint32_t index[kWaveLanes], offset[kWaveLanes];
 
-  // The bytes [at, at + bytes) of a lane's access. A buffer of records has an index of the instruction; one whose index
-  // is the lane alone is private, and has no bounds of its own.
+  // Returns whether the bytes [at, at + bytes) of a lane's access are inside. In a buffer of records the instruction's
+  // index counts; a buffer indexed by the lane alone is private, and has no bounds of its own.
   bool holds(int lane, unsigned at, unsigned bytes) const {
     if (indexed && resource.stride != 0) return index[lane] < resource.records;
     if (!indexed && resource.adds_lane) return true;
@@ -58,7 +57,7 @@ struct BufferPlaces {
   }
 };
 
-// `resource`: its index among the sources; the scalar offset stands behind it.
+// `resource` is its index among the sources; the scalar offset stands behind it.
 bool find_places(Wave& wave, const Instruction& instruction, int resource, BufferPlaces& places) {
   const Operand& vector = instruction.sources[0];
   places.lanes = wave.exec();
@@ -78,7 +77,7 @@ bool find_places(Wave& wave, const Instruction& instruction, int resource, Buffe
   return true;
 }
 
-// Lanes whose whole access, in one piece, is inside; the rest goes dword by dword.
+// Returns the lanes whose whole access, in one piece, is inside; the other lanes go dword by dword.
 uint64_t whole_lanes(const BufferPlaces& places, unsigned bytes, Addresses& addresses) {
   addresses.lanes = 0;
   const bool pieces = places.resource.swizzled && bytes > places.resource.element_bytes;
@@ -91,14 +90,14 @@ uint64_t whole_lanes(const BufferPlaces& places, unsigned bytes, Addresses& addr
   return addresses.lanes;
 }
 
-// One lane's access, dword by dword.
+// Makes one lane's access, dword by dword.
 struct Pieces {
   Wave& wave;
   const Instruction& instruction;
   const BufferPlaces& places;
   GlobalAccess access;
 
-  // Calls body(offset, bytes, memory) for each that is inside; false: the wave has failed.
+  // Calls body(offset, bytes, memory) for each dword that is inside; returns false if the wave has failed.
   template <class Body>
   bool each(int lane, Body body) const {
     const unsigned piece = std::min(access.bytes, 4u);
@@ -196,7 +195,7 @@ void buffer_atomic(Wave& wave, const Instruction& instruction) {
   using T = atomic::Word<kBytes>;
   act<T>(wave, instruction, [](std::byte* place, const Lanes* data, int lane) {
     const T value = buffer_value<T>(data, lane);
-    constexpr atomic::Place kMemory{.in_lds = false, .mode = 0};  // which asks nothing of MODE
+    constexpr atomic::Place kMemory{.in_lds = false, .mode = 0};  // MODE does not count there
     return atomic::exchange<T>(place, [=](T old) { return atomic::applied<Operation>(old, value, kMemory); });
   });
 }
@@ -210,7 +209,7 @@ void buffer_compare(Wave& wave, const Instruction& instruction) {
   });
 }
 
-// Straight to LDS: each lane's dword (or wider) to its place behind M0 and the offset.
+// Moves data straight to LDS: each lane's dword (or wider) goes to its place behind M0 and the offset.
 struct LocalPlaces {
   Addresses addresses;
   bool find(Wave& wave, const Instruction& instruction, unsigned bytes, bool with_offset) {

@@ -1,4 +1,4 @@
-// Checks of what the lanes of a memory instruction access, and the counts of it.
+// Checks and counts the accesses of the lanes of a memory instruction.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/access/lane_access.hpp"
 
@@ -40,7 +40,7 @@ const Region* region_of(Wave& wave, uint64_t address, size_t bytes) {
   return last;
 }
 
-// One lane's access, or that of all from `address` on.
+// Checks one lane's access, or the access of all lanes from `address` on.
 bool check_region(Wave& wave, const Instruction& instruction, int lane, uint64_t address, GlobalAccess access) {
   const Region* region = region_of(wave, address, access.bytes);
   if (region == nullptr || (access.write && !region->writable)) {
@@ -59,7 +59,7 @@ bool check_region(Wave& wave, const Instruction& instruction, int lane, uint64_t
   return true;
 }
 
-// The HSA runtimes let global memory be accessed at any address (unaligned-access-mode), and compilers rely on it.
+// HSA runtimes allow global memory to be accessed at any address (unaligned-access-mode), and compilers rely on it.
 unsigned wanted_alignment(GlobalAccess access) { return access.atomic ? access.bytes : 1; }
 
 void refuse_misaligned(Wave& wave, const Instruction& instruction, const Addresses& addresses, unsigned wanted) {
@@ -78,14 +78,14 @@ bool aligned(Wave& wave, const Instruction& instruction, const Addresses& addres
   return false;
 }
 
-// A load or store whose scope is the device or the system: what compilers make of atomic and volatile ones. On gfx90a
-// nothing tells such stores from others.
+// Returns whether a load or store has the scope of the device or the system, as compilers write atomic and volatile
+// ones. On gfx90a nothing tells such stores from others.
 bool is_atomic(const Wave& wave, const Instruction& instruction, GlobalAccess access) {
   if (wave.target != Target::gfx90a) return instruction.memory.sc1;
   return instruction.memory.sc0 && !access.write;
 }
 
-// All that the lanes access, as runs of bytes: false if any of it may not be, and then nothing was marked as written.
+// Checks the bytes of all lanes as runs. Returns false, with nothing marked as written, if any is not allowed.
 bool check_runs(Wave& wave, uint64_t lowest, const LanePattern& pattern, GlobalAccess access) {
   const bool wants_written = access.read && wave.group->checks.uninitialised;
   for (const ByteRun& run : pattern.runs) {
@@ -205,7 +205,7 @@ bool check_scratch(Wave& wave, const Instruction& instruction, const Addresses& 
   return bits % wanted == 0;
 }
 
-// A register that is to be written by something that may be done after this.
+// Makes a finding of registers that an earlier instruction may write after this one; returns whether the wave ended.
 static bool overtakes(Wave& wave, const Instruction& instruction, const InFlight& work, Counter counter) {
   const Scoreboard& board = wave.group->of(wave).in_flight;
   for (unsigned r = work.first; r < unsigned{work.first} + work.registers; ++r) {

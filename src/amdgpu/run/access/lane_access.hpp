@@ -1,4 +1,4 @@
-// Shared by memory instructions: registers of a wave's lanes, their addresses, and how values stand in memory.
+// Parts shared by memory instructions: registers of a wave's lanes, their addresses, and values as they are in memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace rung::amdgpu {
 
-// Calls body(lane) for each lane of the mask, the first first.
+// Calls body(lane) for each lane of the mask, from the lowest on.
 template <class Body>
 inline void for_lanes(uint64_t lanes, Body body) {
   if (lanes == ~uint64_t{0}) {
@@ -23,29 +23,29 @@ inline void for_lanes(uint64_t lanes, Body body) {
 
 inline Lanes* registers_of(Wave& wave, const Operand& operand) { return &wave.v[Wave::place_of(operand)]; }
 
-// Registers that some instructions read without naming them.
+// M0, a register that some instructions read without naming it.
 inline constexpr Operand kM0Itself{.kind = OperandKind::scalar, .registers = 1, .number = kM0};
 
-// May these be read now? If not, the wave has failed: a register that nobody wrote, or that a load has yet to write.
+// Returns whether the operand may be read now. If not, the wave has failed: nobody wrote it, or a load has yet to.
 bool readable(Wave& wave, const Instruction& instruction, const Operand& operand, uint64_t lanes);
-// The registers may be written in all lanes of the mask: no earlier load will write them.
+// Returns whether the operand may be written now: no earlier load will still write it.
 bool writable(Wave& wave, const Instruction& instruction, const Operand& operand);
 inline void mark_written(Wave& wave, const Operand& operand, uint64_t lanes) {
   for (unsigned k = 0, first = Wave::place_of(operand); k < operand.registers; ++k) wave.written[first + k] |= lanes;
 }
 
-// A scalar or constant operand of 32 and of 64 bits, and M0; as they are, unchecked.
+// Returns a scalar or constant operand of 32 or 64 bits, unchecked.
 uint32_t scalar_value(const Wave& wave, const Operand& operand);
 inline uint64_t scalar_pair(const Wave& wave, const Operand& operand) {
   return wave.s[operand.number] | uint64_t{wave.s[operand.number + 1]} << 32;
 }
 
-// Accesses of `bytes` at each address, all in bounds, aligned, and written before if they are reads; else the wave has
-// failed, and the pattern is null. Counts them.
+// Checks and counts accesses of `bytes` at each address, which must be in bounds, aligned, and, for reads, written
+// before. If they are not, the wave has failed, and the pattern is null.
 const LanePattern* check_global(Wave& wave, const Instruction& instruction, const Addresses& addresses,
                                 GlobalAccess access);
 
-// The same in LDS, whose addresses are offsets.
+// Does the same in LDS, whose addresses are offsets.
 struct LocalAccess {
   unsigned bytes;
   LdsUse use;
@@ -53,22 +53,22 @@ struct LocalAccess {
 const LanePattern* check_local(Wave& wave, const Instruction& instruction, const Addresses& addresses,
                                LocalAccess access);
 
-// In scratch, whose addresses are offsets in a lane's part.
+// Does the same in scratch, whose addresses are offsets in a lane's part.
 bool check_scratch(Wave& wave, const Instruction& instruction, const Addresses& addresses, unsigned bytes);
 inline size_t scratch_place(uint64_t offset, int lane) {
   return (offset / 4 * kWaveLanes + static_cast<unsigned>(lane)) * 4 + offset % 4;
 }
 
-// Notes that `destination` will be there when s_waitcnt says so, and so the bytes of LDS of the Scoreboard's write
-// `lds`. A finding: another instruction on its way may write the destination after this one.
+// Notes that `destination`, and the LDS bytes of the Scoreboard's write `lds`, will be there when s_waitcnt says so. It
+// is a finding if another instruction on its way may write the destination after this one.
 enum class Counter : uint8_t { vector, local, both };
 void in_flight(Wave& wave, const Instruction& instruction, const Operand* destination, Counter counter,
                int16_t lds = -1);
-// The same of an instruction that writes LDS at `to`.
+// Does the same for an instruction that writes LDS at `to`.
 void write_in_flight(Wave& wave, const Instruction& instruction, const Addresses& to, const LdsPlaces& places,
                      Counter counter = Counter::local);
 
-// How a value of 1 to 16 bytes in memory stands in registers.
+// The form in registers of a value of 1 to 16 bytes in memory.
 enum class Half : uint8_t { all, low, high };
 template <unsigned kBytesOf, bool kSignedOf = false, Half kHalfOf = Half::all>
 struct Format {
@@ -98,7 +98,7 @@ struct Format {
   }
 };
 
-// Moves the values of all lanes of `addresses`, whose pattern this is; `base`: the host address that they count from.
+// Moves the values of all lanes of `addresses`, which have this pattern, and count from the host address `base`.
 template <class F>
 void load_lanes(Lanes* to, uint64_t base, const Addresses& addresses, const LanePattern& pattern) {
   const auto place = [&](int lane) { return reinterpret_cast<const std::byte*>(base + addresses.at[lane]); };

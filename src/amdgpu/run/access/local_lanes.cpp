@@ -1,4 +1,4 @@
-// DS instructions that move values between lanes and touch no memory: ds_bpermute, ds_permute, ds_swizzle.
+// Executes DS instructions that move values between lanes and touch no memory: ds_bpermute, ds_permute, ds_swizzle.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/access/vector_memory.hpp"
 
@@ -15,7 +15,7 @@ void finish(Wave& wave, const Instruction& instruction, const Lanes& result) {
   in_flight(wave, instruction, &instruction.destination, Counter::local);
 }
 
-// A lane reads what the lane at its address / 4 has; of a lane that is off: 0.
+// A lane reads the value of the lane at its address / 4, or 0 if that lane is off.
 void bpermute(Wave& wave, const Instruction& instruction) {
   const uint64_t lanes = wave.exec();
   const Operand &index = instruction.sources[0], &data = instruction.sources[1];
@@ -29,7 +29,7 @@ void bpermute(Wave& wave, const Instruction& instruction) {
   finish(wave, instruction, result);
 }
 
-// A lane gives its value to the lane at its address / 4, the last one if several do; who gets none has 0.
+// A lane gives its value to the lane at its address / 4; of several, the last one counts. A lane that gets none has 0.
 void permute(Wave& wave, const Instruction& instruction) {
   const uint64_t lanes = wave.exec();
   const Operand &index = instruction.sources[0], &data = instruction.sources[1];
@@ -43,16 +43,16 @@ void permute(Wave& wave, const Instruction& instruction) {
   finish(wave, instruction, result);
 }
 
-// The lane whose number within 32 is `lane`'s backwards but for the bits of `kept`, which stay where they are: what the
-// steps of a Fourier transform ask for.
+// Returns the lane whose number within 32 is `lane`'s with its bits backwards, except for the bits of `kept`, which
+// stay in place: the steps of a Fourier transform need this.
 unsigned fourier_lane(unsigned lane, unsigned kept) {
   unsigned backwards = 0;
   for (unsigned bit = 0; bit < 5; ++bit) backwards |= (lane >> bit & 1) << (4 - bit);
   return (lane & 0x20) | (backwards >> __builtin_popcount(kept)) | (lane & kept);
 }
 
-// The lane that `lane` reads, by the offset's pattern: four lanes in any order, a rotation of 32 lanes, one of bits
-// backwards, or masks that keep, set and flip bits of its number within 32.
+// Returns the lane that `lane` reads, by the offset's pattern: four lanes in any order, a rotation of 32 lanes, a
+// number with its bits backwards, or masks that keep, set and flip bits of the number within 32.
 unsigned swizzled(unsigned lane, unsigned pattern) {
   if (pattern >= 0xe000) return fourier_lane(lane, pattern & 0x1f);
   if ((pattern & 0xe000) == 0xc000) {

@@ -1,4 +1,4 @@
-// Reads and writes of LDS by the DS instructions.
+// Executes reads and writes of LDS by the DS instructions.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/access/vector_memory.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 unsigned first_offset(const Instruction& i) { return static_cast<unsigned>(i.memory.offset) & 0xff; }
 unsigned second_offset(const Instruction& i) { return static_cast<unsigned>(i.memory.offset) >> 8 & 0xff; }
 
-// Addresses: each active lane's register plus `offset`, modulo 2^32.
+// Computes addresses: each active lane's register plus `offset`, modulo 2^32.
 bool local_addresses(Wave& wave, const Instruction& instruction, uint32_t offset, Addresses& to) {
   to.lanes = wave.exec();
   if (!readable(wave, instruction, instruction.sources[0], to.lanes)) return false;
@@ -18,7 +18,7 @@ bool local_addresses(Wave& wave, const Instruction& instruction, uint32_t offset
   return true;
 }
 
-// Each lane's own place behind M0.
+// Computes each lane's own place behind M0.
 bool lane_addresses(Wave& wave, const Instruction& instruction, Addresses& to) {
   if (!readable(wave, instruction, kM0Itself, 0)) return false;
   to.lanes = wave.exec();
@@ -63,10 +63,10 @@ void write_by_lane(Wave& wave, const Instruction& instruction) {
   write_in_flight(wave, instruction, addresses, {.bytes = 4});
 }
 
-// How many places an instruction with two offsets accesses: equal ones are one, of the first datum alone.
+// Returns how many places two offsets access: equal offsets are one place, which has the first datum alone.
 int place_count(const Instruction& i) { return first_offset(i) == second_offset(i) ? 1 : 2; }
 
-// Up to two places a lane, at offsets in units of kBytes * kStride.
+// Reads up to two places per lane, at offsets in units of kBytes * kStride.
 template <unsigned kBytes, unsigned kStride>
 void read_two(Wave& wave, const Instruction& instruction) {
   const int places = place_count(instruction);
@@ -112,7 +112,7 @@ void write_two(Wave& wave, const Instruction& instruction) {
                   {.first = offsets[0], .second = offsets[1], .bytes = kBytes, .places = static_cast<uint8_t>(places)});
 }
 
-// gfx950: sixteen lanes read a matrix whose rows are 16 elements of kBits; each gets a column.
+// On gfx950 sixteen lanes read a matrix whose rows are 16 elements of kBits; each lane gets a column.
 template <unsigned kBits>
 void read_transposed(Wave& wave, const Instruction& instruction) {
   constexpr unsigned kBytes = kBits == 6 ? 12 : 8, kElements = kBytes * 8 / kBits, kLanesOfRow = 16 / kElements;

@@ -1,4 +1,4 @@
-// Which family of memory instructions has a handler for an instruction.
+// Asks the families of memory instructions in turn for the handler of an instruction.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/access/memory_handlers.hpp"
 

@@ -6,7 +6,7 @@
 
 namespace rung::amdgpu {
 
-// Null: not an instruction of these kinds, or not executed here.
+// Returns null if the instruction is not of these kinds, or is not executed here.
 Handler memory_handler(const Instruction& instruction, Target target);
 Handler matrix_handler(const Instruction& instruction, Target target);
 

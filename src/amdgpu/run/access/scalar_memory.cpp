@@ -1,4 +1,4 @@
-// Loads of scalar registers, clocks, and what empties caches that are not there.
+// Executes loads of scalar registers, clocks, and instructions that empty caches, of which there are none here.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -23,7 +23,7 @@ void scalar_in_flight(Wave& wave, const Operand& destination) {
   wave.group->of(wave).in_flight.issue_local(wave, work);
 }
 
-// Scalar loads overtake each other: a register that one of them still writes must not be another's.
+// Scalar loads overtake each other, so a load must not write a register that another one still writes.
 bool destination_free(Wave& wave, const Instruction& instruction) {
   const Operand& to = instruction.destination;
   for (unsigned n = to.number; n < unsigned{to.number} + to.registers; ++n)
@@ -52,7 +52,7 @@ bool check(Wave& wave, const Instruction& instruction, uint64_t address, size_t 
     wave.fail(FindingKind::uninitialised, instruction, -1,
               fmt::format("nobody wrote some of {} bytes at {:#x}", bytes, address));
   if (wave.group->races != nullptr && region->written != nullptr)
-    wave.group->races->touch_scalar(wave, address, bytes);  // not of code and arguments, which nobody writes
+    wave.group->races->touch_scalar(wave, address, bytes);  // code and arguments are left out, as nobody writes them
   return wave.pause == Pause::none;
 }
 
@@ -73,7 +73,7 @@ void load(Wave& wave, const Instruction& instruction) {
   finish(wave, to);
 }
 
-// By a resource; what lies behind its end reads as 0.
+// Loads through a resource; dwords behind its end read as 0.
 void buffer_load(Wave& wave, const Instruction& instruction) {
   const Operand &to = instruction.destination, &resource = instruction.sources[0];
   if (!readable(wave, instruction, resource, 0) || !readable(wave, instruction, instruction.sources[1], 0) ||
@@ -92,7 +92,7 @@ void buffer_load(Wave& wave, const Instruction& instruction) {
   finish(wave, to);
 }
 
-// There is no time here: the clock tells instructions of the group.
+// The emulator has no time: its clock counts the group's instructions.
 void clock(Wave& wave, const Instruction& instruction) {
   if (!destination_free(wave, instruction)) return;
   const uint64_t now = ++wave.group->instructions;

@@ -1,4 +1,4 @@
-// Loads and stores of flat, global and scratch instructions.
+// Executes loads and stores of flat, global and scratch instructions.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/access/vector_memory.hpp"
 

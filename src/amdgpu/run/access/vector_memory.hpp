@@ -1,4 +1,4 @@
-// Addresses of flat, global and scratch instructions, and loads and stores of each space by the lanes that are in it.
+// Addresses of flat, global and scratch instructions, and loads and stores of each space by its lanes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "amdgpu/run/access/lane_access.hpp"
@@ -6,14 +6,14 @@
 
 namespace rung::amdgpu {
 
-// Addresses of the active lanes, of which there must be one. `base`: the index of the scalar base among the sources.
-// False: the wave has failed.
+// Computes addresses of the active lanes, of which there must be one. `base` is the index of the scalar base among the
+// sources. Returns false if the wave has failed.
 bool global_addresses(Wave& wave, const Instruction& instruction, int base, Addresses& addresses);
 bool scratch_addresses(Wave& wave, const Instruction& instruction, int base, Addresses& addresses);
 
-// Generic addresses by the memory they lead to; those of LDS and scratch become offsets.
+// Generic addresses, grouped by the memory they lead to; those of LDS and scratch become offsets.
 struct Spaces {
-  Addresses global, local, scratch;  // .lanes may be none
+  Addresses global, local, scratch;  // `lanes` may be none
 };
 void split_spaces(const Addresses& addresses, Spaces& spaces);
 
@@ -45,7 +45,7 @@ bool load_local(Wave& wave, const Instruction& instruction, const Addresses& fro
   return true;
 }
 
-// A byte that was not written is unwritten in the register, too: spilled registers need not be whole.
+// A byte that was not written becomes unwritten in the register, too: spilled registers need not be whole.
 template <class F>
 bool load_scratch(Wave& wave, const Instruction& instruction, const Addresses& from) {
   if (!check_scratch(wave, instruction, from, F::kBytes)) return false;

@@ -1,4 +1,4 @@
-// s_waitcnt, s_barrier, and what empties vector caches, of which there are none.
+// Executes s_waitcnt, s_barrier, and instructions that empty vector caches, of which there are none here.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/access/vector_memory.hpp"
 
@@ -7,7 +7,7 @@ namespace {
 
 void nothing(Wave&, const Instruction&) {}
 
-// vmcnt in bits 15:14 and 3:0, lgkmcnt in 11:8. expcnt, in 6:4, counts exports, which no kernel has.
+// The immediate has vmcnt in bits 15:14 and 3:0, lgkmcnt in 11:8. expcnt, in 6:4, counts exports, which no kernel has.
 void wait(Wave& wave, const Instruction& instruction) {
   if (!wave.group->checks.waits) return;
   const auto bits = static_cast<uint32_t>(instruction.immediate);

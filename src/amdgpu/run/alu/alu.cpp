@@ -1,4 +1,4 @@
-// Which handler executes an instruction of arithmetic, moves between lanes, or control.
+// Finds the handler that executes an instruction of arithmetic, moves between lanes, or control.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/alu/alu.hpp"
 

@@ -8,7 +8,7 @@
 
 namespace rung::amdgpu {
 
-// The handler of `instruction`; null: it is not arithmetic, or not executed here (see kNotExecuted in the tests).
+// Returns the handler of `instruction`; null if it is no arithmetic, or not executed here (kNotExecuted in the tests).
 Handler alu_handler(const Instruction& instruction, Target target);
 
 }  // namespace rung::amdgpu

@@ -1,4 +1,4 @@
-// Branches, calls and ends, the MODE register, and hints that change nothing here.
+// Executes branches, calls and ends, accesses to the MODE register, and hints that change nothing here.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -11,10 +11,10 @@ namespace {
 
 void do_nothing(Wave&, const Instruction&) {}
 void end(Wave& w, const Instruction&) { w.pause = Pause::ended; }
-// A kernel that traps has found itself wrong.
+// A kernel that traps has found an error of its own.
 void trap(Wave& w, const Instruction& i) { w.fail(FindingKind::trapped, i, -1, "the kernel ends itself"); }
 
-// The address of the instruction behind this one.
+// Returns the address of the instruction behind this one.
 uint64_t next_address(const Wave& w, const Instruction& i) { return w.code->address_of(w.next - 1) + i.bytes; }
 
 void go_to(Wave& w, const Instruction& i, uint64_t address) {
@@ -55,7 +55,7 @@ void call(Wave& w, const Instruction& i) {
   branch(w, i);
 }
 
-// Hardware registers, of which MODE alone does something here; others read as 0.
+// The field of a hardware register. Only MODE has an effect here; other registers read as 0.
 struct HardwareField {
   static constexpr uint32_t kMode = 1;
   uint32_t number, offset, width;
@@ -128,7 +128,7 @@ Handler control_handler(const Instruction& instruction) {
     case v_nop:
     case v_clrexcp:
       return do_nothing;
-    // Only a debugger sets what these look at.
+    // Only a debugger sets the flags that these branches read.
     case s_cbranch_cdbgsys:
     case s_cbranch_cdbguser:
     case s_cbranch_cdbgsys_or_user:

@@ -7,7 +7,7 @@ namespace rung::amdgpu::RUNG_LANES {
 
 RUNG_INLINE float quiet_if_nan(float x) { return is_nan(x) ? quiet(x) : x; }
 
-// Toward zero; NaN is 0, what is too large the largest.
+// Rounds toward zero; NaN becomes 0, and a number that is too large the largest.
 template <class T>
 RUNG_INLINE i32 to_i32(T x) {
   return is_nan(x) ? 0 : x >= T(0x1p31) ? 0x7fffffff : x <= T(-0x1p31) ? -0x7fffffff - 1 : static_cast<i32>(x);
@@ -16,7 +16,7 @@ template <class T>
 RUNG_INLINE u32 to_u32(T x) {
   return !(x > T{0}) ? 0 : x >= T(0x1p32) ? ~u32{0} : static_cast<u32>(x);
 }
-// To nearest even, whatever MODE says.
+// Rounds to nearest even, whatever MODE says.
 RUNG_INLINE i32 to_nearest(float x) { return to_i32(round_even(x)); }
 RUNG_INLINE i16 to_norm_i16(float x) {
   const float within = x > 1 ? 1.0f : x < -1 ? -1.0f : x;
@@ -28,7 +28,7 @@ RUNG_INLINE u16 to_norm_u16(float x) {
 }
 RUNG_INLINE u32 with_byte(u32 x, u32 at, u32 byte) { return (x & ~(u32{0xff} << (8 * at))) | byte << (8 * at); }
 
-// A NaN becomes quiet; rounds by the mode of f32.
+// Rounds by the mode of f32; a NaN becomes quiet.
 RUNG_INLINE u32 to_bf16(mode_bits m, float x) {
   const u32 b = bits(x), rounding = m.value & Mode::kRound32;
   const u32 nearest = b + 0x7fff + (b >> 16 & 1);
@@ -38,7 +38,7 @@ RUNG_INLINE u32 to_bf16(mode_bits m, float x) {
   return is_nan(x) ? b >> 16 | 0x40 : is_infinite(x) ? b >> 16 : finite;
 }
 
-// The bits that are cut off, plus as many of the random bits' upper ones, carry or do not.
+// The bits that are cut off are added to as many of the random bits' upper ones; the sum carries or not.
 RUNG_INLINE u32 to_bf16_randomly(float x, u32 random) {
   const u32 b = bits(x);
   return is_nan(x) ? b >> 16 | 0x40 : is_infinite(x) ? b >> 16 : (b + (random >> 16)) >> 16;

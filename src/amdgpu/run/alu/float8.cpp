@@ -1,4 +1,4 @@
-// Conversions of FP8, BF8, FP6, BF6 and FP4: rare enough that plain code for lanes will do.
+// Compiles the conversions of FP8, BF8, FP6, BF6 and FP4 as plain code for lanes, as they are rare.
 // SPDX-License-Identifier: Apache-2.0
 #define RUNG_LANES float8
 #include "amdgpu/run/alu/float8_lanes.hpp"

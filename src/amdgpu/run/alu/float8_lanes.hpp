@@ -1,4 +1,4 @@
-// Numbers of 8, 6 and 4 bits: to f32 exactly, and from f32 to the nearest or by random bits.
+// Converts numbers of 8, 6 and 4 bits: to f32 exactly, and from f32 to the nearest or by random bits.
 // SPDX-License-Identifier: Apache-2.0
 // Sources: the guides for CDNA 3 (FNUZ: one NaN, no infinity, no -0) and CDNA 4 (OCP's 8-bit and microscaling formats).
 #pragma once
@@ -11,7 +11,7 @@ namespace rung::amdgpu::RUNG_LANES {
 struct SmallFormat {
   int mantissa = 0, bias = 0;
   u32 sign = 0, most = 0;     // the sign's bit; the largest finite magnitude
-  u32 infinity = 0, nan = 0;  // 0: it has none
+  u32 infinity = 0, nan = 0;  // 0: the format has none
   bool one_nan = false;       // -0's code is NaN
 };
 constexpr SmallFormat kFp8Fnuz{3, 8, 0x80, 0x7f, 0, 0x80, true}, kBf8Fnuz{2, 16, 0x80, 0x7f, 0, 0x80, true};
@@ -35,10 +35,10 @@ inline float from_small(u32 code, const SmallFormat& f) {
   return static_cast<float>(negative ? -value : value);
 }
 
-// How a number that lies between two is rounded, and what becomes of one that is too large.
+// The rounding of a number that lies between two, and the treatment of one that is too large.
 struct SmallRounding {
   bool by_random = false;
-  u32 random = 0;          // its upper bits are added below the last bit that stays
+  u32 random = 0;          // the upper bits are added below the last bit that stays
   bool saturates = false;  // MODE's FP16_OVFL: the largest finite number, not infinity or NaN
 };
 
@@ -64,13 +64,13 @@ inline u32 to_small(double x, const SmallFormat& f, const SmallRounding& roundin
   return code == 0 ? sign : own_sign | static_cast<u32>(code);
 }
 
-constexpr u32 kOverflowClamps = u32{1} << 23;  // of MODE
+constexpr u32 kOverflowClamps = u32{1} << 23;  // in MODE
 inline SmallRounding nearest(mode_bits m) { return {.saturates = (m.value & kOverflowClamps) != 0}; }
 inline SmallRounding randomly(mode_bits m, u32 random) {
   return {.by_random = true, .random = random, .saturates = (m.value & kOverflowClamps) != 0};
 }
 
-// Only the exponent of a scale counts.
+// Returns the value of a scale, of which only the exponent counts.
 inline double scale_of(float s) {
   const u32 exponent = exponent_of(s);
   return exponent == 0xff ? std::numeric_limits<double>::quiet_NaN()
@@ -88,7 +88,7 @@ inline float bf16_value(u32 x) { return f32_of(x << 16); }
 inline pair<f32> halves_in(u32 x) { return {half_to_float(x & 0xffff), half_to_float(x >> 16)}; }
 inline pair<f32> brains_in(u32 x) { return {bf16_value(x & 0xffff), bf16_value(x >> 16)}; }
 
-// Two codes side by side, of 8 bits or of 4.
+// Puts two codes side by side, of 8 bits or of 4.
 inline u32 small_pair(pair<f32> x, float scale, const SmallFormat& f, const SmallRounding& rounding) {
   const double by = scale_of(scale);
   return to_small(x.lo / by, f, rounding) | to_small(x.hi / by, f, rounding) << (f.sign == 0x80 ? 8 : 4);
@@ -103,7 +103,7 @@ inline pair<f32> scaled_pair(u32 codes, float scale, const SmallFormat& f) {
 inline u32 as_halves(pair<f32> x) { return float_to_half(x.lo) | float_to_half(x.hi) << 16; }
 inline u32 as_brains(mode_bits m, pair<f32> x) { return to_bf16(m, x.lo) | to_bf16(m, x.hi) << 16; }
 
-// 32 codes of 6 bits in six registers.
+// Reads one of 32 codes of 6 bits in six registers.
 inline u32 code_at(const wide<6>& codes, int n) {
   const int bit = 6 * n, at = bit / 32, shift = bit % 32;
   const u64 both_words = codes.at[at] | (at < 5 ? static_cast<u64>(codes.at[at + 1]) << 32 : 0);

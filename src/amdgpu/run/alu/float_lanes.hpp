@@ -25,11 +25,11 @@ RUNG_INLINE float sign_bits_and(float a, float b) { return f32_of(bits(a) & bits
 RUNG_INLINE double sign_bits_and(double a, double b) { return f64_of(bits(a) & bits(b)); }
 // The result of an invalid operation.
 constexpr u32 kInvalid = 0xffc00000;
-// Denormals become zero of their sign: instructions that do so whatever MODE says. The other: an f16 in hand as f32.
+// Denormals become zero of their sign in instructions that ignore MODE; flushed_half() takes an f16 held as f32.
 RUNG_INLINE float flushed(float x) { return exponent_of(x) == 0 ? f32_of(bits(x) & 0x80000000) : x; }
 RUNG_INLINE float flushed_half(float x) { return exponent_of(x) < 127 - 14 ? f32_of(bits(x) & 0x80000000) : x; }
 
-// The number if one is NaN; -0 is less than +0. In IEEE mode a signalling NaN comes out, quiet.
+// Returns the other number if one is NaN; -0 is less than +0. In IEEE mode a signalling NaN is returned, made quiet.
 template <bool kMax, class T>
 RUNG_INLINE T extreme(mode_bits m, T a, T b) {
   T r = (kMax ? a > b : a < b) ? a : b;
@@ -47,13 +47,13 @@ template <class T>
 RUNG_INLINE T larger(mode_bits m, T a, T b) {
   return extreme<true>(m, a, b);
 }
-// f16 in hand as f32 has its quiet bit where f32 has it, so the same rules hold.
+// An f16 held as f32 has its quiet bit where f32 has it, so the same rules hold.
 RUNG_INLINE float median(mode_bits m, float a, float b, float c) {
   const float top = larger(m, larger(m, a, b), c);
   const float rest = top == a ? larger(m, b, c) : top == b ? larger(m, a, c) : larger(m, a, b);
   return is_nan(a) || is_nan(b) || is_nan(c) ? smaller(m, smaller(m, a, b), c) : rest;
 }
-// IEEE 754-2019's maximum and minimum: NaN if any is.
+// Computes IEEE 754-2019's maximum and minimum: NaN if any operand is NaN.
 template <bool kMax>
 RUNG_INLINE float extreme_or_nan(float a, float b) {
   const float r = a == b ? (kMax ? sign_bits_and(a, b) : sign_bits_or(a, b)) : (kMax ? a > b : a < b) ? a : b;
@@ -66,11 +66,11 @@ RUNG_INLINE float extreme_or_nan(float a, float b, float c) {
 
 // ---- f16 sums that f32 cannot hold
 
-// The exact value of s + error to f32, so that rounding it once more to f16 is as rounding once: to odd.
+// Rounds the exact value of s + error to f32, to odd, so that rounding that to f16 gives the same as rounding once.
 RUNG_INLINE float to_odd(double s, double error) {
   const u64 toward_zero = bits(s) - ((error < 0) == (s < 0) ? 0 : 1);
   const double odd = error == 0 || !is_finite(s) || s == 0 ? s : f64_of(toward_zero | 1);
-  const u64 cut = bits(odd) & ((u64{1} << 29) - 1);  // what f32 has no place for; f16 fmas are never denormal in f32
+  const u64 cut = bits(odd) & ((u64{1} << 29) - 1);  // bits without a place in f32; f16 fmas are never denormal in f32
   return static_cast<float>(is_finite(odd) ? f64_of((bits(odd) - cut) | (cut ? u64{1} << 29 : 0)) : odd);
 }
 RUNG_INLINE f16 fma_half(float a, float b, float c) {
@@ -83,7 +83,7 @@ RUNG_INLINE f16 fma_half(float a, float b, float c) {
 
 RUNG_INLINE double exp2_wide(double x) {
   constexpr double kRound = 0x1.8p52;
-  x = x > 1000 ? 1000 : x < -1000 ? -1000 : x;  // f16 and f32 are over- and underflown long before; NaN stays
+  x = x > 1000 ? 1000 : x < -1000 ? -1000 : x;  // f16 and f32 over- and underflow long before; NaN stays
   const double shifted = x + kRound, r = x - (shifted - kRound);
   constexpr double c[] = {1.0,
                           0x1.62e42fefa39efp-1,
@@ -104,7 +104,7 @@ RUNG_INLINE double exp2_wide(double x) {
 }
 RUNG_INLINE float exp2_flushed(float x) { return flushed(static_cast<float>(exp2_wide(flushed(x)))); }
 
-// The logarithm of a positive normal f32.
+// Returns the logarithm of a positive normal f32.
 RUNG_INLINE double log2_wide(float x) {
   const u32 from_root = bits(x) - 0x3f3504f3;  // mantissas from sqrt(1/2) to sqrt(2)
   const double exponent = static_cast<i32>(from_root) >> 23;
@@ -125,7 +125,7 @@ RUNG_INLINE float rcp_flushed(float x) { return flushed(1.0f / flushed(x)); }
 RUNG_INLINE float sqrt_flushed(float x) { return __builtin_sqrtf(flushed(x)); }
 RUNG_INLINE float rsq_flushed(float x) { return static_cast<float>(1.0 / __builtin_sqrt(double{flushed(x)})); }
 
-// The sine of `turns` * 2 pi; exact at quarters. Beyond 256 turns the hardware gives the value at 0.
+// Returns the sine of `turns` * 2 pi; exact at quarters. Beyond 256 turns the hardware gives the value at 0.
 RUNG_INLINE float sine_of_turns(double turns) {
   double r = turns - __builtin_rint(turns);
   r = r > 0.25 ? 0.5 - r : r < -0.25 ? -0.5 - r : r;
@@ -148,7 +148,7 @@ RUNG_INLINE float cosine(float x) {
 
 // ---- exponents
 
-// x * 2^e, rounded once.
+// Returns x * 2^e, rounded once.
 RUNG_INLINE float scaled(float x, i32 e) {
   const i32 power = e < -400 ? -400 : e > 400 ? 400 : e;
   return static_cast<float>(x * f64_of(static_cast<u64>(1023 + power) << 52));
@@ -169,10 +169,10 @@ RUNG_INLINE T fraction(T x, T most) {  // most: the largest below 1
   return r > most ? most : r;
 }
 
-// v_trig_preop_f64: 53 bits of 2 / pi, rounded down, those of a segment; of a large x, whose products with the first
-// bits are whole turns, later ones.
+// v_trig_preop_f64 gives 53 bits of 2 / pi, those of a segment, rounded down. For a large x the segments begin later:
+// products of x with the first bits are whole turns.
 RUNG_INLINE double part_of_two_over_pi(double x, u32 segment) {
-  constexpr u64 kBits[] = {// of 1201 bits, the first below the point in the topmost bit
+  constexpr u64 kBits[] = {// 1201 bits, the first below the point in the topmost bit
                            0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
                            0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
                            0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
@@ -208,9 +208,9 @@ template <class T>
 RUNG_INLINE bool is_denormal(T x) {
   return exponent_of(x) == 0 && x != 0;
 }
-// a is the denominator b or the numerator c, scaled where the steps would meet denormals or overflow; the mask tells
-// v_div_fmas to scale back. Where the reciprocal is denormal, the guide's words scale up by themselves what must be
-// scaled down for the quotient to come out: down it is.
+// a is the denominator b or the numerator c. It is scaled if the steps would meet denormals or overflow; the mask tells
+// v_div_fmas to scale back. If the reciprocal is denormal, the guide says to scale up, but the quotient comes out only
+// when scaling down, so this scales down.
 template <class T>
 RUNG_INLINE carried<T> scaled_for_division(T a, T b, T c) {
   using D = Division<T>;
@@ -243,8 +243,8 @@ RUNG_INLINE T divided_special(T b, T c, T normal) {
   r = is_nan(b) ? quiet(b) : r;
   return is_nan(c) ? quiet(c) : r;
 }
-// a is the quotient so far, b the denominator, c the numerator. Steps to a quotient that overflows end in NaN, though
-// neither is one: it is infinite.
+// a is the quotient so far, b the denominator, c the numerator. The steps to a quotient that overflows end in NaN
+// although neither operand is one; the result is infinite then.
 template <class T>
 RUNG_INLINE T fixed_quotient(T a, T b, T c) {
   const bool negative = std::signbit(b) != std::signbit(c);
@@ -285,13 +285,13 @@ RUNG_INLINE float cube_t(float x, float y, float z) {
 }
 
 RUNG_INLINE float legacy_product(float a, float b) { return a == 0 || b == 0 ? 0.0f : a * b; }
-// A product that is rounded to f16 before the sum; denormals are zeros.
+// The product is rounded to f16 before the sum; denormals are zeros.
 RUNG_INLINE float mad_half(float a, float b, float c) {
   const float product = flushed_half(half_to_float(float_to_half(flushed_half(a) * flushed_half(b))));
   return flushed_half(product + flushed_half(c));
 }
-// Products and the sum exact in f64, rounded once to f32: hardware's order of these sums is not documented. Denormals
-// of sources and results are zeros, whatever MODE says.
+// Products and the sum are exact in f64, rounded once to f32, as hardware's order of these sums is not documented.
+// Denormals of sources and results are zeros, whatever MODE says.
 RUNG_INLINE float dot_of_halves(pair<f16> a, pair<f16> b, float c) {
   const double low = double{flushed_half(a.lo)} * flushed_half(b.lo);
   const double high = double{flushed_half(a.hi)} * flushed_half(b.hi);

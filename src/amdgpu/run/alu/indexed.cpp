@@ -1,6 +1,6 @@
-// Vector instructions between s_set_gpr_idx_on and _off: M0 is added to the numbers of the registers that it names.
+// Executes vector instructions between s_set_gpr_idx_on and _off: M0 is added to the numbers of the chosen registers.
 // SPDX-License-Identifier: Apache-2.0
-// M0: the index in 7:0; in 15:12 a bit each for sources 0 to 2 and the destination.
+// M0 has the index in 7:0, and in 15:12 a bit each for sources 0 to 2 and the destination.
 #include "amdgpu/run/alu/handlers.hpp"
 #include "amdgpu/run/alu/scalar_operand.hpp"
 #include "amdgpu/run/alu/vector.hpp"

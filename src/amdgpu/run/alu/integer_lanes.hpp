@@ -18,7 +18,7 @@ RUNG_INLINE T middle(T a, T b, T c) {
   return most(least(a, b), least(most(a, b), c));
 }
 
-// An exact value to the nearest that T has.
+// Returns the value of T that is nearest to an exact value.
 template <class T>
 RUNG_INLINE T saturate(i64 x) {
   constexpr i64 kLeast = std::numeric_limits<T>::min(), kMost = std::numeric_limits<T>::max();
@@ -36,7 +36,7 @@ RUNG_INLINE i32 subtract_saturated(i32 a, i32 b) {
   return saturate_i32(rest, static_cast<i32>((static_cast<u32>(a) ^ rest) & static_cast<u32>(a ^ b)) < 0, a >= 0);
 }
 
-// The low 24 bits.
+// Returns the low 24 bits.
 RUNG_INLINE i32 low24(i32 x) { return static_cast<i32>(static_cast<u32>(x) << 8) >> 8; }
 RUNG_INLINE u32 low24(u32 x) { return x & 0xffffff; }
 
@@ -61,13 +61,13 @@ RUNG_INLINE u32 count_bits(u32 x) {
   x = (x & 0x33333333) + (x >> 2 & 0x33333333);
   return ((x + (x >> 4)) & 0x0f0f0f0f) * 0x01010101 >> 24;
 }
-// Bits of `set` at lanes below this one, of the half of the wave that begins at lane `first`.
+// Counts bits of `set` at lanes below this one, in the half of the wave that begins at lane `first`.
 RUNG_INLINE u32 lanes_before(u32 set, u32 lane, u32 first) {
   const u32 below = lane < first ? 0 : lane - first >= 32 ? ~u32{0} : (u32{1} << ((lane - first) & 31)) - 1;
   return count_bits(set & below);
 }
 
-// Each bit of the result is the bit of `table` at the number that the three sources' bits make, a's first.
+// Returns for each bit the bit of `table` at the number that the three sources' bits form, a's first.
 RUNG_INLINE u32 look_up(u32 a, u32 b, u32 c, i32 table) {
   u32 result = 0;
   for (int row = 0; row < 8; ++row) {
@@ -77,8 +77,8 @@ RUNG_INLINE u32 look_up(u32 a, u32 b, u32 c, i32 table) {
   return result;
 }
 
-// Byte `n` of the result of v_perm_b32: 0..3 of b, 4..7 of a, 8..11 the signs of their halves, 12 zeros, above: ones.
-// In 32 bits throughout: 8 lanes at a time by AVX2, 64-bit shifts took five times as long.
+// Returns byte `n` of v_perm_b32's result: 0..3 of b, 4..7 of a, 8..11 the signs of their halves, 12 zeros, above:
+// ones. All is in 32 bits, 8 lanes at a time by AVX2: 64-bit shifts took five times as long.
 RUNG_INLINE u32 permuted_byte(u32 a, u32 b, u32 select, int n) {
   const u32 s = select >> (8 * n) & 0xff;
   const u32 byte = (s & 4 ? a : b) >> (8 * (s & 3)) & 0xff;
@@ -97,13 +97,13 @@ RUNG_INLINE u32 byte_differences(u32 a, u32 b) {
   for (int n = 0; n < 4; ++n) sum += difference(byte_of(a, n), byte_of(b, n));
   return sum;
 }
-// Without bytes that are 0 in the reference, which is b.
+// Leaves out bytes that are 0 in the reference, which is b.
 RUNG_INLINE u32 masked_differences(u32 a, u32 b) {
   u32 sum = 0;
   for (int n = 0; n < 4; ++n) sum += byte_of(b, n) == 0 ? 0 : difference(byte_of(a, n), byte_of(b, n));
   return sum;
 }
-// Four sums of 16 bits: of a's bytes from 0, 1, 2 and 3 on, against b, added to c's; they saturate by clamp alone.
+// Returns four sums of 16 bits: of a's bytes from 0, 1, 2 and 3 on, against b, added to c's. Only clamp saturates them.
 template <bool kMasked, bool kClamp>
 RUNG_INLINE u64 four_differences(u64 a, u32 b, u64 c) {
   u64 result = 0;
@@ -131,7 +131,7 @@ RUNG_INLINE u32 averaged_bytes(u32 a, u32 b, u32 round) {
   return result;
 }
 
-// Sums of products of parts of 32 bits: kBits each, signed or not.
+// Sums products of parts of 32 bits: kBits each, signed or not.
 template <int kBits>
 RUNG_INLINE i64 signed_dot(u32 a, u32 b) {
   i64 sum = 0;
@@ -147,7 +147,7 @@ RUNG_INLINE u64 unsigned_dot(u32 a, u32 b) {
     sum += static_cast<u64>(a << (32 - kBits - n) >> (32 - kBits)) * (b << (32 - kBits - n) >> (32 - kBits));
   return sum;
 }
-// 64 bits of a sum, and the 65th of the exact one.
+// Returns 64 bits of a sum, and the 65th bit of the exact one.
 RUNG_INLINE carried<u64> signed_sum(i64 a, i64 b) {
   const u64 sum = static_cast<u64>(a) + static_cast<u64>(b);
   return {sum, ((a < 0) != (b < 0)) != (sum < static_cast<u64>(a))};

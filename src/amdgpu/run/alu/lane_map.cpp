@@ -1,4 +1,4 @@
-// DPP's ways from lane to lane: within quads and rows of 16, from row to row, and along the wave.
+// Computes DPP's ways from lane to lane: within quads and rows of 16, from row to row, and along the wave.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/alu/lane_map.hpp"
 

@@ -1,4 +1,4 @@
-// The rows of all families by opcode, and which code for lanes this processor runs.
+// Joins the rows of all families by opcode, and chooses the code for lanes that this processor runs.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/alu/lane_row.hpp"
 
@@ -34,7 +34,7 @@ constexpr std::string_view kNames[] = {
 constexpr size_t kOpcodes = std::size(kNames);
 
 using enum Opcode;
-// Facts that the expressions do not say.
+// Facts that the expressions do not state.
 constexpr Opcode kAccumulate[] = {v_fmac_f32,     v_fmac_f64,       v_mac_f32,           v_mac_f16,
                                   v_pk_fmac_f16,  v_dot2c_f32_bf16, v_dot2c_f32_f16,     v_dot2c_i32_i16,
                                   v_dot4c_i32_i8, v_dot8c_i32_i4,   v_cvt_pkaccum_u8_f32};
@@ -42,7 +42,7 @@ constexpr Opcode kReadVcc[] = {v_div_fmas_f32, v_div_fmas_f64};
 constexpr Opcode kCopy[] = {v_mov_b32,         v_mov_b64,     v_accvgpr_read_b32, v_accvgpr_write_b32,
                             v_accvgpr_mov_b32, v_cndmask_b32, v_pk_mov_b32};
 constexpr Opcode kLowOfLow[] = {v_lshlrev_b64, v_lshl_add_u64, v_mad_u64_u32, v_mad_i64_i32};
-// Those of 16 bits that came with op_sel; older ones write 0 above their result.
+// The 16-bit instructions that came with op_sel; older ones write 0 above their result.
 constexpr Opcode kKeepHalf[] = {
     v_fma_f16,        v_mad_f16,        v_mad_u16,         v_mad_i16,        v_div_fixup_f16,
     v_add_i16,        v_sub_i16,        v_min3_f16,        v_max3_f16,       v_med3_f16,

@@ -1,6 +1,6 @@
-// How lane functions are made of one-line expressions: types of a lane's values, and the loop over 64 lanes.
+// Makes lane functions of one-line expressions: types of a lane's values, and the loop over 64 lanes.
 // SPDX-License-Identifier: Apache-2.0
-// Compiled once for each LaneCode, in a namespace of its own (RUNG_LANES), so that no code of one stands in another.
+// Each LaneCode compiles this in a namespace of its own (RUNG_LANES), so that code of one never runs as another's.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -43,7 +43,7 @@ RUNG_INLINE double round_even(double x) { return ::roundeven(x); }
 #endif
 
 // Values of one-line expressions: they convert by themselves. NOLINTBEGIN(google-explicit-constructor)
-// An f16 in hand: exact as f32. As a result it is rounded to f16 by the mode of f16 and f64.
+// An f16 is held exactly as f32. As a result it is rounded to f16 by the mode of f16 and f64.
 struct f16 {
   float value;
   f16() = default;
@@ -77,7 +77,7 @@ template <int N>
 struct wide {  // N registers
   u32 at[N];
 };
-// Values that a function may ask for besides its sources.
+// Values that a function may take besides its sources.
 struct lane_number {
   u32 value;
 };
@@ -91,7 +91,7 @@ struct immediate_of {
 struct op_sel_bits {
   u32 value;
 };
-struct before {  // the destination before, as the last source
+struct before {  // the destination's earlier value, as the last source
   u32 value;
 };
 struct target_of {
@@ -100,12 +100,12 @@ struct target_of {
 
 RUNG_INLINE float half_to_float(u32 half) {
   const u32 magnitude = (half & 0x7fff) << 13;
-  const u32 scaled = bits(f32_of(magnitude) * 0x1p112f);  // also what is denormal in f16
+  const u32 scaled = bits(f32_of(magnitude) * 0x1p112f);  // denormals of f16 included
   const u32 special = (half & 0x7c00) == 0x7c00 ? 0x7f800000u | magnitude : scaled;
   return f32_of(special | (half & 0x8000) << 16);
 }
 
-// To nearest even. A NaN becomes quiet and keeps the upper bits of its payload.
+// Rounds to nearest even. A NaN becomes quiet and keeps the upper bits of its payload.
 RUNG_INLINE u32 float_to_half(float x) {
   const u32 sign = bits(x) >> 16 & 0x8000, a = bits(x) & 0x7fffffff;
   const u32 normal = (a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13;
@@ -116,7 +116,7 @@ RUNG_INLINE u32 float_to_half(float x) {
   return sign | half;
 }
 
-// By one of the other three modes: 1: up, 2: down, 3: toward zero.
+// Rounds by one of the other three modes: 1: up, 2: down, 3: toward zero.
 RUNG_INLINE u32 float_to_half_directed(float x, u32 rounding) {
   const u32 sign = bits(x) >> 16 & 0x8000, a = bits(x) & 0x7fffffff;
   if (a > 0x7f800000) return sign | 0x7e00 | (a >> 13 & 0x3ff);
@@ -176,7 +176,7 @@ struct source_of<wide<N>> {
   }
 };
 
-// ---- one lane of a result; `rounding`: of f16
+// ---- one lane of a result; `rounding` applies to f16
 
 template <class T>
 struct result_of;
@@ -261,7 +261,7 @@ struct maker;
 template <class F, class R, class... A>
 struct maker<F, R (F::*)(A...) const> {
   static constexpr int kParameters = sizeof...(A);
-  // The source that is the n-th parameter.
+  // Returns the number of the source that is the n-th parameter.
   static constexpr int source_at(int n) {
     constexpr bool asked[] = {is_asked<A>..., false};
     int source = 0;
@@ -325,9 +325,9 @@ auto both(F) {
     return [](pair<T> a, pair<T> b) -> pair<T> { return {F{}(a.lo, b.lo), F{}(a.hi, b.hi)}; };
 }
 
-// Rows of tables: RUNG_LANE(opcode, type of the result, (parameters), expression).
+// RUNG_LANE(opcode, type of the result, (parameters), expression) makes a row of a table.
 #define RUNG_LANE(name, R, parameters, ...) row(Opcode::name, [] parameters -> R { return R(__VA_ARGS__); }),
-// With a second expression for clamp.
+// RUNG_LANE_CLAMP has a second expression for clamp.
 #define RUNG_LANE_CLAMP(name, R, parameters, expression, ...) \
   row(                                                        \
       Opcode::name, [] parameters -> R { return R(expression); }, [] parameters -> R { return R(__VA_ARGS__); }),

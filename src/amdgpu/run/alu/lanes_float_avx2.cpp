@@ -1,4 +1,4 @@
-// Vector instructions on floats and conversions: their code for lanes for AVX2 and FMA.
+// Compiles the code for lanes of vector instructions on floats and conversions for AVX2 and FMA.
 // SPDX-License-Identifier: Apache-2.0
 #define RUNG_LANES avx2
 #include "amdgpu/run/alu/convert_lanes.hpp"

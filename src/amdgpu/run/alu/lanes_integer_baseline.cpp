@@ -1,4 +1,4 @@
-// Vector instructions on integers and bits: their code for lanes as any processor runs it.
+// Compiles the code for lanes of vector instructions on integers and bits for any processor.
 // SPDX-License-Identifier: Apache-2.0
 #define RUNG_LANES baseline
 #include "amdgpu/run/alu/convert_lanes.hpp"

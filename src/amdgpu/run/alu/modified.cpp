@@ -1,4 +1,4 @@
-// Vector instructions with modifiers: lanes and halves chosen, signs, denormals and rounding by MODE, clamp, omod.
+// Executes vector instructions with modifiers: lanes and halves, signs, denormals and rounding by MODE, clamp, omod.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstring>
@@ -17,7 +17,7 @@ struct Modified {
   const LaneMap& map;
 };
 
-// The registers, or what DPP brings there from other lanes.
+// Fetches the registers, or the values that DPP brings there from other lanes.
 bool fetch_vector(const Modified& m, const Operand& operand, int k, uint32_t* lanes) {
   const int registers = m.row.source_registers[k];
   const uint32_t place = Wave::place_of(operand);
@@ -53,17 +53,17 @@ bool fetch(const Modified& m, int k, uint32_t* lanes) {
   return true;
 }
 
-// Lanes in which register n of source k was written, as it comes from there.
+// Returns the lanes for which register n of source k was written in the lane that they read.
 uint64_t written_of_source(const Modified& m, const Operand& operand, int k, int n) {
   const uint64_t source = m.w.written[Wave::place_of(operand) + n];
   if (!m.i.is_dpp || k != 0) return source;
-  uint64_t written = ~m.map.valid;  // zeros
+  uint64_t written = ~m.map.valid;  // lanes without a source read zeros
   for (int l = 0; l < kWaveLanes; ++l) written |= (source >> m.map.from[l] & m.map.valid >> l & 1) << l;
   return written;
 }
 
 uint64_t written_of_copy(const Modified& m, int r) {
-  if (m.i.opcode == Opcode::v_pk_mov_b32) {  // each register from a source of its own
+  if (m.i.opcode == Opcode::v_pk_mov_b32) {  // each register has a source of its own
     const Operand& from = m.i.sources[r];
     return is_vector(from) ? m.w.written[Wave::place_of(from) + from.op_sel] : ~uint64_t{0};
   }
@@ -76,7 +76,7 @@ uint64_t written_of_copy(const Modified& m, int r) {
   return is_vector(m.i.sources[0]) ? written_of_source(m, m.i.sources[0], 0, r) : ~uint64_t{0};
 }
 
-// Lanes in which all sources of register r of the result were written.
+// Returns the lanes in which all sources of register r of the result were written.
 uint64_t written_of_sources(const Modified& m, int r) {
   uint64_t written = ~uint64_t{0};
   for (int k = 0; k < m.row.source_count; ++k) {
@@ -93,7 +93,7 @@ uint64_t written_of_sources(const Modified& m, int r) {
   return written;
 }
 
-// Does the instruction leave a part of the destination's 32 bits as it is?
+// Returns whether the instruction leaves a part of the destination's 32 bits as it is.
 bool keeps_part(const Modified& m) {
   const bool half = m.row.keeps_half || m.i.op_sel_destination || (m.row.own_halves && m.row.accumulates);
   return half || (m.i.is_sdwa && m.i.sdwa.destination != Select::dword && m.i.sdwa.unused == Unused::preserve);

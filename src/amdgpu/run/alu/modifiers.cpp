@@ -1,4 +1,4 @@
-// Modifiers of operands and results, lane by lane.
+// Applies modifiers of operands and results, lane by lane.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/alu/modifiers.hpp"
 
@@ -26,7 +26,7 @@ uint32_t ones(int bits) { return bits == 32 ? ~uint32_t{0} : (uint32_t{1} << bit
 bool is_packed(Kind kind) { return kind == Kind::packed_b16 || kind == Kind::packed_f16; }
 bool is_16(Kind kind) { return kind == Kind::b16 || kind == Kind::f16; }
 
-// f16 to f32, exactly.
+// Converts f16 to f32, exactly.
 float widened(uint32_t half) {
   const uint32_t magnitude = (half & 0x7fff) << 13;
   const uint32_t scaled = std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) * 0x1p112f);
@@ -39,7 +39,7 @@ void each(uint32_t* lanes, F f) {
   for (int l = 0; l < kLanes; ++l) lanes[l] = f(lanes[l]);
 }
 
-void choose_registers(const Operand& o, uint32_t* lanes) {  // packed f32: of two registers
+void choose_registers(const Operand& o, uint32_t* lanes) {  // packed f32: each half takes one of two registers
   uint32_t both[2 * kLanes];
   std::memcpy(both, lanes, sizeof(both));
   std::memcpy(lanes, both + (o.op_sel ? kLanes : 0), sizeof(Lanes));
@@ -52,7 +52,7 @@ struct FloatForm {
 uint32_t without_denormal(uint32_t x, FloatForm form) { return x & form.exponent ? x : x & form.sign; }
 constexpr FloatForm kF16{0x7c00, 0x8000}, kF32{0x7f800000, 0x80000000};
 
-// f16 arithmetic on `scale` and clamp is exact in f32 but for denormals, which omod does not meet.
+// Scaling and clamping f16 is exact in f32 except for denormals, which omod never meets.
 template <class T>
 T scaled_and_clamped(T x, const Instruction& i, bool scales, uint32_t mode) {
   constexpr T kFactors[] = {1, 2, 4, T(0.5)};
@@ -65,13 +65,13 @@ uint32_t clamped_half(uint32_t half, uint32_t mode) {
   if ((half & 0x7fff) > 0x7c00) return mode & Mode::kDx10Clamp ? 0 : half;
   return half & 0x8000 ? 0 : half > 0x3c00 ? 0x3c00 : half;
 }
-// By factors of two: the exponent moves, unless it leaves its range.
+// Multiplies by a power of two: the exponent moves, unless it leaves its range.
 uint32_t scaled_half(uint32_t half, int omod) {
   constexpr int kSteps[] = {0, 1, 2, -1};
   const int exponent = static_cast<int>(half >> 10 & 31);
   if (exponent == 31) return half;
   const int moved = exponent + kSteps[omod];
-  if (exponent == 0 || moved <= 0) return 0;  // denormals are flushed where omod counts; -0 becomes +0
+  if (exponent == 0 || moved <= 0) return 0;  // omod applies only if denormals are flushed; -0 becomes +0
   if (moved >= 31) return (half & 0x8000) | 0x7c00;
   return (half & 0x83ff) | static_cast<uint32_t>(moved) << 10;
 }
@@ -160,7 +160,7 @@ void flush_denormals(Kind kind, uint32_t mode, Denormals which, uint32_t* lanes)
 }
 
 void scale_and_clamp(const Instruction& i, Kind kind, uint32_t mode, uint32_t* lanes) {
-  // "Ignored if output denormals are enabled" and in IEEE mode.
+  // omod is "Ignored if output denormals are enabled", and in IEEE mode.
   const bool scales = i.omod && !(mode & Mode::kIeee) && !(denormal_bits(kind, mode) & 2);
   if (!scales && !i.clamp) return;
   const auto f32 = [&](uint32_t x) {

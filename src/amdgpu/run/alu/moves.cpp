@@ -1,4 +1,4 @@
-// Moves between one lane and a scalar register, and swaps of registers and of rows.
+// Executes moves between one lane and a scalar register, and swaps of registers and of rows.
 // SPDX-License-Identifier: Apache-2.0
 #include <bit>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace rung::amdgpu {
 namespace {
 
-// One lane, active or not.
+// Moves one lane, active or not.
 void move_lane(Wave& w, const Instruction& i, int lane) {
   if (refuse_indexed(w, i)) return;
   const Operand& from = i.sources[0];
@@ -32,7 +32,7 @@ void write_lane(Wave& w, const Instruction& i) {
   w.written[place] |= uint64_t{1} << lane;
 }
 
-// Lanes of two registers change places where both are active.
+// Swaps lanes of two registers if both are active.
 template <class OtherLane>
 void swap_lanes(Wave& w, const Instruction& i, OtherLane other_lane) {
   if (refuse_indexed(w, i)) return;
@@ -52,11 +52,11 @@ void swap_lanes(Wave& w, const Instruction& i, OtherLane other_lane) {
 void swap_registers(Wave& w, const Instruction& i) {
   swap_lanes(w, i, [](int l) { return l; });
 }
-// The odd rows of the first with the even rows of the second.
+// Swaps the odd rows of the first with the even rows of the second.
 void swap_rows(Wave& w, const Instruction& i) {
   swap_lanes(w, i, [](int l) { return l & 16 ? l - 16 : -1; });
 }
-// The upper half of the first with the lower half of the second.
+// Swaps the upper half of the first with the lower half of the second.
 void swap_halves(Wave& w, const Instruction& i) {
   swap_lanes(w, i, [](int l) { return l & 32 ? l - 32 : -1; });
 }

@@ -1,4 +1,4 @@
-// Scalar arithmetic, logic and comparisons, on SGPRs, SCC and EXEC.
+// Executes scalar arithmetic, logic and comparisons, on SGPRs, SCC and EXEC.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
@@ -21,7 +21,7 @@ using i64 = int64_t;
 constexpr u64 kFirstOfQuads = 0x1111111111111111;
 u64 any_of_quads(u64 x) { return (x | x >> 1 | x >> 2 | x >> 3) & kFirstOfQuads; }
 u64 whole_quads(u64 x) { return any_of_quads(x) * 15; }
-u64 quads(u64 x) {  // a bit for each four
+u64 quads(u64 x) {  // makes one bit of each four
   u64 result = 0;
   for (int q = 0; q < 16; ++q) result |= (any_of_quads(x) >> (4 * q) & 1) << q;
   return result;
@@ -36,7 +36,7 @@ u64 doubled_bits(u32 x) {
   for (int n = 0; n < 32; ++n) result |= (x >> n & 1 ? u64{3} : 0) << (2 * n);
   return result;
 }
-// How many of the top bits are like the sign; -1: all.
+// Returns how many of the top bits are like the sign; -1: all.
 template <class T>
 i32 sign_run(T x) {
   const T unlike = x >> (8 * sizeof(T) - 1) ? static_cast<T>(~x) : x;
@@ -63,7 +63,7 @@ void write(Wave& w, const Instruction& i, T value) {
     write_scalar32(w, i, i.destination, static_cast<u32>(value));
 }
 
-// F{}(scc, sources...): the result, and SCC in place.
+// Computes F{}(scc, sources...) as the result, and SCC in place.
 template <class F, class Signature = decltype(&F::operator())>
 struct Compute;
 template <class F, class R, class... A>
@@ -93,9 +93,9 @@ Handler compute(F) {
   return Compute<F>::run;
 }
 
-// Masks of lanes are combined before lanes that are off have a bit in them, as a loop's first turn does with what the
-// turn before would have left: one source with a value is enough, since single bits are not followed. What goes into
-// EXEC decides, and counts at once.
+// A mask of lanes may be combined before lanes that are off have a bit in it, as the mask that an earlier turn would
+// have left is in a loop's first turn. As single bits are not followed, one written source is enough. A mask that goes
+// into EXEC decides something, so both must be written.
 using Written = decltype(Wave::scalar_written);
 bool is_unwritten(const Written& written, const Operand& o) {
   return o.kind == OperandKind::scalar && o.number < 128 && !(written[o.number] && written[o.number + 1]);
@@ -117,7 +117,7 @@ Handler combine(F) {
   };
 }
 
-// F{}(destination before, scc, source): of one source at most.
+// Computes F{}(destination before, scc, source) for one source at most.
 template <class F, class Signature = decltype(&F::operator())>
 struct Update;
 template <class F, class R, class A>
@@ -133,7 +133,7 @@ Handler update(F) {
   return Update<F>::run;
 }
 
-// SOPK: the register stands first, be it read or written.
+// SOPK instructions name the register first, whether it is read or written.
 const Operand& register_of(const Instruction& i) {
   return i.destination.kind == OperandKind::none ? i.sources[0] : i.destination;
 }
@@ -192,7 +192,7 @@ void move_constant_if_scc(Wave& w, const Instruction& i) {
   if (w.scc) move_constant(w, i);
 }
 
-// s_movrel*: the register is M0 further on.
+// Returns the operand of s_movrel*: the register's number plus M0.
 Operand moved_by_m0(Wave& w, const Instruction& i, const Operand& operand) {
   Operand moved = operand;
   const u32 m0 = read_scalar32(w, i, {.kind = OperandKind::scalar, .number = kM0});

@@ -1,4 +1,4 @@
-// Scalar operands that are no plain register, and what is told of those that may not be read.
+// Reads scalar operands that are no plain register, and makes findings of registers that may not be read.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/alu/scalar_operand.hpp"
 

@@ -1,4 +1,4 @@
-// Scalar operands: what an instruction reads from and writes to SGPRs, VCC, M0, EXEC and what stands for a value.
+// Scalar operands: reads and writes SGPRs, VCC, M0, EXEC, and reads operands that stand for a value.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -7,16 +7,16 @@
 
 namespace rung::amdgpu {
 
-// Operands that are no register: apertures, VCCZ, EXECZ, SCC.
+// Returns operands that are no register: apertures, VCCZ, EXECZ, SCC.
 uint64_t special_scalar(const Wave& w, uint16_t number);
-// Ends the wave with what is wrong with reading (or writing, where something is on its way) this register.
+// Ends the wave with the reason why this register may not be read (or written, if something is on its way to it).
 void refuse_scalar(Wave& w, const Instruction& i, uint32_t number);
 
 inline bool is_readable(const Wave& w, uint32_t number) {
   return w.scalar_written[number] && !w.scalar_pending[number];
 }
 
-// The low 32 bits of a scalar register or constant; w.pause tells whether it could be read.
+// Returns the low 32 bits of a scalar register or constant; w.pause tells whether it could be read.
 inline uint32_t read_scalar32(Wave& w, const Instruction& i, const Operand& operand) {
   if (operand.kind == OperandKind::constant) return static_cast<uint32_t>(operand.bits);
   if (operand.number >= 128) return static_cast<uint32_t>(special_scalar(w, operand.number));

@@ -1,4 +1,4 @@
-// Vector instructions without modifiers, which nearly all are; with modifiers: modified.cpp.
+// Executes vector instructions without modifiers, which nearly all are; with modifiers: modified.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/alu/vector.hpp"
 
@@ -29,7 +29,7 @@ bool broadcast(Wave& w, const Instruction& i, const Operand& operand, int regist
   for (int r = 0; r < std::min(registers, 2); ++r)
     std::fill_n(lanes + r * kWaveLanes, kWaveLanes, static_cast<uint32_t>(value >> (32 * r)));
   for (int r = 2; r < registers; ++r) {
-    Operand next = operand;  // of more than 64 bits: each by itself
+    Operand next = operand;  // above 64 bits: each by itself
     next.number = static_cast<uint16_t>(operand.number + r);
     next.bits = 0;
     std::fill_n(lanes + r * kWaveLanes, kWaveLanes, read_scalar32(w, i, next));
@@ -66,7 +66,7 @@ void store_masks(Wave& w, const Instruction& i, const LaneRow& row, const Room& 
 
 namespace {
 
-// The registers that the low and the high result of a packed pair of f32 read.
+// Returns whether the low and the high result of a packed pair of f32 read other registers than their own.
 bool chooses_registers(const Operand& operand, Kind kind, const Instruction& i) {
   return kind == Kind::packed_f32 && i.encoding == Encoding::vop3p && (operand.op_sel || !operand.op_sel_hi);
 }
@@ -77,7 +77,7 @@ const uint32_t* chosen_registers(const Wave& w, const Operand& operand, uint32_t
   return room;
 }
 
-// Its 64 lanes, in place where they lie there; null: the wave ended.
+// Returns a source's 64 lanes, in place if they lie there; null: the wave ended.
 const uint32_t* plain_source(Wave& w, const Instruction& i, const LaneRow& row, int k, uint32_t* room) {
   const Operand* const operand = source_operand(i, row, k);
   if (row.sources[k] == Kind::mask) return expand_mask(w, i, operand, room) ? room : nullptr;
@@ -89,7 +89,7 @@ const uint32_t* plain_source(Wave& w, const Instruction& i, const LaneRow& row, 
   return w.v[Wave::place_of(*operand)].at;
 }
 
-// Lanes in which a copy's sources were written, of register r of the result.
+// Returns the lanes in which a copy's sources of register r of the result were written.
 uint64_t written_of_copy(const Wave& w, const Instruction& i, const LaneRow& row, const Frame& f, int r) {
   uint64_t written[2] = {~uint64_t{0}, ~uint64_t{0}};
   for (int k = 0; k < 2 && k < i.source_count; ++k)
@@ -100,15 +100,15 @@ uint64_t written_of_copy(const Wave& w, const Instruction& i, const LaneRow& row
   return (written[0] & ~second) | (written[1] & second);
 }
 
-// Lanes in which the sources of register r of the result were written. Where only the high half of a result is made of
-// the source's high half, nobody need have written that.
+// Returns the lanes in which the sources of register r of the result were written. A low half that depends on the
+// sources' low halves alone does not need their high halves.
 uint64_t written_of_sources(const Wave& w, const Instruction& i, const LaneRow& row, int r) {
   const bool low_alone = row.low_of_low && r == 0;
   uint64_t written = ~uint64_t{0};
   for (int k = 0; k < row.source_count; ++k) {
     const Operand* const operand = source_operand(i, row, k);
     if (row.sources[k] == Kind::mask || !operand || !is_vector(*operand)) continue;
-    if (row.sources[k] == Kind::packed_f32) {  // a register for each result
+    if (row.sources[k] == Kind::packed_f32) {  // each result has a register
       const bool chosen = chooses_registers(*operand, row.sources[k], i);
       const int n = !chosen ? r : r == 0 ? operand->op_sel : operand->op_sel_hi;
       written &= w.written[Wave::place_of(*operand) + n];
@@ -120,7 +120,7 @@ uint64_t written_of_sources(const Wave& w, const Instruction& i, const LaneRow& 
   return written;
 }
 
-// Whether somebody wrote all of the vector sources, in all lanes: the rule, and all that is asked where nobody checks.
+// Returns whether all lanes of all vector sources were written, as they usually are, and always when nobody checks.
 bool wrote_all_sources(const Wave& w, const Instruction& i, const LaneRow& row) {
   uint64_t written = ~uint64_t{0};
   for (int k = 0; k < row.source_count; ++k) {
@@ -131,8 +131,8 @@ bool wrote_all_sources(const Wave& w, const Instruction& i, const LaneRow& row) 
   return written == ~uint64_t{0};
 }
 
-// Lanes are computed each by itself, so that results may go straight to their registers, sources or not; where lanes
-// are off, by way of `result`.
+// Lanes are computed independently, so results may go straight to their registers, even to sources. If some lanes are
+// off, they go through `result`.
 void keep_results(Wave& w, const Instruction& i, const LaneRow& row, const Frame& f) {
   const uint64_t exec = w.exec();
   const uint32_t place = Wave::place_of(i.destination);
@@ -167,7 +167,7 @@ void run_plain(Wave& w, const Instruction& i) {
   if (row.result_registers != 0) keep_results(w, i, row, f);
 }
 
-// A scalar that nobody wrote may be copied, as between scalars: the lanes stay unwritten.
+// A scalar that nobody wrote may be copied, as between scalars; the lanes stay unwritten.
 void copy_scalar(Wave& w, const Instruction& i) {
   const uint32_t from = i.sources[0].number;
   const int registers = lane_row_of(i.opcode).source_registers[0];

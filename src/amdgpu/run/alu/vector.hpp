@@ -1,5 +1,4 @@
-// How a vector instruction runs: its operands fetched, its row's function over 64 lanes, the results of active ones
-// kept.
+// Runs vector instructions: fetches operands, calls the row's function over 64 lanes, keeps results of active lanes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -10,9 +9,9 @@
 
 namespace rung::amdgpu {
 
-inline constexpr int kMostRegisters = 32;  // of an operand
+inline constexpr int kMostRegisters = 32;  // per operand
 
-// Room for what an instruction reads and writes; only what it does is touched.
+// Room for an instruction's sources and results; only what the instruction uses is touched.
 struct Room {
   alignas(64) uint32_t source[4][kMostRegisters * kWaveLanes];
   alignas(64) uint32_t result[kMostRegisters * kWaveLanes];
@@ -20,7 +19,7 @@ struct Room {
   Room() {}  // not filled
 };
 
-// The operand that is source `k`; null: VCC, which the assembler does not write.
+// Returns the operand that is source `k`; null: VCC, which the assembler does not write.
 inline const Operand* source_operand(const Instruction& i, const LaneRow& row, int k) {
   const bool last = k + 1 == row.source_count;
   if (last && row.accumulates) return &i.destination;
@@ -30,7 +29,7 @@ inline const Operand* source_operand(const Instruction& i, const LaneRow& row, i
 
 // Refuses an operand whose register is not written in all of `lanes`, or will be written by an instruction under way.
 void refuse_vector(Wave& w, const Instruction& i, const Operand& operand, int registers, uint64_t lanes);
-// Whether it may be read in `lanes`; tells what is wrong. `copies`: what nobody wrote may be, too.
+// Returns whether the wave may go on after reading the operand in `lanes`; if it is not readable, makes a finding.
 inline bool may_read(Wave& w, const Instruction& i, const Operand& operand, int registers, uint64_t lanes) {
   const uint32_t place = Wave::place_of(operand);
   uint64_t missing = 0, pending = 0;
@@ -40,10 +39,10 @@ inline bool may_read(Wave& w, const Instruction& i, const Operand& operand, int 
   refuse_vector(w, i, operand, registers, lanes);
   return w.pause == Pause::none;
 }
-// Compilers compute with lanes that nobody wrote, and throw the results away: what is made of them counts as unwritten,
-// too, and a store or an address tells. A comparison decides something, so all of its lanes count at once.
+// Compilers compute with lanes that nobody wrote and drop the results: these count as unwritten, too, and a store or an
+// address makes the finding. A comparison decides something, so all its lanes count at once.
 inline uint64_t lanes_that_count(const LaneRow& row, uint64_t lanes) { return row.result == Kind::mask ? lanes : 0; }
-// Whether it may be written: nothing is on its way to it.
+// Returns whether the operand may be written: no instruction under way will write it.
 inline bool may_write(Wave& w, const Instruction& i, const Operand& operand, int registers) {
   const uint32_t place = Wave::place_of(operand);
   for (int r = 0; r < registers; ++r)
@@ -54,22 +53,22 @@ inline bool may_write(Wave& w, const Instruction& i, const Operand& operand, int
   return true;
 }
 
-// `registers` of a scalar operand or constant, in all lanes; false: the wave ended.
+// Puts `registers` of a scalar operand or constant into all lanes; returns false if the wave ended.
 bool broadcast(Wave& w, const Instruction& i, const Operand& operand, int registers, uint32_t* lanes);
-// A mask's bits as lanes.
+// Turns a mask's bits into lanes.
 bool expand_mask(Wave& w, const Instruction& i, const Operand* operand, uint32_t* lanes);
-// Keeps the results of `lanes`. `written`: of them, those in which it was made of what somebody wrote.
+// Keeps the results of `lanes`; in those of `written` the result was made of written values.
 void blend(Wave& w, uint32_t place, const uint32_t* result, uint64_t lanes, uint64_t written);
-// Masks that a row makes: a carry out, a comparison.
+// Stores the masks that a row makes: a carry out, a comparison.
 void store_masks(Wave& w, const Instruction& i, const LaneRow& row, const Room& room);
 
-// The handler of instructions with any modifiers; handlers of those without are vector.cpp's own.
+// Runs instructions with any modifiers; handlers of those without are vector.cpp's own.
 void run_modified(Wave& w, const Instruction& i);
-// The same while MODE says that M0 moves registers.
+// Does the same while MODE says that M0 moves registers.
 void run_indexed(Wave& w, const Instruction& i);
-// Whether MODE says so; ends the wave then: `i` is not executed with registers moved.
+// Returns whether MODE says that M0 moves registers, and then ends the wave: `i` is not executed like that.
 bool refuse_indexed(Wave& w, const Instruction& i);
-// Whether `i` asks for anything beyond plain registers and constants.
+// Returns whether `i` asks for anything beyond plain registers and constants.
 bool is_modified(const Instruction& i, const LaneRow& row);
 
 }  // namespace rung::amdgpu

@@ -1,8 +1,8 @@
-// Matrix instructions: operands from registers of either kind, broadcasts between blocks, scales, sparse operands.
+// Executes matrix instructions: operands from either kind of registers, broadcasts between blocks, scales, sparse ones.
 // SPDX-License-Identifier: Apache-2.0
-// All lanes take part, whatever EXEC says. Denormals are kept, whatever MODE says. Where documents leave it open: xf32
-// operands are rounded to 10 bits of mantissa, to nearest even; a lane's elements of an f8f6f4 product are consecutive
-// in k.
+// All lanes take part, whatever EXEC says. Denormals are kept, whatever MODE says, except in f32 a and b. Where
+// documents leave it open: xf32 operands are rounded to 10 bits of mantissa, to nearest even; a lane's elements of an
+// f8f6f4 product are consecutive in k.
 #include "amdgpu/run/matrix/matrix.hpp"
 
 #include <bit>
@@ -47,7 +47,7 @@ MatrixShape matrix_shape_of(Opcode opcode) {
 
 namespace {
 
-// Which float of 8 bits the name says for operand 0 or 1: v_mfma_f32_16x16x32_bf8_fp8.
+// Returns the float of 8 bits that the name states for operand 0 or 1: v_mfma_f32_16x16x32_bf8_fp8.
 SmallFloat byte_of(const Instruction& instruction, Target target, int operand) {
   const std::string_view name = name_of(instruction.opcode);
   const std::string_view word = name.substr(name.size() - (operand == 0 ? 7 : 3), 3);
@@ -56,7 +56,7 @@ SmallFloat byte_of(const Instruction& instruction, Target target, int operand) {
   return ocp ? SmallFloat::fp8_ocp : SmallFloat::fp8_fnuz;
 }
 
-// cbsz and blgp of an f8f6f4 product.
+// Returns the float that cbsz or blgp of an f8f6f4 product chooses.
 SmallFloat chosen_float(unsigned code) {
   constexpr SmallFloat kChoices[] = {SmallFloat::fp8_ocp, SmallFloat::bf8_ocp, SmallFloat::fp6, SmallFloat::bf6,
                                      SmallFloat::fp4};
@@ -84,7 +84,7 @@ void unpack(const Lanes* from, unsigned count, Elements& to, Value value) {
   }
 }
 
-// Elements of 4, 6 or 8 bits by a table.
+// Unpacks elements of 4, 6 or 8 bits by a table.
 void unpack_small(const Lanes* from, unsigned count, Elements& to, SmallFloat kind) {
   const auto& values = small_float_values(kind);
   const auto bits = static_cast<unsigned>(kSmallFloats[static_cast<int>(kind)].bits);
@@ -115,7 +115,7 @@ void unpack(const Lanes* from, unsigned count, Elements& to, Element element, Sm
   }
 }
 
-// MODE says of numbers of 32 bits alone what becomes of denormals, and of a and b alone.
+// Flushes denormals of a and b as MODE says, if they are f32.
 void flush_by_mode(Elements& to, unsigned count, const MatrixShape& shape, uint32_t mode) {
   constexpr uint32_t kKeeps = 0x10;
   if (shape.element != Element::f32 || (mode & kKeeps)) return;
@@ -124,7 +124,7 @@ void flush_by_mode(Elements& to, unsigned count, const MatrixShape& shape, uint3
       if ((at & 0x7f800000) == 0) at &= 0x80000000;
 }
 
-// cbsz and abid: groups of 2^cbsz blocks all take a of block abid of the group.
+// Applies cbsz and abid: groups of 2^cbsz blocks all take a of block abid of the group.
 void broadcast_blocks(Elements& a, const MatrixShape& shape, unsigned count, MatrixModifiers matrix) {
   if (matrix.cbsz == 0 || shape.blocks == 1) return;
   const unsigned group = 1u << matrix.cbsz;
@@ -139,7 +139,7 @@ void broadcast_blocks(Elements& a, const MatrixShape& shape, unsigned count, Mat
   }
 }
 
-// blgp: which lanes of b a lane takes its elements from.
+// Returns the lane of b that a lane takes its elements from, by blgp.
 unsigned lane_of_b(unsigned lane, unsigned pattern) {
   switch (pattern) {
     case 1:
@@ -167,7 +167,7 @@ void permute_lanes(Elements& b, unsigned count, unsigned pattern) {
   }
 }
 
-// A lane's elements times 2^(its scale - 127); 255 is no number.
+// Multiplies a lane's elements by 2^(its scale - 127); a scale of 255 gives NaN.
 void scale(Elements& elements, unsigned count, const Lanes& scales, const Operand& operand) {
   const unsigned shift = 8 * (unsigned{operand.op_sel} | unsigned{operand.op_sel_hi} << 1);
   for (int lane = 0; lane < kWaveLanes; ++lane) {
@@ -179,7 +179,7 @@ void scale(Elements& elements, unsigned count, const Lanes& scales, const Operan
   }
 }
 
-// An operand's registers; a constant or a scalar stands in all lanes of `room`.
+// Returns an operand's registers; a constant or a scalar fills all lanes of `room`.
 const Lanes* lanes_of(Wave& wave, const Operand& operand, Lanes* room, unsigned registers) {
   if (is_vector(operand)) return registers_of(wave, operand);
   const uint32_t value = scalar_value(wave, operand);
@@ -223,7 +223,7 @@ void dense(Wave& wave, const Instruction& instruction) {
   mark_written(wave, instruction.destination, ~uint64_t{0});
 }
 
-// Where row `row` and its column `column` stand in the results of one block.
+// The place of row `row` and column `column` in the results of one block.
 struct Place {
   unsigned first, lane;
 };
@@ -231,8 +231,8 @@ Place place_of(unsigned rows, unsigned row, unsigned column) {
   return rows == 16 ? Place{row % 4, row / 4 * 16 + column} : Place{row / 8 * 4 + row % 4, row / 4 % 2 * 32 + column};
 }
 
-// For each four terms of b, a has two: their numbers are pairs of bits in the lane's index register. A product that is
-// not there is not added.
+// Multiplies a sparse a: it has two of each four terms of b, and pairs of bits in the lane's index register number
+// them. No other products are added.
 void sparse(Wave& wave, const Instruction& instruction) {
   if (!check_operands(wave, instruction)) return;
   const MatrixShape shape = matrix_shape_of(instruction.opcode);
@@ -268,8 +268,8 @@ double double_at(const Lanes* registers, unsigned lane) {
   return std::bit_cast<double>(registers[0].at[lane] | uint64_t{registers[1].at[lane]} << 32);
 }
 
-// f64: a lane has one element of a and of b; a result's row is 4 * its pair of registers + lane / 16, or lane / 16 in
-// four blocks of 4 x 4. blgp negates a, b and c.
+// Multiplies in f64: a lane has one element of a and of b; a result's row is 4 * its pair of registers + lane / 16, or
+// lane / 16 in four blocks of 4 x 4. blgp negates a, b and c.
 template <unsigned kRows, unsigned kBlocks>
 void doubles(Wave& wave, const Instruction& instruction) {
   if (!check_operands(wave, instruction)) return;

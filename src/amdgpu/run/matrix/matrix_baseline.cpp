@@ -1,8 +1,8 @@
-// Products of small matrices, by any x86-64 processor.
+// Multiplies small matrices on any x86-64 processor.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/matrix/matrix.hpp"
 
-#pragma GCC optimize("fp-contract=fast")  // sums here are of fused products by their definition
+#pragma GCC optimize("fp-contract=fast")  // the sums here are of fused products by definition
 
 namespace rung::amdgpu::baseline {
 namespace {

@@ -1,4 +1,4 @@
-// Values of the floats of 8, 6 and 4 bits that matrix instructions take, as f32.
+// Values, as f32, of the floats of 8, 6 and 4 bits that matrix instructions take.
 // SPDX-License-Identifier: Apache-2.0
 // Sources: the Open Compute Project's "8-bit Floating Point" and "Microscaling Formats" specifications; the formats
 // without negative zero and infinities (FNUZ) of AMD's CDNA 3 guide.
@@ -47,7 +47,7 @@ constexpr auto small_float_table() {
   return table;
 }
 
-// The bits of the f32 that each code stands for.
+// Returns the bits of the f32 that each code stands for.
 inline const std::array<uint32_t, 256>& small_float_values(SmallFloat kind) {
   static constexpr std::array<std::array<uint32_t, 256>, 7> kTables{
       small_float_table<SmallFloat::fp8_fnuz>(), small_float_table<SmallFloat::bf8_fnuz>(),
