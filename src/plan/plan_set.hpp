@@ -27,8 +27,7 @@ class PlanSet {
   const Plan& first() const { return *plans_[0]; }
 
   // Returns the index of the one plan whose inputs have these shapes; inputs that are not named may have any shape.
-  // Names that no input has are ignored. Errors (mismatch): no plan has them, or several have; both list the shapes
-  // that the set serves.
+  // Unknown names are ignored. Errors (mismatch): no plan has them, or several have; both list the shapes served.
   Result<size_t> serving(const Shapes& shapes) const;
   // Returns "input_ids=1,16 attention_mask=1,16; input_ids=1,128 attention_mask=1,128".
   std::string served() const;

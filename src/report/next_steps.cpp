@@ -1,4 +1,4 @@
-// Reasons for steps, from the receipts of the climb.
+// Derives reasons for next steps from the receipts of the climb.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/next_steps.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 
 using Steps = std::vector<NextStep>;
 
-constexpr int kLeastLength = 16;  // tokens: half of fewer is no other plan worth having
+constexpr int kLeastLength = 16;  // tokens: a plan for half of fewer is not worth having
 
 void add_run(const ClimbResult& r, Steps& steps) {
   if (!r.verified) {
@@ -36,7 +36,7 @@ void add_run(const ClimbResult& r, Steps& steps) {
         fmt::format("import rung{}\nmodel = rung.load(\"plan.rung\")\noutputs = model(**{})",
                     r.takes_text ? "" : "\nimport numpy as np", inputs),
         "#include <rung/rung.hpp>\nauto model = rung::api::Model::open(\"plan.rung\");\n"
-        "auto session = model->session();  // what one thread runs; check both for errors"}});
+        "auto session = model->session();  // one thread runs it; check both for errors
   steps.push_back({"See the difference yourself",
                    "Both in turns, on the same inputs: the plan, and the model as it runs without a climb.",
                    {"rung compare " + subject_words(r) + kept_dtype_words(r) + " plan.rung"}});
@@ -54,7 +54,7 @@ void add_precision(const ClimbResult& r, Steps& steps) {
        {printable(cheaper.command)}});
 }
 
-// Receipts of other numbers of threads are named "1 thread", "4 threads".
+// Receipts of other thread counts are named "1 thread", "4 threads".
 bool is_of_threads(const Receipt& receipt) {
   return receipt.name.ends_with(" thread") || receipt.name.ends_with(" threads");
 }
@@ -67,7 +67,7 @@ void add_threads(const ClimbResult& r, Steps& steps) {
                    {"rung climb " + subject_words(r, {.threads = r.threads / 2, .shape = {}}) + dtype_words(r)}});
 }
 
-// Tokens of "input_ids=i64[1,128]" among the shapes; 0: there is none.
+// Returns the tokens of "input_ids=i64[1,128]" among the shapes; 0: the shapes have no such input.
 int tokens_of(const std::string& shapes) {
   constexpr std::string_view kInput = "input_ids=i64[1,";
   const size_t at = shapes.find(kInput);
