@@ -20,7 +20,7 @@ struct Changed {
 std::string subject_words(const ClimbResult& result, const Changed& changed);
 std::string dtype_words(const ClimbResult& result);       // " --dtype bf16" if the climb tried it
 std::string kept_dtype_words(const ClimbResult& result);  // if the recipe has it
-std::string recipe_words(const ClimbResult& result);  // " --recipe recipe.json" with its final precision
+std::string recipe_words(const ClimbResult& result);      // " --recipe recipe.json" with its final precision
 std::string climb_command(const ClimbResult& result);
 
 }  // namespace rung::report

@@ -36,7 +36,7 @@ void add_run(const ClimbResult& r, Steps& steps) {
         fmt::format("import rung{}\nmodel = rung.load(\"plan.rung\")\noutputs = model(**{})",
                     r.takes_text ? "" : "\nimport numpy as np", inputs),
         "#include <rung/rung.hpp>\nauto model = rung::api::Model::open(\"plan.rung\");\n"
-        "auto session = model->session();  // one thread runs it; check both for errors
+        "auto session = model->session();  // what one thread runs; check both for errors"}});
   steps.push_back({"See the difference yourself",
                    "Both in turns, on the same inputs: the plan, and the model as it runs without a climb.",
                    {"rung compare " + subject_words(r) + kept_dtype_words(r) + " plan.rung"}});

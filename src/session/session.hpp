@@ -11,7 +11,7 @@
 namespace rung {
 
 struct SessionOptions {
-  bool stepwise = false;  // runs ops one by one, so that a device fault names its op; never uses a graph
+  bool stepwise = false;                // runs ops one by one, so that a device fault names its op; never uses a graph
   std::shared_ptr<States> states = {};  // of a set that contains the plan; null: the plan's own, made with the session
 };
 
