@@ -31,8 +31,7 @@ bool is_there(const std::string& path) {
 
 // Finds an unwritable folder before the work, not after it.
 Status check_writable(const std::string& path) {
-  return PendingFiles().add((std::filesystem::path(path).parent_path() / ".rung-probe").string(),
-                            "x");  // not written
+  return PendingFiles().add((std::filesystem::path(path).parent_path() / ".rung-probe").string(), "x");  // put nowhere
 }
 
 Result<const Stack*> stack_for(const ProductsTask& task, std::string_view source) {
