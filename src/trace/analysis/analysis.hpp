@@ -101,7 +101,7 @@ struct Launches {
   int64_t captured = 0;                     // captured into a graph: nothing ran
   std::vector<int64_t> lost_ns;             // the begin of each lost launch, by time
 
-  // Returns whether so many launches are lost that an idle device may have been busy.
+  // Returns whether enough launches are lost that an idle device may have been busy.
   bool are_lost() const { return lost_graphs > 0 || lost * 100 > all; }
 };
 
