@@ -296,7 +296,7 @@ class GpuRecorder : public Recorder {
   std::deque<BoundStep> bound_;
   bool may_fault_ = false;                      // some op checks its operands' values
   gpu::Event start_ = nullptr, end_ = nullptr;  // around eager launches in the queue
-  // Where the runs are that nobody has waited for. All are complete when the last one is: each waits for the one
+  // The place of runs that were not waited for yet. All are complete when the last one is: each waits for the one
   // before.
   enum class Flight : uint8_t { none, in_queue, elsewhere } flight_ = Flight::none;
   bool timed_ = false;                           // the run in the queue has events around its launches

@@ -13,7 +13,7 @@ using Validators = std::map<std::string, std::string, std::less<>>;  // "PT_VERS
 
 struct PyTorch {
   Validators validators;
-  // Whether it runs the cuBLASLt algorithms that a file names, or only its default (in builds for NVIDIA).
+  // States whether it runs the cuBLASLt algorithms that a file names, or only its default (in builds for NVIDIA).
   bool takes_cublaslt = false;
 };
 

@@ -17,7 +17,7 @@ class TunedFile {
   // `source` is the list's. Errors: those of tune_products() for formats and files.
   static Result<TunedFile> open(const ProductsTask& task, std::string_view source, const Target& target);
   const Stack& stack() const { return *stack_; }
-  // Adds or replaces the row of a tuned product, and notes in the product what the row says, or why there is none.
+  // Adds or replaces a tuned product's row; records in the product the row's words, or the reason why it has no row.
   void put(TunedProduct& product, const Problem& problem);
   size_t rows() const { return rows_; }  // rows that were put
   Status write() const;

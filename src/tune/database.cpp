@@ -1,7 +1,6 @@
 // The tuning database's file. "devices": device -> library versions -> problem -> winner, candidates, "evidence" and
-// "lost"; "models": the same as far as the versions, then model -> what was tried on it and kept, and what a
-// climb's changes gained. A file of a version that had none of "evidence", "lost" and "gains" is read; its entries are
-// measured again.
+// "lost". "models": device -> library versions -> model -> choices tried and kept, and gains of a climb's changes.
+// Files of a version without "evidence", "lost" and "gains" are read; their entries are measured again.
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/database.hpp"
 

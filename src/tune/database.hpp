@@ -27,7 +27,7 @@ struct TunedProblem {
 struct RefinedModel {
   std::map<std::string, KernelChoice> kept;  // by problem: the model ran faster with it
   std::set<std::string> tried;               // "problem: kernel parameter=value"
-  // By the climb's change, such as "fusion" or "without fusion": the speed-up factor when it was last raced.
+  // Speed-up factors by the climb's change, such as "fusion" or "without fusion", from its last race.
   std::map<std::string, double> gains = {};
 };
 

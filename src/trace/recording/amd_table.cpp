@@ -11,7 +11,7 @@ namespace {
 
 using Places = std::array<int, static_cast<size_t>(AmdColumn::count)>;
 
-// In the order of AmdColumn, in lower case and with '_' for '-' and blanks. The first is the current name.
+// Column names in the order of AmdColumn, in lower case and with '_' for '-' and blanks; the current name is first.
 constexpr std::array<std::array<std::string_view, 3>, static_cast<size_t>(AmdColumn::count)> kNames{{
     {"kernel_name", "kernelname"},
     {"function"},
