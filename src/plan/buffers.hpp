@@ -17,7 +17,7 @@ class Holdings {
  public:
   explicit Holdings(const Plan& plan) : plan_(plan), held_(plan.buffers.size()) {}
 
-  // An input is alive from the first step to the last, as it may be set between any two runs.
+  // An input is alive from start to end, as it may be set between any two runs.
   Status add_input(const PlanInput& input);
   // A state is alive as long, and one step may write it.
   Status add_state(const PlanState& state);

@@ -22,7 +22,7 @@ enum class LintKind : uint8_t {
   duplicate,         // two rows for one product
   wrong_gpu,         // rows of another architecture or count of compute units
   wrong_version,     // rows of another version of a library
-  validators,        // not exactly those of the installed PyTorch
+  validators,        // not those of PyTorch there
   columns,           // a column is missing that the stack looks up by
   unknown_solution,  // a solution, library or operation that the format cannot have
   bad_time,          // zero or less

@@ -15,8 +15,9 @@ struct Collective {
   uint32_t work = kNone;       // in Analysis::work
   uint32_t ranks = 0;          // in its group; unknown: 0
   int64_t message_bytes = -1;  // unknown: -1
-  // The first rank waits inside its kernel for the others, then data moves. The time beyond the quickest run of the
-  // same kernel and message, or beyond a slow link's time, counts as wait; it is 0 if the message is unknown.
+  // A rank that arrives first waits inside its kernel for the others, then data moves. The wait is the time beyond the
+  // quickest run of the same kernel and message, or beyond a slow link's time if that is shorter; 0 for unknown
+  // messages.
   int64_t wait_ns = 0;
 };
 

@@ -52,9 +52,9 @@ class Saving {
   std::optional<double> load_;
 };
 
-// A card that has just been idle runs at its highest clock; a lasting load lowers the clock by its power. For the
-// traces in tests/data/traces, from an H200, repeating the same steps for seconds took 1.13 to 1.24 times the kernels'
-// time if narrow products ran at half of the peak, and 1.01 to 1.03 times if they ran at a sixth of it or in f32.
+// A card that has just been idle runs at its highest clock; under a lasting load, power holds it lower. For the traces
+// in tests/data/traces, from an H200, repeating the same steps for seconds took 1.13 to 1.24 times the kernels' time if
+// narrow products ran at half of the peak, and 1.01 to 1.03 times if at a sixth of it or in f32.
 inline constexpr double kLastingLoad = 1.3;
 inline constexpr double kHeavyShare = 1.0 / 3;             // of the peak, while the device works
 inline constexpr int64_t kShortRecordingNs = 500'000'000;  // of device time: clocks have not settled by then

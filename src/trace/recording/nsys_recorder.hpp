@@ -1,4 +1,4 @@
-// Turns tables of Nsight Systems' SQLite export into a recording. Versions differ in columns; tables with rows exist.
+// Turns tables of Nsight Systems' SQLite export into a recording. Columns differ by version; empty tables are absent.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

@@ -28,7 +28,7 @@ class PerfettoLanes {
   struct Key {
     uint64_t track = 0;
     bool on_device = false, copy = false;
-    int64_t device = -1;  // device and stream: unknown
+    int64_t device = -1;  // unknown, as are stream and thread
     int64_t stream = -1;
     int64_t thread = -1;
     bool operator==(const Key&) const = default;

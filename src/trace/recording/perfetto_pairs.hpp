@@ -14,7 +14,7 @@ namespace rung::trace {
 
 class PerfettoPairs {
  public:
-  // A slice that began, with unknown duration. Null: the category is unknown.
+  // A slice that began, its duration not known yet. Null category: unknown.
   struct Slice {
     Event event;
     const PerfettoCategory* category = nullptr;

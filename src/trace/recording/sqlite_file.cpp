@@ -117,7 +117,7 @@ Status SqliteFile::distrust() {
   sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kMostValueBytes);
   sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
   sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
-  int schema_counts = 0;  // set while the schema is loaded
+  int schema_counts = 0;  // the pragmas load the schema
   sqlite3_progress_handler(database, kStepsBetweenCounts, stop_after_many, &schema_counts);
   for (const char* pragma : {"PRAGMA cell_size_check=ON", "PRAGMA mmap_size=0", "PRAGMA cache_size=-8192",
                              "PRAGMA temp_store=MEMORY", "PRAGMA query_only=ON"})
