@@ -39,7 +39,7 @@ struct KernelTotal {
 
 // A piece of the timeline of one step.
 struct Bar {
-  double from_us = 0, to_us = 0;  // since the begin of the step
+  double from_us = 0, to_us = 0;  // since the start of the step
   bool gap = false;
   Category category = Category::unclassified;  // of work
   GapCause cause = GapCause::unknown;          // of a gap

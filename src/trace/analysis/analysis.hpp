@@ -59,7 +59,7 @@ struct Gap {
   GapCause cause = GapCause::unknown;
   uint32_t before = kNone, after = kNone;  // indices into Analysis::work; kNone at the ends
   uint32_t call = kNone;                   // the host event that explains it: a late launch, a wait
-  bool after_late_launch = false;          // the last part of a gap, from a late launch to the begin of its work
+  bool after_late_launch = false;          // the last part of a gap, from a late launch to the start of its work
 };
 
 // A step begins when its first range, launch or call begins on the host, or later, when the device has finished earlier
@@ -79,7 +79,7 @@ struct Steps {
   };
   std::vector<Outlier> outliers;
   size_t empty = 0;
-  int64_t between_ns = 0;  // from the end of each step to the begin of the next, summed
+  int64_t between_ns = 0;  // from the end of each step to the start of the next, summed
 };
 
 // The busiest device's time in steps: busy + gaps.
@@ -99,7 +99,7 @@ struct Launches {
   int64_t all = 0, lost = 0;                // lost: the recording does not have their work
   int64_t all_graphs = 0, lost_graphs = 0;  // of these, launches of graphs
   int64_t captured = 0;                     // captured into a graph: nothing ran
-  std::vector<int64_t> lost_ns;             // the begin of each lost launch, by time
+  std::vector<int64_t> lost_ns;             // the start of each lost launch, by time
 
   // Returns whether enough launches are lost that an idle device may have been busy.
   bool are_lost() const { return lost_graphs > 0 || lost * 100 > all; }

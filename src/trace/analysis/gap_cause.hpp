@@ -19,7 +19,7 @@ class GapCauses {
 
  private:
   struct Window {
-    Span span;  // from the begin of the gap until the work was launched
+    Span span;  // from the start of the gap until the work was launched
     uint16_t lane = 0;
     bool after_work = false;
   };
@@ -32,7 +32,7 @@ class GapCauses {
   const DeviceWork& device_;
   const Launches& launches_;
   std::vector<std::vector<HostTime>> times_;
-  std::vector<std::vector<int64_t>> launches_ns_;  // by lane: begins of launches to any device
+  std::vector<std::vector<int64_t>> launches_ns_;  // by lane: starts of launches to any device
 };
 
 }  // namespace rung::trace

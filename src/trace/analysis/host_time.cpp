@@ -50,7 +50,7 @@ std::vector<bool> blocking_calls(const Recording& recording, const std::vector<W
   return blocks;
 }
 
-// Returns the begins of calls that started kernels, by lane.
+// Returns the starts of calls that started kernels, by lane.
 std::vector<std::vector<int64_t>> launches_by_lane(const Recording& recording, const std::vector<Work>& work) {
   std::vector<std::vector<int64_t>> launches(recording.lanes.size());
   for (const Work& w : work)

@@ -13,8 +13,8 @@ class WordText {
  public:
   explicit WordText(std::string_view text);
 
-  // Returns whether the text contains `lower` as whole words. '*' at its begin or end also matches within a word; '#'
-  // at its end: a digit follows. begins_with() looks only at the begin of the text.
+  // Returns whether the text contains `lower` as whole words. '*' at its start or end also matches within a word; '#'
+  // at its end: a digit follows. begins_with() looks only at the start of the text.
   bool has(std::string_view lower) const;
   bool begins_with(std::string_view lower) const;
   std::string_view lower() const { return lower_; }

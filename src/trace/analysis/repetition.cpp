@@ -42,7 +42,7 @@ std::vector<size_t> positions_of(const Tokens& tokens, uint32_t token) {
   return positions;
 }
 
-// Returns distances between marks in the middle of the sequence, whose ends may differ, and at its begin.
+// Returns distances between marks in the middle of the sequence, whose ends may differ, and at its start.
 std::vector<size_t> lengths_to_try(const Tokens& tokens, const std::vector<Mark>& marks) {
   std::vector<size_t> lengths;
   for (const Mark& mark : marks) {

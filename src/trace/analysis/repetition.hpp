@@ -7,7 +7,7 @@
 
 namespace rung::trace {
 
-// Returns the begin of each repetition, and the end of the last one; empty: less than four fifths of the sequence
+// Returns the start of each repetition, and the end of the last one; empty: less than four fifths of the sequence
 // repeat. If the repeated part is no whole number of them, they begin after the longest pause: pauses[i] is before
 // tokens[i].
 std::vector<size_t> find_repetitions(const std::vector<uint32_t>& tokens, const std::vector<int64_t>& pauses);

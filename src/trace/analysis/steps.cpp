@@ -167,7 +167,7 @@ void place_on_device(Steps& steps, const Recording& recording, const DeviceWork&
   steps.host = spans;
   if (spans.empty()) return;
   constexpr int64_t kNever = INT64_MAX;
-  // Times of work launched from the begin of one span to the next: within the first span, or after it.
+  // Times of work launched from the start of one span to the next: within the first span, or after it.
   std::vector<int64_t> first_start(spans.size() + 1, kNever), last_end(spans.size() + 1, INT64_MIN), end_in = last_end;
   for (size_t i = 0; i < device.work.size(); ++i) {
     const Event& event = recording.events[device.work[i].event];

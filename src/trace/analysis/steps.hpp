@@ -8,7 +8,7 @@ namespace rung::trace {
 // Returns the host's spans of steps, in order and apart. Leaves out those without launches.
 Steps host_steps(const Recording& recording, const std::vector<uint32_t>& around, const DeviceWork& device);
 
-// Sets the steps' begins and ends on the device, which may be late: see Steps.
+// Sets the steps' starts and ends on the device, which may be late: see Steps.
 void place_on_device(Steps& steps, const Recording& recording, const DeviceWork& device);
 
 // Returns the index of the step with the median length; of an even number, the lower middle one.

@@ -24,7 +24,7 @@ class HeldHost {
   uint32_t work_of(uint32_t call) const;
   // Returns whether the host waits for the device in the call: in synchronisations, blocking copies and frees.
   bool waits(uint32_t call) const;
-  // Returns whether it lies between two launches of one step, so not at a step's begin or end.
+  // Returns whether it lies between two launches of one step, so not at a step's start or end.
   bool is_inside_step(uint32_t event) const;
   bool launches(uint16_t lane) const { return lane < launching_.size() && launching_[lane]; }
 

@@ -10,7 +10,7 @@ namespace {
 
 bool is_decimal(char c) { return c >= '0' && c <= '9'; }
 
-// Takes the number at the begin of the text; 0: there is none.
+// Takes the number at the start of the text; 0: there is none.
 int64_t take_number(std::string_view& text) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -82,7 +82,7 @@ Result<Recording> read_chrome_document(const std::string& path) {
   return recording;
 }
 
-// Returns the begin of JSON of this kind, after blanks and a byte-order mark; empty: the file is not such JSON.
+// Returns the start of JSON of this kind, after blanks and a byte-order mark; empty: the file is not such JSON.
 inline std::string_view chrome_text(std::string_view head) {
   if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
   const size_t first = head.find_first_not_of(" \t\r\n");

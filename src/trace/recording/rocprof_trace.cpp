@@ -1,4 +1,4 @@
-// Events do not link calls to work: arrows go from a call's end to its work's begin, in whole microseconds.
+// Events do not link calls to work: arrows go from a call's end to its work's start, in whole microseconds.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/rocprof_trace.hpp"
 
