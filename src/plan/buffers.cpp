@@ -1,4 +1,4 @@
-// A sweep over buffers' lifetimes, and the table of what they hold.
+// Checks that no two live buffers overlap, and keeps the table of the values that buffers hold.
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/buffers.hpp"
 
@@ -44,10 +44,10 @@ Status check_buffers(const Plan& plan) {
     RUNG_CHECK(check_buffer(plan, plan.buffers[i]));
     all.push_back(&plan.buffers[i]);
   }
-  // A sweep over steps: what is alive then lies apart, so that a newcomer can only meet its neighbours.
+  // A sweep over steps: the buffers alive at a step lie apart, so a new one can overlap only its neighbours.
   const Order dying = ordered_by(all, &Buffer::last_step);
   auto next_to_die = dying.begin();
-  std::map<uint64_t, uint64_t> alive;  // from where to where
+  std::map<uint64_t, uint64_t> alive;  // begin and end addresses
   for (const Buffer* b : ordered_by(all, &Buffer::first_step)) {
     for (; (*next_to_die)->last_step < b->first_step; ++next_to_die) alive.erase((*next_to_die)->offset);
     auto above = alive.lower_bound(b->offset);
@@ -91,7 +91,7 @@ Status Holdings::add_state(const PlanState& state) {
   return {};
 }
 
-// A state is written whole, as the one result of a step, once.
+// A state is written once and whole, as the only result of a step.
 Status Holdings::write_state(uint32_t buffer, const std::vector<ResultPlace>& results, uint32_t step) {
   RUNG_CHECK(check_alive(buffer, step));
   Held& held = held_[buffer];

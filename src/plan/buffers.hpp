@@ -11,21 +11,21 @@ namespace rung {
 // Every buffer lies in the arena, and no two that are alive at a step share an address.
 Status check_buffers(const Plan& plan);
 
-// A buffer holds one op's results from the step that writes it on, or is one step's scratch; so nothing is read that
-// was not written, and nothing is written over. Steps are taken in order. Errors name what is wrong, not the step.
+// A buffer holds one op's results from the step that writes it on, or is one step's scratch; so no step reads what was
+// not written or overwrites a value. Steps are added in order. Errors name what is wrong, not the step.
 class Holdings {
  public:
   explicit Holdings(const Plan& plan) : plan_(plan), held_(plan.buffers.size()) {}
 
-  // An input is there from the start to the end, as it may be set between any two runs.
+  // An input is alive from start to end, as it may be set between any two runs.
   Status add_input(const PlanInput& input);
-  // A state is there, too, and one step may write it.
+  // A state is alive as long, and one step may write it.
   Status add_state(const PlanState& state);
   Status add_results(uint32_t buffer, std::vector<ResultPlace> results, uint32_t step);
   Status add_scratch(uint32_t buffer, uint64_t bytes, uint32_t step);
-  // `access` bytes of the operand, at that step.
+  // Checks a read of `access` bytes of the operand at that step.
   Status check_read(const PlanOperand& operand, const Access& access, uint32_t step) const;
-  // The whole result of a step, to be read when all have run.
+  // Checks that the buffer holds the output's whole value after all steps.
   Status check_output(const PlanOutput& output) const;
 
  private:

@@ -1,4 +1,4 @@
-// Passes, then lowering.
+// Runs the passes, then lowers the graph.
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/build.hpp"
 
@@ -27,7 +27,7 @@ bool has_launch(const Plan& plan, const PartPrecision& part) {
   return std::ranges::any_of(plan.steps, [&](const Step& step) { return part.covers(step.label); });
 }
 
-// ", but some begin 'encoder.layer'", for 'encoder.layer.12'; empty: none has the first word either.
+// Returns ", but some begin 'encoder.layer'" for 'encoder.layer.12'; empty: no label begins with its first word either.
 std::string nearest_part(const Plan& plan, PartPrecision part) {
   for (size_t dot; (dot = part.labels.rfind('.')) != std::string::npos;) {
     part.labels.resize(dot);

@@ -1,4 +1,4 @@
-// Every access of a loaded plan, proved.
+// Proves that every access of a loaded plan is valid.
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/check.hpp"
 
@@ -19,10 +19,10 @@
 namespace rung {
 namespace {
 
-// Integers that every reader holds exactly, and whose differences never overflow.
+// Every JSON reader holds integers up to this exactly, and their differences never overflow.
 constexpr int64_t kMostIndex = int64_t{1} << 53;
 
-// Nothing else is a bool.
+// Checks that a weight read as bool holds 0 and 1 alone.
 Status check_bools(const PlanOperand& operand, const PlanWeight& weight) {
   if (operand.view.dtype != DType::boolean || !weight.data || weight.read) return {};
   return first_non_bool(weight.data.get(), weight.bytes) == 0
@@ -68,7 +68,7 @@ Status check_kernel(const Plan& plan, const Kernel& kernel, const Problem& probl
   return verdict ? Status{} : fail("{}", verdict.reason);
 }
 
-// Its operands are read before its result and scratch are taken, so that these are others' buffers.
+// Reads operands before it adds the result and scratch, so that operands cannot lie in the step's own buffers.
 Status check_accesses(const Plan& plan, const Kernel& kernel, uint32_t index, Holdings& holdings) {
   const Step& step = plan.steps[index];
   const Problem problem = problem_of(step, plan.recipe.threads);
@@ -97,7 +97,7 @@ Status check_step(const Plan& plan, uint32_t index, Holdings& holdings) {
   if (!kernel || kernel->op != op_family(step.op))
     return fail("there is no kernel '{}' for it here", step.choice.kernel);
   RUNG_CHECK(check_types(step));
-  try {  // rows ask libraries, which throw
+  try {  // kernel rows call libraries, which throw
     return check_accesses(plan, *kernel, index, holdings);
   } catch (const std::bad_alloc&) {
     return no_memory("out of memory");
@@ -116,7 +116,7 @@ Status check_range(const PlanInput& input) {
   return {};
 }
 
-// C ends a name at its NUL, where two names may be the same.
+// C ends a string at the first NUL, so two different names could look the same there.
 template <class Ports>
 Status check_names(const Ports& ports) {
   for (const auto& port : ports)
@@ -167,7 +167,7 @@ Status check_outputs(const Plan& plan, const Holdings& holdings) {
   return {};
 }
 
-// Kernels of a processor share their work among the recipe's threads; those of a GPU have none.
+// CPU kernels share their work among the recipe's threads; a GPU's plan has no threads.
 Status check_threads(const Plan& plan) {
   if (plan.target->kind == "cpu") return cpu::check_threads(plan.recipe.threads);
   return plan.recipe.threads == 0 ? Status{} : fail("got {} threads, wanted 0 for a GPU", plan.recipe.threads);

@@ -7,9 +7,9 @@ namespace rung {
 
 // Proves every access of every step, from what each kernel row declares (kernels/access.hpp): operands lie within the
 // value that their buffer or weight holds, are of its type and were written before; packed weights and scratch have the
-// size that the row wants; a buffer holds one value, and none that are alive together overlap. A constant is a weight
-// and a weight is a constant. No step reads or writes a value without
-// elements, as rows divide by sizes; an input or output may be one. Errors name the step or the port.
+// size that the row wants; a buffer holds one value, and no two alive at once overlap. An operand is marked constant
+// exactly if it is a weight. No step reads or writes a value without elements, as rows divide by sizes; an input or
+// output may be one. Errors name the step or the port.
 Status check_plan(const Plan& plan);
 
 }  // namespace rung

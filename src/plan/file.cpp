@@ -25,7 +25,7 @@ constexpr std::string_view kFormat = "rung plan 5";
 std::string weight_key(size_t index) { return fmt::format("weight/{:06}", index); }
 Type bytes_type(uint64_t bytes) { return {DType::u8, {static_cast<int64_t>(bytes)}}; }
 
-// A tensor of the file, by its bytes or a way to read them.
+// A tensor of the file: its bytes, or a function that reads them.
 struct Part {
   std::string name;
   Tensor tensor;
@@ -33,7 +33,7 @@ struct Part {
 };
 using Parts = std::vector<Part>;
 
-// "default/0/attention_mask": of the set's first plan.
+// Returns a key such as "default/0/attention_mask", here for the set's first plan.
 std::string value_key(const char* kind, size_t plan, const std::string& name) {
   return fmt::format("{}/{}/{}", kind, plan, name);
 }
@@ -65,7 +65,7 @@ Result<uint64_t> sum_of(const Part& part) {
   return hash.value();
 }
 
-// Over the JSON, then over each tensor's name, type and own sum: those are made by several threads.
+// Hashes the JSON, then each tensor's name, type and own sum; several threads compute the sums.
 Result<std::string> checksum(const std::string& json, const Parts& parts) {
   std::vector<Result<uint64_t>> sums(parts.size());
   parallel_for(parts.size(), [&](size_t i) { sums[i] = sum_of(parts[i]); });
@@ -77,8 +77,8 @@ Result<std::string> checksum(const std::string& json, const Parts& parts) {
   return hex64(hash);
 }
 
-// Host memory of a processor's plan is its own. A GPU's memory is all that its plan needs in the end: the weights stay
-// in the file until they are uploaded, and are read, not touched.
+// A CPU plan copies its weights into its own host memory. A GPU plan leaves them in the file until they are uploaded,
+// and reads the file without touching its mapping.
 Status load_weight(const Safetensors& file, size_t index, bool gpu, PlanWeight& weight) {
   const std::string key = weight_key(index);
   auto found = file.tensors().find(key);
@@ -122,7 +122,7 @@ Status load_values(const Safetensors& file, size_t index, Plan& plan) {
   return {};
 }
 
-// Weights may lie in layouts of oneDNN's own; on a GPU the library's version is part of the device's fingerprint.
+// Weights may lie in oneDNN's own layouts; on a GPU the library's version is part of the device's fingerprint.
 Status check_layouts(const Metadata& metadata, const Target& target) {
   if (target.gpu) return {};
   auto layouts = metadata.find("layouts");
@@ -132,7 +132,7 @@ Status check_layouts(const Metadata& metadata, const Target& target) {
   return {};
 }
 
-// The JSON of a plan file, and the checksum that it must have.
+// The JSON of a plan file, and the checksum it must have.
 struct Texts {
   const std::string &plan, &checksum;
 };
@@ -148,7 +148,7 @@ Result<Texts> texts_of(const Metadata& metadata) {
   return Texts{text->second, sum->second};
 }
 
-// Whole and unchanged: every tensor is listed, and all are what was written.
+// Checks that the file is whole and unchanged: every tensor is listed, and the checksum matches.
 Status check_parts(const Safetensors& file, const Texts& texts, const ListedPlans& listed) {
   Parts parts;
   add_weights(listed.weights, parts);
@@ -159,7 +159,7 @@ Status check_parts(const Safetensors& file, const Texts& texts, const ListedPlan
   return got == texts.checksum ? Status{} : fail("damaged: its checksum is {}, wanted {}", got, texts.checksum);
 }
 
-// Proves a plan, and names the problems of its steps.
+// Proves a plan, and fills in the problem keys of its steps.
 Status settle(Plan& plan) {
   RUNG_CHECK(check_plan(plan));
   for (Step& step : plan.steps) step.problem = problem_key(problem_of(step, plan.recipe.threads));

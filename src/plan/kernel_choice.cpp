@@ -1,4 +1,4 @@
-// Kernel choice from the ordered tables.
+// Chooses kernels from the ordered tables.
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/kernel_choice.hpp"
 
@@ -10,7 +10,7 @@ namespace rung {
 
 namespace {
 
-// The recipe's choice for the problem; a null kernel where it has none, or one that cannot run the problem here.
+// Returns the recipe's choice for the problem; its kernel is null if none is given or it cannot run the problem here.
 Result<KernelCandidate> recipe_choice(const Target& target, const Problem& problem, const Recipe& recipe) {
   auto it = recipe.choices.find(problem_key(problem));
   if (it == recipe.choices.end()) return KernelCandidate{};

@@ -1,4 +1,4 @@
-// Operands over views; the arithmetic of strides is the kernels' own.
+// Makes operands over views; the kernels' own code does the arithmetic of strides.
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/location.hpp"
 

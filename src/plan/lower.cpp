@@ -1,4 +1,4 @@
-// Lowering of a graph to launches, one node at a time in order.
+// Lowers a graph to launches, one node at a time in order.
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/lower.hpp"
 
@@ -62,8 +62,8 @@ class Lowering {
     return static_cast<uint32_t>(plan_.buffers.size() - 1);
   }
 
-  // Kernels divide by sizes. The pass drop_empty leaves no such value but inputs and outputs, which no step touches,
-  // and what no value can stand for: an attention without keys, a row of a table that has none.
+  // Kernels divide by sizes. The pass drop_empty leaves no value without elements but inputs and outputs, which no step
+  // touches, and those of ops that have no right answer, such as a gather from a table without rows.
   Status check_elements(NodeId id) const {
     const auto some = [](const Type& type) { return type.elements() > 0; };
     const std::vector<Type> operands = graph_.operand_types(id);
@@ -72,7 +72,7 @@ class Lowering {
                 graph_.type(id), fmt::join(operands, ", "));
   }
 
-  // An input may be set at any time between runs, and a state outlives them, so nothing shares their addresses.
+  // An input may be set at any time between runs, and a state outlives them, so no other buffer shares their addresses.
   void keep_alive(uint32_t buffer) {
     plan_.buffers[buffer].first_step = 0;
     plan_.buffers[buffer].last_step = static_cast<uint32_t>(plan_.steps.size());
@@ -100,7 +100,7 @@ class Lowering {
     return {};
   }
 
-  // Stands behind the op's first result in the same buffer.
+  // Returns a further result's operand; it lies behind the op's first result in the same buffer.
   PlanOperand further_result(NodeId id, size_t index) const {
     const NodeId first = graph_[id].operands[0];
     const auto types = result_types(graph_[first].op, graph_.operand_types(first), graph_.type(first));
@@ -109,7 +109,7 @@ class Lowering {
     return result;
   }
 
-  // How a step reads a node: where it was put, or for a constant its dense form (packing may replace it).
+  // Returns the operand a step reads for a node: the node's place, or a constant's dense form (packing may replace it).
   PlanOperand operand_of(NodeId id) const {
     if (!constant_[id]) return *at_[id];
     return dense_operand(Region::weight, UINT32_MAX, graph_.type(id));
@@ -137,11 +137,11 @@ class Lowering {
     return {};
   }
 
-  // A kernel for the node, after copies of operands that no fast kernel reads through their strides, or that begin
-  // where the chosen one cannot read: a copy costs less than a fallback. With more operands copied another kernel may
-  // be the first choice, so it is asked again.
+  // Chooses a kernel for the node. It copies operands that no fast kernel reads through their strides, or whose offset
+  // the chosen kernel cannot read: a copy costs less than a fallback. Copies may change the first choice, so it asks
+  // again.
   Result<KernelCandidate> choose(const Node& node, std::vector<PlanOperand>& inputs) {
-    std::vector<PlanOperand> read = inputs;  // as the kernel would find them
+    std::vector<PlanOperand> read = inputs;  // as the kernel would read them
     std::vector<bool> copied(inputs.size());
     while (true) {
       RUNG_TRY(KernelCandidate chosen, kernel_for(problem_over(node.op, read, node.type)));
@@ -161,18 +161,18 @@ class Lowering {
     }
   }
 
-  // Can the kernel read the operand where it begins? Null: none reads them all through their strides.
+  // Returns whether the kernel can read the operand at its offset. A null kernel reads only contiguous operands.
   static bool reads(const Kernel* kernel, const PlanOperand& operand) {
     return kernel ? operand.offset % kernel->alignment == 0 : operand.view.contiguous();
   }
 
-  // The row that takes what no other does.
+  // Returns the row that takes any problem that no other row does.
   Result<KernelCandidate> fallback(const Node& node, const Problem& problem) const {
     const std::string_view family = op_family(node.op);
     const auto rows = plan_.target->kernels_for(family);
     if (rows.empty()) return fail("{}: {} has no kernel for {}", node.label, plan_.target->name, family);
     const Kernel* row = plan_.target->row_of(family, Role::fallback);
-    if (!row) row = rows.back();  // says why it cannot
+    if (!row) row = rows.back();  // its verdict says why it cannot
     if (Verdict verdict = plan_.target->supports(*row, problem); !verdict)
       return fail("{}: no kernel runs {}: {}", node.label, problem_key(problem), verdict.reason);
     return KernelCandidate{row, {}};
@@ -192,7 +192,7 @@ class Lowering {
     return problem;
   }
 
-  // A copy of a strided operand in row-major order: the kernel rows of reshape do that.
+  // Copies a strided operand into row-major order, with a kernel row of reshape.
   Result<PlanOperand> copy_dense(const PlanOperand& from, const std::string& label,
                                  std::optional<uint32_t> into = std::nullopt) {
     Node copy{.op = Reshape{from.view.shape},
@@ -218,7 +218,7 @@ class Lowering {
     }
   }
 
-  // Into that buffer; none: one of its own.
+  // Adds a step that writes to buffer `into`; without one the step gets a buffer of its own.
   PlanOperand add_step(const Node& node, const Kernel& kernel, Problem problem, std::vector<PlanOperand> inputs,
                        std::optional<uint32_t> into = std::nullopt) {
     Step step{.choice = {std::string(kernel.name), problem.params},
@@ -245,8 +245,8 @@ class Lowering {
       plan_.buffers[operand.index].last_step = static_cast<uint32_t>(plan_.steps.size());
   }
 
-  // An output needs a whole dense buffer of its own: anything else (a view, an input, a constant, a value that is an
-  // output under another name too) is copied.
+  // An output needs a whole dense buffer of its own: any other value (a view, an input, a constant, a value already
+  // output under another name) is copied.
   Status add_output(const Output& output) {
     if (const Type& type = graph_.type(output.node); type.elements() == 0)
       return plan_.outputs.push_back({output.name, type, new_buffer(0)}), Status{};
@@ -269,15 +269,15 @@ class Lowering {
            state_in(plan_, buffer);
   }
 
-  // A state's next value: where it lies, and the state's buffer.
+  // A state's next value: its operand, and the state's buffer.
   struct Next {
     PlanOperand from;
     uint32_t state = 0;
     std::string label;
   };
 
-  // Last of all, as other steps read what the last run left. A value that is another state's (two that swap) is copied
-  // before any state is written.
+  // Writes the states after all other steps, which read what the last run left. A next value that lies in another state
+  // (two states that swap) is copied before any state is written.
   Status write_states() {
     std::vector<Next> all;
     for (const PlanState& state : plan_.states) {
@@ -306,8 +306,8 @@ class Lowering {
     return next;
   }
 
-  // The step that makes the value writes the state itself, where nothing reads the old one from that step on and the
-  // value is no one else's.
+  // Lets the step that makes the value write the state itself, if no step from that one on reads the old value and no
+  // one else uses the new value.
   bool write_in_place(const Next& next) {
     const PlanOperand& from = next.from;
     if (from.region != Region::buffer || is_input_buffer(from.index) || from.offset != 0 || !from.view.contiguous())
@@ -324,7 +324,7 @@ class Lowering {
     for (Step& step : plan_.steps)
       for (PlanOperand& input : step.inputs)
         if (reads(from.index)(input)) input.index = next.state;
-    plan_.buffers[from.index].bytes = 1;  // nothing is in it
+    plan_.buffers[from.index].bytes = 1;  // no longer holds anything
     return true;
   }
 

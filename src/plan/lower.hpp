@@ -1,4 +1,4 @@
-// Turns a graph whose passes have run into launches: views resolved, kernels chosen, constants listed, buffers given
+// Turns a graph after its passes into launches: resolves views, chooses kernels, lists constants, gives buffers
 // lifetimes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,8 +8,8 @@
 
 namespace rung {
 
-// For plan.target. Fills steps, buffers, inputs (name, type, buffer) and outputs of the plan, and arena_bytes; takes
-// out of plan.recipe the choices that decided nothing. Returns the table of its weights, which reads the graph.
+// Lowers for plan.target. Fills the plan's steps, buffers, inputs (name, type, buffer), outputs and arena_bytes;
+// removes choices that decided nothing from plan.recipe. Returns the plan's table of weights, which reads the graph.
 Result<WeightTable> lower(const Graph& graph, const Recipe& recipe, Plan& plan);
 
 }  // namespace rung

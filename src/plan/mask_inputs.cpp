@@ -1,4 +1,4 @@
-// Follows masks launch by launch, in order: every buffer has one writer, which stands before its readers.
+// Follows masks launch by launch, in order: every buffer has one writer, which comes before its readers.
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/mask_inputs.hpp"
 

@@ -1,11 +1,11 @@
-// Which inputs of a plan may hold -inf: what ir/mask_flow.hpp says of a graph, read from a plan's launches.
+// Finds the inputs of a plan that may hold -inf: applies the rule of ir/mask_flow.hpp to the launches of a plan.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "plan/plan.hpp"
 
 namespace rung {
 
-// Do launches that carry it lead from this input to one that reads it as a mask?
+// Returns whether launches carry this input to a launch that reads it as a mask.
 bool leads_to_mask(const Plan& plan, const PlanInput& input);
 
 }  // namespace rung

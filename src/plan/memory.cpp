@@ -11,8 +11,8 @@ namespace {
 uint64_t padded(uint64_t bytes) { return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment; }
 bool overlap(const Buffer& a, const Buffer& b) { return a.first_step <= b.last_step && b.first_step <= a.last_step; }
 
-// Buckets of steps, so that a buffer is compared only with those alive in the buckets that it spans: plans have tens of
-// thousands of short-lived buffers.
+// Sorts live buffers into buckets of steps, so that a buffer is compared only with those alive in the buckets it spans:
+// plans have tens of thousands of short-lived buffers.
 class Timeline {
  public:
   explicit Timeline(uint32_t steps) : width_(std::max<uint32_t>(1, steps / 256 + 1)), buckets_(steps / width_ + 1) {}

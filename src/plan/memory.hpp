@@ -1,4 +1,4 @@
-// Gives buffers addresses in one arena; those whose lifetimes do not meet may share.
+// Gives buffers addresses in one arena; buffers whose lifetimes do not overlap may share addresses.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <vector>
@@ -8,7 +8,7 @@
 namespace rung {
 
 // Sets every buffer's offset (at kBufferAlignment) and returns the arena's size. Buffers are placed largest first, each
-// at the lowest gap left by those alive at the same time; states have memory of their own.
+// in the lowest gap between those alive at the same time; states have memory of their own.
 uint64_t plan_memory(std::vector<Buffer>& buffers, const std::vector<PlanState>& states = {});
 
 }  // namespace rung

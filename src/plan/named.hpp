@@ -1,4 +1,4 @@
-// A plan's inputs, outputs and frozen inputs, found by name.
+// Finds a plan's inputs, outputs and frozen inputs by name.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace rung {
 
-// Null if there is none of that name.
+// Returns null if the list has no entry of that name.
 template <class Named>
 const Named* find_named(const std::vector<Named>& list, std::string_view name) {
   auto it = std::find_if(list.begin(), list.end(), [&](const Named& entry) { return entry.name == name; });

@@ -1,4 +1,4 @@
-// The kernel's view of a step.
+// Describes a step to its kernel.
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/plan.hpp"
 

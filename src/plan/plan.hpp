@@ -1,5 +1,5 @@
-// The plan: a flat list of launches over fixed addresses, with weights in their final layout. Plain data; building is
-// in build.hpp, running in session/, the file form in file.hpp.
+// The plan: a flat list of launches over fixed addresses, with weights in their final layout. It is plain data:
+// build.hpp builds it, session/ runs it, file.hpp stores it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
@@ -18,19 +18,19 @@
 
 namespace rung {
 
-// Where an operand lives: a buffer of the arena, or a weight.
+// The place of an operand: a buffer of the arena, or a weight.
 enum class Region : uint8_t { buffer, weight };
 
 struct PlanOperand {
   Region region = Region::buffer;
   uint32_t index = 0;   // of the buffer or weight
   uint64_t offset = 0;  // bytes into it
-  Operand view;         // how the kernel sees it
+  Operand view;         // the kernel's view of it
 };
 
-// Intermediate storage. Buffers whose lifetimes do not meet may share addresses.
+// Intermediate storage. Buffers whose lifetimes do not overlap may share addresses.
 struct Buffer {
-  uint64_t offset = 0, bytes = 0;          // in the arena, at kBufferAlignment; of a state: no offset
+  uint64_t offset = 0, bytes = 0;          // in the arena, at kBufferAlignment; a state has no offset
   uint32_t first_step = 0, last_step = 0;  // alive from the step that writes it to the last that reads it
 };
 
@@ -39,7 +39,7 @@ struct PlanWeight {
   std::string name;
   uint64_t bytes = 0;
   std::shared_ptr<const std::byte> data;
-  ReadBytes read = nullptr;  // where set, `data` is a mapped plan file's and not to be touched: this reads it
+  ReadBytes read = nullptr;  // if set, reads the contents: `data` maps a plan file and must not be touched
 };
 
 struct Step {
@@ -49,7 +49,7 @@ struct Step {
   PlanOperand output;               // the first result; results_of() places further ones behind it in the same buffer
   std::optional<uint32_t> scratch;  // a buffer
   std::string label;
-  std::string problem;  // problem_key() of what the kernel was asked to do
+  std::string problem;  // problem_key() of the kernel's problem
   Category category = Category::other;
   double flops = 0, bytes = 0;  // least work of the op
 };
@@ -59,11 +59,11 @@ struct PlanInput {
   Type type;
   uint32_t buffer = 0;
   std::string meaning;                 // for help and errors
-  std::optional<Tensor> value;         // the default when left out
+  std::optional<Tensor> value;         // the default if the caller gives none
   std::optional<int64_t> first, last;  // range of integers
 };
 
-// An input that was made a constant: a run may name it only with this value.
+// An input that was made a constant: a run may give it only this value.
 struct FrozenInput {
   std::string name;
   Tensor value;
@@ -72,14 +72,14 @@ struct FrozenInput {
 // A state's value when the first run begins.
 enum class Initial : uint8_t { nothing, zeros, value };
 
-// A buffer outside the arena that outlives a run: each run finds it as the last one left it. Plans of one set that name
-// it alike share it. At most one step of a plan writes it, whole.
+// A buffer outside the arena that outlives a run: each run finds it as the last one left it. Plans of one set that use
+// the same name share it. At most one step of a plan writes it, whole.
 struct PlanState {
   std::string name;
   Type type;
   uint32_t buffer = 0;
   Initial initial = Initial::nothing;  // nothing: a run must write it before one reads it
-  std::optional<Tensor> value;         // of Initial::value
+  std::optional<Tensor> value;         // with Initial::value
 };
 
 struct PlanOutput {
@@ -90,7 +90,7 @@ struct PlanOutput {
 
 struct Plan {
   std::string model, architecture;
-  std::string device;  // fingerprint of what it was built for
+  std::string device;  // fingerprint of the device it was built for
   const Target* target = &cpu_target();
   Recipe recipe;
   std::vector<Stage> stages;  // the model's, for reports
@@ -113,7 +113,7 @@ struct Plan {
 
 inline Type type_of(const PlanOperand& operand) { return {operand.view.dtype, operand.view.shape}; }
 std::vector<Type> operand_types(const Step& step);
-// The kernel's view of a step.
+// Returns the problem of a step as its kernel sees it.
 Problem problem_of(const Step& step, int threads);
 
 }  // namespace rung

@@ -1,4 +1,4 @@
-// Plans as JSON: positional arrays for what repeats thousands of times, names elsewhere.
+// Writes plans as JSON: positional arrays for entries that repeat thousands of times, named fields elsewhere.
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/plan_json.hpp"
 
@@ -41,7 +41,7 @@ Json step_to_json(const Step& step) {
   return json;
 }
 
-// Readers throw; plan_from_json makes a Status of it.
+// The readers throw; plan_from_json() turns their exceptions into a Status.
 
 void check_shape(const Shape& shape) {
   int64_t product = 1;

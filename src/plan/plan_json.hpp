@@ -8,8 +8,8 @@
 namespace rung {
 
 nlohmann::json plan_to_json(const Plan& plan);
-// Tensors (weights' contents, defaults, frozen values) are left empty. Errors: fields missing or of the wrong type; ops
-// that do not parse; never throws.
+// Leaves tensors (weights' contents, defaults, frozen values) empty. Errors: fields missing or of the wrong type; ops
+// that do not parse. Never throws.
 Result<Plan> plan_from_json(const nlohmann::json& json);
 
 }  // namespace rung

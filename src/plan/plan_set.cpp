@@ -1,4 +1,4 @@
-// Sets of plans: what they must agree in, the weights that they share, the plan for given shapes.
+// Sets of plans: checks that the plans agree, shares their weights, and finds the plan for given shapes.
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/plan_set.hpp"
 
@@ -38,8 +38,8 @@ Status check_agrees(const Plan& plan, const Plan& first) {
                                                : rung::mismatch("plans of one set differ in their attachments");
 }
 
-// Blocks of memory by what they hold. Those of a plan file, which are read where they are wanted, are shared from the
-// start.
+// Finds blocks of memory with equal contents. Blocks of a plan file, which are read when they are uploaded, are shared
+// from the start.
 class Blocks {
  public:
   void share(PlanWeight& weight) {
@@ -62,10 +62,10 @@ bool same_initial(const PlanState& a, const PlanState& b) {
   return !a.value || std::memcmp(a.value->data(), b.value->data(), a.value->bytes()) == 0;
 }
 
-// Facts of a state that several plans name.
+// Facts about a state that several plans name.
 struct Shared {
   const PlanState* state;
-  bool is_read = false, is_made = false;  // by an earlier run's value; by a plan that reads none
+  bool is_read = false, is_made = false;  // an earlier run's value is read; a plan writes it without reading it
 };
 
 Status check_states(const std::vector<Plan>& plans) {

@@ -1,4 +1,4 @@
-// Plans of one model, each for its own set of input shapes, over shared weights: what a plan file holds.
+// Plans of one model, each for its own set of input shapes, over shared weights: the contents of a plan file.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
@@ -10,14 +10,14 @@
 
 namespace rung {
 
-using Shapes = std::map<std::string, Shape, std::less<>>;  // of inputs, by name
+using Shapes = std::map<std::string, Shape, std::less<>>;  // by the input's name
 
 class PlanSet {
  public:
   explicit PlanSet(std::shared_ptr<const Plan> only) : plans_{std::move(only)} {}
-  // Weights that are the same become one in memory. Errors (mismatch): no plan; plans of several models or devices,
-  // with other inputs or outputs; two plans for the same shapes; a state that
-  // differs between plans, or that plans read and none writes first.
+  // Shares equal weights in memory. Errors (mismatch): no plan; plans of several models or devices, with other inputs
+  // or outputs; two plans for the same shapes; a state that differs between plans, or that plans read and none writes
+  // first.
   static Result<PlanSet> make(std::vector<Plan> plans);
 
   size_t size() const { return plans_.size(); }
@@ -26,23 +26,23 @@ class PlanSet {
   auto end() const { return plans_.end(); }
   const Plan& first() const { return *plans_[0]; }
 
-  // The index of the one plan whose inputs have these shapes; inputs that are not named may have any. A name that is no
-  // input's is ignored. Errors (mismatch): no plan has them, or several have; both name what the set serves.
+  // Returns the index of the one plan whose inputs have these shapes; inputs that are not named may have any shape.
+  // Unknown names are ignored. Errors (mismatch): no plan has them, or several have; both list the shapes served.
   Result<size_t> serving(const Shapes& shapes) const;
-  // "input_ids=1,16 attention_mask=1,16; input_ids=1,128 attention_mask=1,128"
+  // Returns "input_ids=1,16 attention_mask=1,16; input_ids=1,128 attention_mask=1,128".
   std::string served() const;
-  // Bytes of the weights of all plans, each block counted once.
+  // Returns the bytes of the weights of all plans, each block counted once.
   uint64_t weight_bytes() const;
 
  private:
   explicit PlanSet(std::vector<std::shared_ptr<const Plan>> plans) : plans_(std::move(plans)) {}
-  std::vector<std::shared_ptr<const Plan>> plans_;  // one at least
+  std::vector<std::shared_ptr<const Plan>> plans_;  // at least one
 };
 
-// Shapes of a plan's inputs, frozen ones among them.
+// Returns the shapes of a plan's inputs, including frozen ones.
 Shapes input_shapes(const Plan& plan);
 Shapes shapes_of(const NamedTensors& tensors);
-// "input_ids=1,128 attention_mask=1,128", as options say them.
+// Returns "input_ids=1,128 attention_mask=1,128", as command-line options write shapes.
 std::string shape_words(const Shapes& shapes);
 
 }  // namespace rung

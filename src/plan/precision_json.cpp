@@ -1,4 +1,4 @@
-// Precision as JSON.
+// Reads and writes precision as JSON.
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/precision_json.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// THE list of what parts may compute in.
+// THE list of types that parts may compute in.
 constexpr DType kDTypes[] = {DType::f32, DType::bf16};
 
 struct Aspect {

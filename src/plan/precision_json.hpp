@@ -8,10 +8,10 @@
 
 namespace rung {
 
-// The one word where that says it all.
+// Writes a single word if one describes the whole precision.
 nlohmann::json to_json(const Precision& precision);
 nlohmann::json to_json(const PartPrecision& part);
-// Errors name the entry, what was got and what was wanted.
+// Errors name the entry, the value it has and the values allowed.
 Result<Precision> precision_from_json(const nlohmann::json& json);
 
 }  // namespace rung

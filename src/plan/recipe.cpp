@@ -1,4 +1,4 @@
-// Recipes as JSON.
+// Reads and writes recipes as JSON.
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/recipe.hpp"
 
@@ -19,7 +19,7 @@ namespace {
 using Json = nlohmann::json;
 constexpr int kVersion = 1;
 
-// Json converts numbers silently, 1.5 to 1; here a whole number must be one, and fit.
+// The JSON library converts numbers silently, 1.5 to 1; here an integer field must hold an integer in range.
 bool has_type(const Json& json, const int*) {
   if (json.is_number_unsigned()) return std::in_range<int>(json.get<uint64_t>());
   return json.is_number_integer() && std::in_range<int>(json.get<int64_t>());
@@ -35,12 +35,12 @@ Status read(const Json& json, const char* field, T& to) {
   if (it == json.end()) return {};
   try {
     if (has_type(*it, &to)) return to = it->get<T>(), Status{};
-  } catch (const Json::exception&) {  // the same error
+  } catch (const Json::exception&) {  // reported as the same error
   }
   return fail("recipe: field '{}': got {}, which is of the wrong type", field, dump_json(*it));
 }
 
-// A rung or pass that does not exist would be ignored silently.
+// Refuses a rung or pass that does not exist, which would be ignored silently.
 Status check_names(const Recipe& recipe) {
   std::set<std::string_view> rungs{"precision"}, passes;
   for (const Pass& pass : pipeline()) rungs.insert(pass.rung), passes.insert(pass.name);
@@ -52,7 +52,7 @@ Status check_names(const Recipe& recipe) {
   return {};
 }
 
-// Only the passes of its rung act on it.
+// Reads the precision. Only the passes of the rung "precision" act on it.
 Status read_precision(const Json& json, Recipe& recipe) {
   if (const auto given = json.find("precision"); given != json.end()) {
     auto precision = precision_from_json(*given);

@@ -13,22 +13,22 @@
 namespace rung {
 
 struct Recipe {
-  bool as_written = false;                             // the graph of its author, without canonical forms
+  bool as_written = false;                             // the author's graph, without canonical forms
   std::set<std::string, std::less<>> rungs;            // passes of these rungs run
-  std::set<std::string, std::less<>> disabled_passes;  // but not these, by name
+  std::set<std::string, std::less<>> disabled_passes;  // except these, by name
   bool capture = false;                                // replay a bound launch list instead of dispatching op by op
-  bool tuned_kernels = false;                          // `choices` apply, and rows in order of preference elsewhere
+  bool tuned_kernels = false;                          // `choices` apply; elsewhere rows in order of preference
   Precision precision;                                 // of parts, by their labels, when the rung "precision" is on
-  int threads = 1;                                     // of the team; 0 for a GPU
+  int threads = 1;                                     // in the team; 0 for a GPU
   std::map<std::string, KernelChoice, std::less<>> choices;  // by problem key (kernels/problem_key.hpp)
   friend bool operator==(const Recipe&, const Recipe&) = default;
 };
 
 nlohmann::json to_json(const Recipe& recipe);
-// Errors name the field, what was got and what was wanted; unknown fields are refused.
+// Errors name the field, the value it has and the values allowed; unknown fields are refused.
 Result<Recipe> recipe_from_json(const nlohmann::json& json);
 Result<Recipe> load_recipe(const std::string& path);
-std::string recipe_text(const Recipe& recipe);  // as its file holds it
+std::string recipe_text(const Recipe& recipe);  // the text of its file
 Status save_recipe(const Recipe& recipe, const std::string& path);
 
 }  // namespace rung

@@ -1,4 +1,4 @@
-// Moves what plans share out of their JSON, and back in.
+// Moves facts that plans share out of their JSON, and back in.
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/set_json.hpp"
 
@@ -15,10 +15,10 @@ using Json = nlohmann::json;
 
 constexpr std::array kModelFacts{"model", "architecture", "device", "stages", "attachments"};
 
-// Where each block stands in the file. Weights without contents have no block: each is its own.
+// Assigns each block its index in the file. A weight without contents has no block and gets an index of its own.
 class BlockIndices {
  public:
-  // The index of the weight's block, and whether it is new.
+  // Returns the index of the weight's block, and whether it is new.
   std::pair<uint32_t, bool> of(const PlanWeight& weight) {
     if (!weight.data) return {next_++, true};
     auto [it, added] = indices_.try_emplace(weight.data.get(), next_);
@@ -37,7 +37,7 @@ Json weights_to_json(const std::vector<PlanWeight>& weights) {
   return json;
 }
 
-// The JSON of one plan as plan_from_json() takes it.
+// Returns the JSON of one plan as plan_from_json() takes it.
 Json whole_plan(const Json& file, const Json& part, const std::vector<uint32_t>& uses) {
   Json whole = part;
   for (const char* fact : kModelFacts)

@@ -1,4 +1,4 @@
-// Steps in order: the first that touches a state says whether the plan needs its value.
+// Goes through steps in order: the first step that touches a state decides whether the plan needs its value.
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/state_use.hpp"
 

@@ -1,18 +1,18 @@
-// How a plan uses its states in one run.
+// Tells whether a plan reads and writes a state in one run.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "plan/plan.hpp"
 
 namespace rung {
 
-// Null: the buffer is no state's.
+// Returns the state in that buffer; null: the buffer holds no state.
 const PlanState* state_in(const Plan& plan, uint32_t buffer);
 
-// By buffer: is it a state's?
+// Returns, for each buffer, whether it holds a state.
 std::vector<bool> state_buffers(const Plan& plan);
 
 struct StateUse {
-  bool reads_first = false;  // a step reads what an earlier run left there
+  bool reads_first = false;  // a step reads the value that an earlier run left
   bool writes = false;
 };
 StateUse use_of(const Plan& plan, const PlanState& state);

@@ -1,4 +1,4 @@
-// Names of constant expressions, and weak references to what they were made into.
+// Names constant expressions, and holds weak references to their final layouts.
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/weight_store.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMaxName = 4096;  // characters
 
-// By its contents: every graph has its own object of it.
+// Names a literal by its contents, because every graph has an object of its own for it.
 std::optional<std::string> name_of_literal(const Weight& literal) {
   auto value = literal.load();
   if (!value) return std::nullopt;

@@ -1,5 +1,5 @@
-// Constants in their final layout that plans alive at once share, so that a climb's candidate costs only the weights
-// that it lays out differently.
+// Constants in their final layout, shared by the plans alive at once, so that a climb's candidate costs only the
+// weights that it lays out differently.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
@@ -16,9 +16,9 @@ class WeightStore {
   using Data = std::shared_ptr<const std::byte>;
 
   // Names the value of a constant node: its ops over its weights. The store keeps those weights (not their contents)
-  // alive, so that a name stays unique. None for values at hand, literals, and for expressions of very many ops.
+  // alive, so that a name stays unique. Returns none for immediate values, literals and expressions of very many ops.
   std::optional<std::string> name_of(const Graph& graph, NodeId node);
-  // Null if nothing holds it any more.
+  // Returns null if no plan holds the data any more.
   Data find(const std::string& key) const;
   void add(const std::string& key, const Data& data) { held_[key] = data; }
 

@@ -48,14 +48,14 @@ Result<std::vector<PlanWeight>> WeightTable::make(WeightStore* store) const {
   std::vector<PlanWeight> weights = list();
   std::vector<std::optional<std::string>> keys(entries_.size());
   std::map<std::string, size_t> makers;  // by key
-  std::vector<size_t> open, later;       // entries to make; those that get what another one makes
+  std::vector<size_t> open, later;       // entries to make; entries that share another one's contents
   for (size_t i = 0; i < entries_.size(); ++i) {
     if (store) keys[i] = key_of(entries_[i], *store);
     if (keys[i] && (weights[i].data = store->find(*keys[i]))) continue;
     bool first = !keys[i] || makers.try_emplace(*keys[i], i).second;
     (first ? open : later).push_back(i);
   }
-  // The largest first, so that none of them is begun when everything else is done.
+  // Starts the largest first, so that no large one starts when all others are done.
   std::stable_sort(open.begin(), open.end(), [&](size_t a, size_t b) { return weights[a].bytes > weights[b].bytes; });
   std::vector<Status> done(entries_.size());
   parallel_for(open.size(), [&](size_t n) {

@@ -1,4 +1,4 @@
-// A step enqueued by itself: on a described device at made-up addresses, on an emulated one in memory of its own.
+// Enqueues single steps: on a described device at made-up addresses, on an emulated one in its own memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "predict/described_steps.hpp"
 
@@ -9,7 +9,7 @@
 namespace rung {
 namespace {
 
-// Apart from each other by more than any operand is long.
+// Made-up addresses are farther apart than any operand is long.
 gpu::Address made_up_address(size_t index) { return gpu::Address{index + 1} << 40; }
 
 // A step's operands in memory of an emulated device, all zeros.
@@ -54,7 +54,7 @@ Result<const Kernel*> kernel_of(const Plan& plan, const Step& step) {
   return kernel;
 }
 
-// The emulated device that plays this one.
+// Opens the emulated device of this architecture.
 Result<std::shared_ptr<gpu::Gpu>> emulated_for(const gpu::GpuInfo& info) {
   for (const amdgpu::TargetInfo& target : amdgpu::kTargets)
     if (target.executed && static_cast<int>(target.number) == info.architecture)
@@ -82,7 +82,7 @@ Result<std::vector<gpu::RecordedLaunch>> launches_of(const Plan& plan, const Ste
 
 Result<amdgpu::Counts> executed_by(const Plan& plan, const Step& step) {
   RUNG_TRY(auto device, emulated_for(plan.target->machine.gpu));
-  gpu::set_emulated_checks(device->context(), {.uninitialised = false, .races = false, .waits = false});  // the tests'
+  gpu::set_emulated_checks(device->context(), {.uninitialised = false, .races = false, .waits = false});  // for tests
   const gpu::CurrentContext current(*device);
   RUNG_TRY(auto queue, gpu::Queue::make(*device));
   RUNG_TRY(const Kernel* kernel, kernel_of(plan, step));

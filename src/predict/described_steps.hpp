@@ -1,4 +1,4 @@
-// The launches of each step of a plan for a described GPU and, where that is one of AMD's, the work that they execute.
+// The launches of each step of a plan for a described GPU and, on an AMD GPU, the work that they execute.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace rung {
 
-// Steps of the same problem on the same kernel launch and execute the same: what they have in common.
+// Returns the kernel and problem of a step; steps with the same key launch and execute the same.
 std::string work_key(const Step& step);
 
-// The launches of a step, of a plan for a described target.
+// Returns the launches of a step of a plan for a described target.
 Result<std::vector<gpu::RecordedLaunch>> launches_of(const Plan& plan, const Step& step);
 
-// Executes a step's waves by the emulator of the architecture, with zeros for all operands, and counts their work: how
-// much that is depends on values nowhere but behind faults. Errors: the target is none of AMD's that can be executed;
-// what the kernel did wrong; no memory.
+// Executes a step's waves on the architecture's emulator, with zeros for all operands, and counts their work: the
+// amount depends on values only where faults are handled. Errors: the target is no AMD target that can be executed; an
+// error of the kernel; no memory.
 Result<amdgpu::Counts> executed_by(const Plan& plan, const Step& step);
 
 }  // namespace rung

@@ -1,4 +1,4 @@
-// Plans for described GPUs, their launches and what those execute, through the model.
+// Builds plans for described GPUs, takes their launches and executed work, and runs these through the model.
 // SPDX-License-Identifier: Apache-2.0
 #include "predict/predict.hpp"
 
@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// LDS of a unit moves so much in a cycle, by AMD's CDNA 3 white paper.
+// LDS of a compute unit moves this many bytes a cycle, by AMD's CDNA 3 white paper.
 constexpr double kLdsBytesOfCycle = 128;
 
 ExecutedWork work_of(const amdgpu::Counts& counts) {
@@ -37,7 +37,7 @@ ExecutedWork work_of(const amdgpu::Counts& counts) {
   return work;
 }
 
-// Work counted so far: cards of the same architecture and size execute the same.
+// Work counted so far: cards of the same architecture and size execute the same instructions.
 using Counted = std::map<std::string, ExecutedWork>;
 
 class Predicting {
@@ -69,7 +69,7 @@ class Predicting {
  private:
   struct Known {
     PredictedOp op;
-    int launches = 0;  // of each
+    int launches = 0;  // per step
   };
 
   Result<Known> predict_op(const Step& step, const std::string& key) {

@@ -1,4 +1,4 @@
-// Says what a model may take on GPUs that are not there: floors and expectations, none of them measured.
+// Predicts a model's time on GPUs that are not present: floors and expectations, none of them measured.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <nlohmann/json_fwd.hpp>
@@ -11,18 +11,18 @@
 namespace rung {
 
 struct PredictTask {
-  OpenOptions model;              // a directory; `device` is not asked
+  OpenOptions model;              // a directory; `device` is ignored
   std::optional<Recipe> recipe;   // none: all rungs that are not opt-in, untuned
-  std::vector<std::string> gpus;  // words of cards
+  std::vector<std::string> gpus;  // names of cards
 };
 
 // Steps that share kernel and problem.
 struct PredictedOp {
-  std::string problem, kernel, label;  // label: of the first
+  std::string problem, kernel, label;  // label: the first step's
   int count = 0;
   PredictedTime each;
   double blocks = 0, resident = 0;  // of its launch with the most blocks
-  std::string limit;                // what limits `resident`
+  std::string limit;                // the resource that limits `resident`
 };
 
 struct PredictedStage {
@@ -33,17 +33,17 @@ struct PredictedStage {
 
 struct Prediction {
   const gpu::Card* card = nullptr;
-  bool counted = false;  // the instructions that it executes are in the expectation
+  bool counted = false;  // the expectation includes the instructions executed
   double floor_ms = 0, expected_ms = 0;
-  double boundaries_ms = 0;  // of the expectation: between launches and in rounds of blocks
+  double boundaries_ms = 0;  // part of the expectation: time between launches and in rounds of blocks
   int launches = 0;
   std::vector<PredictedStage> stages;
-  std::vector<PredictedOp> ops;  // the longest together first
+  std::vector<PredictedOp> ops;  // sorted by total time, the longest first
 };
 
 MachineRates rates_of(const gpu::Card& card);
 
-// Errors: those of opening and building; a plan, or a word that is no card (usage); a build without kernels for it.
+// Errors: those of opening and building; a plan, or the name of no card (usage); a build without kernels for the card.
 Result<std::vector<Prediction>> predict(const PredictTask& task);
 nlohmann::json to_json(const std::vector<Prediction>& predictions);
 

@@ -1,4 +1,4 @@
-// Occupancy of either vendor.
+// Computes occupancy on AMD and NVIDIA.
 // SPDX-License-Identifier: Apache-2.0
 #include "predict/resident_blocks.hpp"
 
@@ -8,7 +8,7 @@
 namespace rung {
 namespace {
 
-// Limits of a multiprocessor, by the CUDA programming guide's table for compute capability 9.0.
+// Limits of a multiprocessor, from the CUDA programming guide's table for compute capability 9.0.
 constexpr uint32_t kThreads = 2048, kBlockSlots = 32;
 
 Resident resident_on_nvidia(const gpu::Launch& shape, uint32_t threads, const gpu::GpuInfo& info) {

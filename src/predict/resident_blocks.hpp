@@ -1,4 +1,4 @@
-// How many blocks of a launch a unit of a described GPU holds at a time.
+// Computes the number of blocks of a launch that a unit of a described GPU holds at a time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string_view>
@@ -12,8 +12,8 @@ struct Resident {
   std::string_view limit;  // "vector registers", "shared memory", "threads"
 };
 
-// On AMD by what the code object takes. On NVIDIA by shared memory of the launch, threads and slots: registers of its
-// kernels are not read. Errors: a kernel that no unit holds.
+// Uses the code object's resources on AMD. On NVIDIA it uses the launch's shared memory, threads and block slots: it
+// does not read registers of the kernels. Errors: a kernel that no unit holds.
 Result<Resident> resident_blocks(const gpu::RecordedLaunch& launch, const gpu::GpuInfo& info);
 
 }  // namespace rung

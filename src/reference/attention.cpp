@@ -1,4 +1,4 @@
-// Attention as its formula says: scores, mask, softmax, weighted sum; one key head at a time.
+// Attention by its formula: scores, mask, softmax, weighted sum; one key head at a time.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -13,13 +13,13 @@ namespace {
 
 using Rows = std::span<const double>;
 
-// One key head of one batch entry, all segments one after another.
+// The keys and values of one key head of one batch entry, all segments one after another.
 struct Head {
   std::vector<double> keys;    // [K, D]
   std::vector<double> values;  // [D, K]
 };
 
-// `pairs` is k, v, k, v, ..., each [B, Ki, G, D].
+// Reads a head; `pairs` is k, v, k, v, ..., each [B, Ki, G, D].
 Head read_head(std::span<const Tensor> pairs, int64_t batch, int64_t head) {
   Head out;
   std::vector<double> rows;  // values as [K, D]
@@ -42,8 +42,8 @@ Head read_head(std::span<const Tensor> pairs, int64_t batch, int64_t head) {
   return out;
 }
 
-// out = softmax(scale * q k' + mask) v for one query; an empty mask adds nothing. Scores that are all -inf leave no
-// key, and the sum over none is zero.
+// Computes out = softmax(scale * q k' + mask) v for one query; an empty mask adds nothing. If all scores are -inf no
+// key remains, and the sum over no keys is zero.
 void attend(const Head& head, std::span<const double> query, Rows mask, double scale, std::span<double> out) {
   size_t width = query.size(), count = width ? head.keys.size() / width : 0;
   std::vector<double> scores(count);

@@ -13,7 +13,7 @@ namespace {
 
 using Rows = std::span<const double>;
 
-// The matrix [rows, columns] at `begin` of a tensor, transposed.
+// Reads the matrix [rows, columns] at element `begin` of a tensor and transposes it.
 std::vector<double> read_transposed(const Tensor& tensor, int64_t begin, int64_t rows, int64_t columns) {
   std::vector<double> matrix(size(rows * columns)), transposed(matrix.size());
   read(tensor, begin, matrix);
@@ -22,7 +22,7 @@ std::vector<double> read_transposed(const Tensor& tensor, int64_t begin, int64_t
   return transposed;
 }
 
-// out[m, n] = sum over k of x[m, k] * w[n, k]. The weight is converted a row at a time: it may be large.
+// Computes out[m, n] = sum over k of x[m, k] * w[n, k]. Converts the weight a row at a time: it may be large.
 std::vector<double> multiply_rows(const Tensor& x, const Tensor& w) {
   size_t k = size(w.shape().back()), n = size(w.shape()[0]), m = k ? size(x.elements()) / k : 0;
   auto rows = read(x);
@@ -58,7 +58,7 @@ Result<Tensor> compute(const MatMul&, const Arguments& arguments) {
 
 namespace {
 
-// The first heads of each row of n columns, by the row's angles.
+// Rotates the first heads of each row of n columns, by the row's angles.
 void rotate(std::vector<double>& out, size_t n, size_t heads, const std::array<std::vector<double>, 2>& angles) {
   size_t rows = n ? out.size() / n : 0, width = rows ? angles[0].size() / rows : 0, half = width / 2;
   for (size_t i = 0; i < rows; ++i)
@@ -71,7 +71,7 @@ void rotate(std::vector<double>& out, size_t n, size_t heads, const std::array<s
       }
 }
 
-// The factor of each row's products.
+// Returns the factor of each row's products.
 std::vector<double> row_factors(const Linear& op, const Tensor& squares, size_t rows) {
   size_t columns = size(squares.shape().back());
   std::vector<double> factors, all = read(squares);
@@ -83,7 +83,7 @@ std::vector<double> row_factors(const Linear& op, const Tensor& squares, size_t 
   return factors;
 }
 
-// y of Linear, row after row.
+// Returns y of Linear before rounding, row after row.
 std::vector<double> unrounded(const Linear& op, const Arguments& arguments) {
   const auto operand = [&](LinearSlot slot) { return op.slots.find(arguments.operands, slot); };
   auto products = multiply_rows(arguments[0], arguments[1]);
@@ -111,7 +111,7 @@ Result<Tensor> compute(const Linear& op, const Arguments& arguments) {
   return write(arguments.result, unrounded(op, arguments));
 }
 
-// y by the norm's weights, and the means of y^2 over runs of columns.
+// Computes y times the norm's weights, or the means of y^2 over runs of columns.
 Result<Tensor> compute_further(const Linear& op, const Arguments& arguments, size_t i) {
   std::vector<double> y = unrounded(op, arguments);
   if (i == 2) {
@@ -125,7 +125,7 @@ Result<Tensor> compute_further(const Linear& op, const Arguments& arguments, siz
   return write(arguments.result, y);
 }
 
-// Windows in row order, channel-major inside: [B, windows, C * height * width].
+// Returns the windows in row order, channel-major inside: [B, windows, C * height * width].
 static std::vector<double> windows_of(const Tensor& image, int64_t height, int64_t width, int64_t stride) {
   const Shape& x = image.shape();
   auto pixels = read(image);

@@ -5,7 +5,7 @@
 
 namespace rung::reference {
 
-// Eight partial sums, so that the compiler may use vectors and the sum's order stays fixed.
+// Keeps eight partial sums, so that the compiler may use vectors and the sum's order stays fixed.
 inline double dot(std::span<const double> a, std::span<const double> b) {
   double sums[8] = {};
   size_t i = 0;

@@ -1,4 +1,4 @@
-// Walks the nodes that the wanted values need, in order, and drops each value after its last reader.
+// Evaluates the nodes that the wanted values need, in order, and frees each value after its last reader.
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/evaluate.hpp"
 
@@ -12,21 +12,21 @@ namespace {
 
 using Inputs = std::map<std::string, Tensor, std::less<>>;
 
-// The ancestry of some targets: each node once, operands before readers, with the number of reads still to come.
+// The nodes that some targets depend on: each once, operands before readers, with the number of reads still to come.
 class Ancestry {
  public:
   Ancestry(const Graph& graph, std::span<const NodeId> targets) : graph_(graph) {
     for (NodeId target : targets) {
       visit(target);
-      ++reads_[target];  // the caller's
+      ++reads_[target];  // the caller's read
     }
   }
   const std::vector<NodeId>& order() const { return order_; }
-  // Counts one read of `node`; true when it was the last.
+  // Counts one read of `node`; returns whether it was the last.
   bool last_read(NodeId node) { return --reads_[node] == 0; }
 
  private:
-  // Depth first with its own stack: graphs may be deeper than the call stack allows.
+  // Goes depth first with its own stack: graphs may be deeper than the call stack allows.
   void visit(NodeId target) {
     struct Frame {
       NodeId node;
@@ -56,7 +56,7 @@ class Ancestry {
 
 class Evaluation {
  public:
-  // Without `inputs`, a node that reads one is an error.
+  // If `inputs` is null, a node that reads an input is an error.
   Evaluation(const Graph& graph, const Inputs* inputs, EvaluateOptions options = {})
       : graph_(graph), inputs_(inputs), options_(std::move(options)) {}
 
@@ -124,10 +124,10 @@ class Evaluation {
   const Graph& graph_;
   const Inputs* inputs_;
   EvaluateOptions options_;
-  std::unordered_map<NodeId, std::vector<Tensor>> values_;  // all results
+  std::unordered_map<NodeId, std::vector<Tensor>> values_;  // all results of each node
 };
 
-// Result number `i` of the op, whose type `arguments` has.
+// Computes result number `i` of the op; its type is in `arguments`.
 Result<Tensor> compute_result(const Op& op, const reference::Arguments& arguments, size_t i) {
   return std::visit(
       [&](const auto& which) {

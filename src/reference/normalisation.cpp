@@ -1,4 +1,4 @@
-// Softmax along any axis, and the normalisations over the last one; statistics in f64.
+// Softmax along any axis, and normalisations over the last axis; statistics are in f64.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -73,7 +73,7 @@ Result<Tensor> compute(const L2Normalize& op, const Arguments& arguments) {
   auto x = read(arguments[0]);
   for_each_row(x, arguments.result.shape.back(), [&](Row row) {
     double norm = std::sqrt(std::inner_product(row.begin(), row.end(), row.begin(), 0.0));
-    double length = norm < op.eps ? static_cast<double>(op.eps) : norm;  // a NaN stays
+    double length = norm < op.eps ? static_cast<double>(op.eps) : norm;  // a NaN stays NaN
     for (double& value : row) value /= length;
   });
   return write(arguments.result, x);

@@ -8,7 +8,7 @@
 
 namespace rung::reference {
 
-// Operands and result type, already checked against the op's type rule.
+// The operands and the result type of an op, already checked against its type rule.
 struct Arguments {
   std::span<const Tensor> operands;
   const Type& result;
@@ -16,12 +16,12 @@ struct Arguments {
   size_t size() const { return operands.size(); }
 };
 
-// Every op has one in FAMILY.cpp; there is no default. Of an op with several results: the first.
+// Declares one function per op, each defined in FAMILY.cpp; there is no default. It computes the op's first result.
 #define RUNG_DECLARE_COMPUTE(Struct) Result<Tensor> compute(const Struct&, const Arguments&);
 RUNG_EACH_OP(RUNG_DECLARE_COMPUTE)
 #undef RUNG_DECLARE_COMPUTE
 
-// Result number `i` > 0 of the ops that may have several (RUNG_RESULTS).
+// Computes result number `i` > 0 of the ops that may have several (RUNG_RESULTS).
 Result<Tensor> compute_further(const Linear&, const Arguments&, size_t i);
 Result<Tensor> compute_further(const TopK&, const Arguments&, size_t i);
 

@@ -38,7 +38,7 @@ Result<Tensor> compute(const Pointwise& op, const Arguments& arguments) {
   std::vector<Column> registers;
   for (const Tensor& operand : arguments.operands) {
     registers.push_back(read(broadcast_to(operand, arguments.result.shape)));
-    for (double& value : registers.back()) value = round_to(DType::f32, value);  // integers beyond 2^24
+    for (double& value : registers.back()) value = round_to(DType::f32, value);  // this rounds integers beyond 2^24
   }
   auto elements = static_cast<size_t>(arguments.result.elements());
   for (const auto& instruction : program.instructions) registers.push_back(run(instruction, registers, elements));

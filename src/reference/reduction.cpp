@@ -54,7 +54,7 @@ Result<Tensor> compute(const Reduce& op, const Arguments& arguments) {
 
 namespace {
 
-// The places of the k largest of each row, one row after another.
+// Returns the places of the k largest values of each row, one row after another.
 std::vector<int64_t> places_of_largest(const std::vector<double>& x, int64_t width, int64_t k) {
   std::vector<int64_t> places;
   for (auto row = x.begin(); row != x.end(); row += width) {
@@ -78,7 +78,7 @@ Result<Tensor> compute(const TopK& op, const Arguments& arguments) {
     values.push_back(x[static_cast<size_t>(static_cast<int64_t>(i) / op.k * width + places[i])]);
   return write(arguments.result, values);
 }
-// The places of those values.
+// Computes the second result: the places of the k largest values.
 Result<Tensor> compute_further(const TopK& op, const Arguments& arguments, size_t) {
   return write_integers(arguments.result, places_of_largest(read(arguments[0]), arguments[0].shape().back(), op.k));
 }

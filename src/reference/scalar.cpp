@@ -1,4 +1,4 @@
-// The computation of each element-wise function.
+// Computes each element-wise function.
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/scalar.hpp"
 
@@ -29,7 +29,7 @@ int64_t unsupported() {
   assert(false && "the type rule refuses integers");
   return 0;
 }
-constexpr auto divide = quotient;  // callers have refused zeros
+constexpr auto divide = quotient;  // callers have refused divisors of zero
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// States carried from run to run by hand.
+// Evaluates runs in sequence and carries states from each run to the next.
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/sequence.hpp"
 

@@ -1,4 +1,4 @@
-// Runs one after another of a graph with states: each finds them as the one before left them.
+// Evaluates runs of a graph with states one after another: each run finds the states as the one before left them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "reference/evaluate.hpp"
@@ -6,15 +6,15 @@
 namespace rung {
 
 struct SequenceRun {
-  NamedTensors inputs;          // those given, and the states as the run finds them
-  std::vector<Tensor> outputs;  // of the graph, in order; what states become among them
+  NamedTensors inputs;          // the caller's, and the states before the run
+  std::vector<Tensor> outputs;  // of the graph, in order, including the states' next values
 };
 
-// From the states' initial values on. Errors: those of evaluate(); a state without an initial value.
+// The first run starts from the states' initial values. Errors: those of evaluate(); a state without an initial value.
 Result<std::vector<SequenceRun>> evaluate_sequence(const Graph& graph, const std::vector<NamedTensors>& inputs,
                                                    const EvaluateOptions& options = {});
 
-// The outputs that a caller gets: without what states become.
+// Returns the outputs that a caller gets: all except the states' next values.
 std::vector<Tensor> callers_outputs(const Graph& graph, const std::vector<Tensor>& outputs);
 
 }  // namespace rung

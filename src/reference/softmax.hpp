@@ -7,7 +7,7 @@
 
 namespace rung::reference {
 
-// exp(x - max) / sum; a row that is -inf everywhere has no softmax and becomes NaN.
+// Computes exp(x - max) / sum; a row that is -inf everywhere has no softmax and becomes NaN.
 inline void softmax(std::span<double> row) {
   if (row.empty()) return;
   double max = *std::max_element(row.begin(), row.end()), sum = 0;

@@ -1,4 +1,4 @@
-// Reading, rounding and re-addressing of tensors for the evaluator.
+// Reads, rounds and re-addresses tensors for the evaluator.
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/values.hpp"
 
@@ -20,8 +20,8 @@ double widen(T value) {
     return static_cast<double>(value);
 }
 
-// f64 to f32 rounded to odd: an inexact result gets its last bit set. Rounding that once more, to a type with at least
-// two bits less, gives what rounding the f64 directly would.
+// Converts f64 to f32 rounded to odd: an inexact result gets its last bit set. Rounding that result to a type with at
+// least two bits less gives the same as rounding the f64 directly.
 float round_to_odd(double value) {
   auto nearest = static_cast<float>(value);
   if (static_cast<double>(nearest) == value || std::isnan(value)) return nearest;

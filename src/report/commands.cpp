@@ -1,4 +1,4 @@
-// Words of a shell.
+// Builds the words of shell commands.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/commands.hpp"
 
@@ -10,7 +10,7 @@
 namespace rung::report {
 namespace {
 
-// "input_ids=i64[1,128]" as the option "--shape input_ids=1,128"; of the input that `other` names, that shape.
+// Turns "input_ids=i64[1,128]" into " --shape input_ids=1,128"; the input that `other` names gets the shape of `other`.
 std::string shape_options(const std::string& shapes, const std::string& other) {
   std::istringstream words(shapes);
   std::string out;
@@ -24,7 +24,7 @@ std::string shape_options(const std::string& shapes, const std::string& other) {
   return out;
 }
 
-// Bf16 is opted in: was it asked for, and is it in the recipe?
+// bf16 is opt-in: `tried` says that it was requested, `kept` that the recipe has it.
 struct LowPrecision {
   bool tried = false, kept = false;
 };

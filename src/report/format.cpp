@@ -1,4 +1,4 @@
-// Durations by a device's clock, and text made safe to print.
+// Formats durations by a device's clock, and makes text safe to print.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/format.hpp"
 
@@ -14,7 +14,7 @@ namespace rung::report {
 namespace {
 
 bool is_control(utf8proc_int32_t c) {
-  bool bidi = (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);  // would reorder what follows on screen
+  bool bidi = (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);  // would reorder the text after it
   return c < 0x20 || (c >= 0x7f && c < 0xa0) || bidi;
 }
 

@@ -1,4 +1,4 @@
-// A climb's result as one HTML page.
+// Writes a climb's result as one HTML page.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/html.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 
 using namespace report;
 
-// The page's parts, in the order in which a reader asks for them.
+// Returns the page's parts, in the order in which readers want them.
 Html body(const ClimbResult& result) {
   Html out = next(result);
   out += ladder(result);

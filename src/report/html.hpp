@@ -1,4 +1,4 @@
-// A climb's result as one HTML page: no network, no other file, light, dark and on paper.
+// Writes a climb's result as one HTML page: it needs no network and no other file; light, dark and on paper.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>

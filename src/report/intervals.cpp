@@ -1,4 +1,4 @@
-// Each form of an interval asks the same two questions: is it one, and does it tell anything?
+// Writes an interval, or words in its place if it says too little.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/intervals.hpp"
 

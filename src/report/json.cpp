@@ -1,4 +1,4 @@
-// A climb's result as JSON and back: one list of fields per struct, walked by a writer and by a reader.
+// Writes a climb's result as JSON and reads it: a writer and a reader walk one list of fields per struct.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/json.hpp"
 
@@ -156,7 +156,7 @@ struct Reader {
       *error = fmt::format("{}: {}", path, read.error().message);
   }
 
-  // Counts of instructions, as they stand in the fields of time.
+  // Converts counts of instructions, which stand in the fields of time.
   static void divide(auto&, double) {}
   static void divide(double& value, double by) { value /= by; }
   static void divide(Interval& value, double by) { value.lo /= by, value.hi /= by; }

@@ -9,17 +9,17 @@
 
 namespace rung {
 
-// Every field under its own name; intervals are [lo, hi], categories their words, numbers that are not finite null.
+// Writes every field under its own name: intervals as [lo, hi], categories as their words, non-finite numbers as null.
 nlohmann::json to_json(const ClimbResult& result);
 nlohmann::json to_json(const DeviceLoad& load);
-// With "said": its text, empty on a quiet machine.
+// Adds the field "said": the text of the disturbance, empty on a quiet machine.
 nlohmann::json to_json(const Disturbance& disturbance);
 nlohmann::json to_json(const Speedup& claim);
-// Fields that are absent keep their defaults, unknown ones are ignored, null numbers become NaN; a field of another
-// type is an error that names it: "rungs[2].ms: got string, wanted a number".
+// Absent fields keep their defaults, unknown fields are ignored, null numbers become NaN; a field of another type is an
+// error that names it: "rungs[2].ms: got string, wanted a number".
 Result<ClimbResult> from_json(const nlohmann::json& json);
 
-// The same as text. Bytes that are not UTF-8 become U+FFFD.
+// Write and read the same JSON as text. Bytes that are not UTF-8 become U+FFFD.
 std::string json_text(const ClimbResult& result, bool pretty = true);
 Result<ClimbResult> result_from_text(const std::string& text);
 

@@ -1,4 +1,4 @@
-// The ladder as every form of the report shows it.
+// Builds the rows of the ladder that every form of the report shows.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/ladder_rows.hpp"
 

@@ -1,4 +1,4 @@
-// Sentences on a device's load; what is not told is left out.
+// Writes sentences on a device's load; leaves out values that are unknown.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/load_lines.hpp"
 

@@ -1,4 +1,4 @@
-// Clocks, power and throttling in words.
+// Describes clocks, power and throttling in words.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ladder/result.hpp"
@@ -8,13 +8,13 @@ namespace rung::report {
 
 std::string cadence_name(double rate_hz);  // "back to back", "at 20 Hz"
 
-// "350 W of 700 W, 5.10 J per run, 0.196 runs per joule, SM clock 1,980 MHz, ...": what is told; or why nothing is.
+// Returns "350 W of 700 W, 5.10 J per run, 0.196 runs per joule, SM clock 1,980 MHz, ...", or why nothing is known.
 std::string load_text(const DeviceLoad& load);
 
-// "DISTURBED: other programs had 48 % of the processors", or nothing: the one line on every surface.
+// Returns "DISTURBED: other programs had 48 % of the processors", or nothing; every report shows this same line.
 std::string disturbance_line(const Disturbance& disturbance);
 
-// For every cadence its latency and load, and a line that begins with "THROTTLED" where that was so.
+// Returns each cadence's latency and load, and a line that begins with "THROTTLED" if the device throttled there.
 std::vector<std::string> load_lines(const std::vector<LoadedRuns>& loads, Clock clock);
 
 }  // namespace rung::report

@@ -1,4 +1,4 @@
-// The ladder as a Markdown page.
+// Writes the ladder as a Markdown page.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/markdown.hpp"
 

@@ -1,4 +1,4 @@
-// Text inside Markdown.
+// Escapes text inside Markdown.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/markdown_text.hpp"
 

@@ -1,4 +1,4 @@
-// Text inside Markdown.
+// Escapes text inside Markdown.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace rung::report {
 
-// Text that Markdown and HTML leave as it is, in a table cell too.
+// Returns text that Markdown and HTML show unchanged, in a table cell too.
 std::string markdown_text(std::string_view text);
 
 }  // namespace rung::report

@@ -1,4 +1,4 @@
-// Markup that cannot be injected into.
+// Builds markup in which text cannot inject anything.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/markup.hpp"
 

@@ -1,4 +1,4 @@
-// Markup that cannot be injected into: text becomes part of a page only escaped, by its type.
+// Markup in which text cannot inject anything: by its type, text becomes part of a page only escaped.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 namespace rung::report {
 
-// Text as HTML shows it, in an element and in a quoted attribute; control characters and broken UTF-8 become U+FFFD.
+// Escapes text for an HTML element and a quoted attribute; control characters and broken UTF-8 become U+FFFD.
 std::string escape(std::string_view text);
 
 // Finished markup.
@@ -33,16 +33,16 @@ requires std::is_arithmetic_v<T> T as_markup(T number) { return number; }
 template <class T>
 using Markup = std::decay_t<decltype(as_markup(std::declval<const T&>()))>;
 
-// html("<td>{}</td>", name): every argument but numbers and Html is escaped.
+// Formats html("<td>{}</td>", name): escapes every argument except numbers and Html.
 template <class... Args>
 Html html(std::type_identity_t<fmt::format_string<Markup<Args>&...>> format, const Args&... args) {
   return {[&](auto... ready) { return fmt::vformat(format, fmt::make_format_args(ready...)); }(as_markup(args)...)};
 }
 
-// A dotted name that may break after its dots, slashes and underlines.
+// Returns a dotted name that may break after its dots, slashes and underlines.
 Html breakable(std::string_view name);
 
-// Each item's markup, one after another.
+// Joins the markup of the items.
 template <class Range, class F>
 Html each(const Range& range, F&& f) {
   Html out;

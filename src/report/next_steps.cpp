@@ -1,4 +1,4 @@
-// Reasons for steps, from the receipts of the climb.
+// Derives reasons for next steps from the receipts of the climb.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/next_steps.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 
 using Steps = std::vector<NextStep>;
 
-constexpr int kLeastLength = 16;  // tokens: half of fewer is no other plan worth having
+constexpr int kLeastLength = 16;  // tokens: a plan for half of fewer is not worth having
 
 void add_run(const ClimbResult& r, Steps& steps) {
   if (!r.verified) {
@@ -54,7 +54,7 @@ void add_precision(const ClimbResult& r, Steps& steps) {
        {printable(cheaper.command)}});
 }
 
-// Receipts of other numbers of threads are named "1 thread", "4 threads".
+// Receipts of other thread counts are named "1 thread", "4 threads".
 bool is_of_threads(const Receipt& receipt) {
   return receipt.name.ends_with(" thread") || receipt.name.ends_with(" threads");
 }
@@ -67,7 +67,7 @@ void add_threads(const ClimbResult& r, Steps& steps) {
                    {"rung climb " + subject_words(r, {.threads = r.threads / 2, .shape = {}}) + dtype_words(r)}});
 }
 
-// Tokens of "input_ids=i64[1,128]" among the shapes; 0: there is none.
+// Returns the tokens of "input_ids=i64[1,128]" among the shapes; 0: the shapes have no such input.
 int tokens_of(const std::string& shapes) {
   constexpr std::string_view kInput = "input_ids=i64[1,";
   const size_t at = shapes.find(kInput);

@@ -1,4 +1,4 @@
-// Launches that solve the same problem with the same kernel, taken together.
+// Groups launches that solve the same problem with the same kernel.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/op_groups.hpp"
 
@@ -25,7 +25,7 @@ std::vector<std::string> words(const std::string& label) {
   return out;
 }
 
-// "layer.0.dense" and "layer.1.dense" are "layer.*.dense"; labels of different lengths keep the first.
+// Joins "layer.0.dense" and "layer.1.dense" to "layer.*.dense"; labels of different lengths keep the first.
 std::string common_label(const std::string& a, const std::string& b) {
   std::vector<std::string> x = words(a), y = words(b);
   if (x.size() != y.size()) return a;

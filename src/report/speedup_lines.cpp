@@ -1,4 +1,4 @@
-// Sentences of claims: a race with its interval, or nothing.
+// Writes claims as sentences: a race with its interval, or nothing.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/speedup_lines.hpp"
 
@@ -13,7 +13,7 @@
 namespace rung::report {
 namespace {
 
-// Changes that were raced: neither the canonical forms nor the default plan is one.
+// Counts changes that were raced: the canonical forms and the default plan do not count.
 long tried(const ClimbResult& result) {
   return std::ranges::count_if(result.rungs, [](const Receipt& receipt) {
     return receipt.pairs > 0 && receipt.name != kCanonicalRung && receipt.name != kDefaultPlan;

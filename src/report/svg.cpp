@@ -1,4 +1,4 @@
-// Small charts as SVG.
+// Draws small charts as SVG.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/svg.hpp"
 

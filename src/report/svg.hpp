@@ -1,4 +1,4 @@
-// Small charts as SVG: axes, one-row strips that are as wide as their cell, and plots of a fixed size.
+// Draws small charts as SVG: axes, one-row strips as wide as their cell, and plots of a fixed size.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace rung::report {
 
-// Maps [min, max] to [from, to], clamped; `log` spaces by ratio. Not finite maps to not finite, and is not drawn.
+// Maps [min, max] to [from, to], clamped; `log` spaces by ratio. Non-finite values stay non-finite and are not drawn.
 struct Scale {
   double min = 0, max = 1;
   double from = 0, to = 100;
@@ -17,24 +17,24 @@ struct Scale {
   double operator()(double value) const;
 };
 
-// Round values inside [min, max], about `wanted` of them.
+// Returns round values inside [min, max], about `wanted` in number.
 std::vector<double> linear_ticks(double min, double max, int wanted = 5);
-std::vector<double> log_ticks(double min, double max);  // decades where there are three or more; else digits too
-std::string tick_text(double tick);                     // one digit, or two where it has them: "20", "15"
+std::vector<double> log_ticks(double min, double max);  // decades if there are three or more; else digits too
+std::string tick_text(double tick);                     // one digit, or two if needed: "20", "15"
 
-// x in per cent of the width, y in pixels. CSS classes give colours, so that one drawing serves light, dark and paper.
+// x is in per cent of the width, y in pixels. CSS classes give colours: one drawing serves light, dark and paper.
 class Strip {
  public:
   explicit Strip(double height) : height_(height) {}
   Strip& bar(double from, double to, std::string_view css);
   Strip& line(double x, std::string_view css);  // from top to bottom
-  // The shapes that follow cross bars, whose colours they must not be lost in: each has a halo of the page's colour.
+  // The next three shapes cross bars and must stand out from their colours: each has a halo of the page's colour.
   Strip& crossing(double x, std::string_view css);  // a line
   Strip& whisker(double lo, double hi, std::string_view css);
   Strip& mark(double x, std::string_view css);  // a short upright tick in the middle
   Strip& label(double x, std::string_view text, std::string_view css);
   Html finish(std::string_view description) const;  // an image with a text alternative
-  Html decoration() const;                          // hidden from readers of text: the table says the same
+  Html decoration() const;                          // hidden from screen readers: the table says the same
 
  private:
   double height_;
@@ -45,7 +45,7 @@ struct Point {
   double x = 0, y = 0;
 };
 
-// Pixels of its own; scaled down with the page where it does not fit.
+// A plot has a fixed size in pixels; it is scaled down with the page if it does not fit.
 class Plot {
  public:
   Plot(double width, double height) : width_(width), height_(height) {}

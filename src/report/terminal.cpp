@@ -1,4 +1,4 @@
-// The ladder as a table on a terminal.
+// Prints the ladder as a table on a terminal.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/terminal.hpp"
 
@@ -42,7 +42,7 @@ Line cells(const LadderRow& row, int decimals) {
           scientific(r.rel_l2)};
 }
 
-// Breaks at blanks; a word longer than the width is cut.
+// Breaks text at blanks; cuts a word longer than the width.
 std::vector<std::string> wrap(const std::string& text, size_t width) {
   std::vector<std::string> lines(1);
   for (size_t i = 0; i < text.size();) {
@@ -74,7 +74,7 @@ class Table {
     return (tail.empty() || tail[0] == '\n' ? trimmed(out) : out) + tail + "\n";
   }
 
-  bool beside() const { return used_ + kLeastReason <= width_; }  // reasons stand beside the numbers
+  bool beside() const { return used_ + kLeastReason <= width_; }  // reasons fit beside the numbers
 
  private:
   std::string reason_text(const std::string& reason, std::string_view style) const {

@@ -1,4 +1,4 @@
-// Leaves a climb's reports in a folder.
+// Writes a climb's reports into a folder.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/write.hpp"
 

@@ -1,4 +1,4 @@
-// Leaves a climb's reports in a folder.
+// Writes a climb's reports into a folder.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace rung {
 
-// report.html, report.json and report.md of the folder, which must exist.
+// Adds report.html, report.json and report.md in the folder, which must exist.
 Status add_reports(PendingFiles& files, const ClimbResult& result, const std::string& directory);
 
 }  // namespace rung

@@ -1,4 +1,4 @@
-// Compares the first time with the second.
+// Enqueues each step twice and compares what the host does each time.
 // SPDX-License-Identifier: Apache-2.0
 #include "session/capture_doctor.hpp"
 
@@ -11,7 +11,7 @@ namespace rung {
 namespace {
 
 constexpr double kSlowStartUs =
-    50;  // a first launch that takes the host so much longer than its second set something up
+    50;  // a first launch that takes the host this much longer than its second set something up
 
 constexpr std::array<std::string_view, gpu::kChores> kDone{
     "allocations of device memory",     "modules loaded",    "kernels looked up",

@@ -14,7 +14,7 @@
 namespace rung {
 namespace {
 
-// Everything a launch needs, at addresses that do not move.
+// All data of a launch, at addresses that do not move.
 struct Bound {
   Problem problem;
   std::vector<const void*> inputs;
@@ -22,10 +22,10 @@ struct Bound {
   std::atomic<Fault> fault{Fault::none};
 };
 
-// One phase of a step: a section for the team.
+// One phase of a step, which the team runs together.
 struct Launch {
   void (*run)(const cpu::Call&);
-  cpu::Call call;  // but for the part and the thread
+  cpu::Call call;  // without the part and the thread
 };
 
 class Captured : public Recorder {
@@ -42,7 +42,7 @@ class Captured : public Recorder {
     Status status;
     for (size_t i = 0; i < bound_.size(); ++i) {
       if (bound_[i].fault.load(std::memory_order_relaxed) == Fault::none) continue;
-      Fault fault = bound_[i].fault.exchange(Fault::none);  // all are cleared: the next run starts clean
+      Fault fault = bound_[i].fault.exchange(Fault::none);  // clears all flags: the next run starts clean
       if (status) status = check_fault(fault, plan_.steps[i]);
     }
     return status;
@@ -107,7 +107,7 @@ class Captured : public Recorder {
   cpu::Team& team_;
   const bool calls_library_;
   std::shared_ptr<std::byte> arena_;
-  std::deque<Bound> bound_;           // addresses stay
+  std::deque<Bound> bound_;           // a deque, so addresses stay
   std::vector<Launch> launches_;      // in order
   std::vector<int> parts_;            // of each launch
   std::vector<size_t> first_launch_;  // of each step

@@ -21,7 +21,7 @@ struct Free {
 };
 using Block = std::unique_ptr<std::byte, Free>;
 
-// Not a byte more than asked for, so that a sanitizer sees a kernel that goes beyond.
+// Allocates exactly `bytes`, so that a sanitizer sees a kernel that accesses more.
 Block allocate(uint64_t bytes) {
   void* data = nullptr;
   if (posix_memalign(&data, kBufferAlignment, bytes) != 0) throw std::bad_alloc();

@@ -1,4 +1,4 @@
-// The way into a session: for one thread at a time, and in the process that opened it.
+// Admits one thread at a time into a session, and only in the process that opened it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <atomic>
@@ -11,7 +11,7 @@ namespace rung {
 
 class Entrance {
  public:
-  // Inside for as long as it lives, however the call ends.
+  // Keeps the session entered for as long as it lives, however the call ends.
   class Stay {
    public:
     explicit Stay(std::atomic<bool>* taken) : taken_(taken) {}
@@ -25,7 +25,7 @@ class Entrance {
     std::atomic<bool>* taken_;
   };
 
-  // Errors: wrong usage, another thread is inside, or this process was forked from the one that opened it.
+  // Errors: wrong usage: another thread is inside, or this process was forked from the one that opened the session.
   Result<Stay> enter() {
     if (forked())
       return wrong_usage("this session was opened before this process was forked: open the model in the child");

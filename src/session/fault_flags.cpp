@@ -1,4 +1,4 @@
-// Flags come down behind each run, so that one wait serves both; they are written only where one was raised.
+// Lowers flags after a run only if one was raised; the copy of the flags shares the run's one wait.
 // SPDX-License-Identifier: Apache-2.0
 #include "session/fault_flags.hpp"
 
@@ -29,7 +29,7 @@ Status FaultFlags::check() {
   return status;
 }
 
-// Complete on return: the next run may be in another stream.
+// Waits for the device: the next run may be in another stream.
 Status FaultFlags::lower() {
   left_ = true;
   std::memset(on_host_->data(), 0, on_device_->bytes());

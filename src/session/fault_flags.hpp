@@ -1,4 +1,4 @@
-// The flags that a plan's launches on a GPU raise, and their way to the host.
+// Holds the flags that a plan's launches on a GPU raise, and brings them to the host.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
@@ -11,15 +11,15 @@ namespace rung {
 
 class FaultFlags {
  public:
-  // One for each of the plan's launches, none raised once the queue is empty. Errors: no memory.
+  // Makes one flag for each of the plan's launches; all are lowered once the queue is empty. Errors: no memory.
   static Result<std::unique_ptr<FaultFlags>> make(gpu::Queue& queue, const Plan& plan);
   gpu::Address address(size_t launch) const;
-  // All of them begin at address(0). Who copies them there lets check() look.
+  // Host copy of all flags, which begin at address(0) on the device; check() reads it after the caller made the copy.
   std::byte* on_host() const { return on_host_->data(); }
   size_t bytes() const { return on_device_->bytes(); }
-  // The first that was raised when the last copy was made. They stay up until this lowers them.
+  // Returns the error of the first flag raised in the last copy, and lowers all flags on the device if one was raised.
   Status check();
-  // Before a run: lowers those that check() found and could not lower: they are not the run's.
+  // Call before a run: lowers flags of an earlier run that check() could not lower.
   Status lower_those_left() { return left_ ? lower() : Status{}; }
 
  private:
@@ -29,7 +29,7 @@ class FaultFlags {
   const Plan& plan_;
   std::shared_ptr<gpu::Block> on_device_;
   std::unique_ptr<gpu::Pinned> on_host_;
-  bool left_ = false;  // some were raised, and not lowered on the device
+  bool left_ = false;  // raised flags could not be lowered on the device
 };
 
 }  // namespace rung

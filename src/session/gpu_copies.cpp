@@ -1,4 +1,4 @@
-// Which copy goes which way, and pieces of those that the host stages.
+// Chooses a way for each copy, and uploads staged copies in pieces.
 // SPDX-License-Identifier: Apache-2.0
 #include "session/gpu_copies.hpp"
 
@@ -13,8 +13,8 @@ namespace {
 // The driver copies larger blocks faster than a launch would.
 constexpr size_t kMostOverTheBus = size_t{64} << 10;
 constexpr size_t kMostOnTheDevice = size_t{1} << 20;
-// Small, so that the last one, for which the device waits, is soon there; large beside the microseconds that it takes
-// to ask for an upload.
+// A piece is small, so that the last one, for which the device waits, arrives soon; it is large compared with the
+// microseconds that an upload call takes.
 constexpr size_t kPiece = size_t{512} << 10;
 
 }  // namespace
@@ -37,7 +37,7 @@ Status GpuCopies::out(std::span<const CopyOut> copies, const FaultFlags* flags, 
   return end(stream);
 }
 
-// Copies that an error left behind are dropped.
+// Drops copies that an earlier error left behind.
 void GpuCopies::begin() {
   if (together_) together_->clear();
 }
@@ -48,8 +48,8 @@ bool GpuCopies::goes_together(Way way, const void* at, size_t bytes) const {
   return way == Way::device ? bytes <= kMostOnTheDevice && reaches(at) : bytes <= kMostOverTheBus;
 }
 
-// A kernel that read memory which is not where the caller says would fault, and end the device for this process. The
-// driver's copy gives an error instead, or copies.
+// Returns whether a kernel reaches this memory. If the caller's memory is not where they say, a kernel that reads it
+// would fault and end the device for this process; the driver's copy returns an error instead, or copies.
 bool GpuCopies::reaches(const void* at) const {
   const gpu::Runtime& runtime = gpu_.runtime();
   bool answer = false;

@@ -1,4 +1,4 @@
-// The copies before and after a run on a GPU: small ones together as one launch, the others one by one.
+// Copies before and after a run on a GPU: small copies together as one launch, the others one by one.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
@@ -14,13 +14,13 @@ namespace rung {
 // Used by one thread at a time, with the device's context current.
 class GpuCopies {
  public:
-  // Between memory and the plan's buffers, whose arena begins at that address. Errors: those of RangeCopies::make().
+  // Copies between memory and the plan's buffers; `arena` is their address. Errors: those of RangeCopies::make().
   static Result<std::unique_ptr<GpuCopies>> make(gpu::Gpu& gpu, const Plan& plan, gpu::Address arena);
 
-  // Into the stream. What is staged has been read on return: in pieces, each of which is on its way to the device while
-  // the host copies the next.
+  // Copies into the plan's buffers in the stream. Staged memory has been read on return: the host copies it in pieces,
+  // each of which is uploaded while the host copies the next.
   Status in(std::span<const CopyIn> copies, gpu::Stream stream);
-  // With the flags, if there are any, for their check().
+  // Copies out, and copies the flags, if any, to the host for their check().
   Status out(std::span<const CopyOut> copies, const FaultFlags* flags, gpu::Stream stream);
 
  private:

@@ -1,4 +1,4 @@
-// GPU recorders: a plan bound to device addresses, launched one by one or as a graph recorded once.
+// GPU recorders: bind a plan to device addresses, and launch it step by step or as a graph recorded once.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <deque>
@@ -21,7 +21,7 @@
 namespace rung {
 namespace {
 
-// A launch with all it needs at addresses that do not move.
+// A launch and all its data, at addresses that do not move.
 struct BoundStep {
   const Kernel* kernel = nullptr;
   Problem problem;
@@ -30,8 +30,8 @@ struct BoundStep {
   std::shared_ptr<void> state;
 };
 
-// Has a queue of its own, so that several run at once; each public function makes the device's context current for what
-// it launches, on whichever thread it is called.
+// Each recorder has its own queue, so that several can run at once. Each public function makes the device's context
+// current for its launches, on whichever thread it is called.
 class GpuRecorder : public Recorder {
  public:
   GpuRecorder(const Plan& plan, const States& states, bool stepwise)
@@ -167,7 +167,7 @@ class GpuRecorder : public Recorder {
   }
   Status check(int code) const { return gpu_.check(code, "plan"); }
 
-  // An emulator tells of a launch that reads what no other wrote; zeros would hide that.
+  // On an emulator, clears only ports: zeros elsewhere would hide reads of unwritten memory, which it reports.
   Status clear_arena() {
     if (!counts_) return queue_->fill(arena_->address(), 0, plan_.arena_bytes);
     const auto clear = [this](uint32_t index) { return queue_->fill(buffer(index), 0, plan_.buffers[index].bytes); };
@@ -198,11 +198,11 @@ class GpuRecorder : public Recorder {
     const BoundStep& bound = bound_[index];
     Status done = gpu::enqueue(*bound.kernel, {bound.problem, bound.inputs.data(), bound.output, bound.scratch,
                                                bound.state.get(), bound.fault, *queue_, gpu_, stream});
-    bool earlier = device_failed(done) && !stepwise_;  // told late, by whoever comes next
+    bool earlier = device_failed(done) && !stepwise_;  // an earlier run's fault, reported late
     return named(index, std::move(done), earlier ? "at or before " : "");
   }
 
-  // An error with the op of that launch in front.
+  // Prefixes an error with the op of that launch.
   Status named(size_t index, Status done, std::string_view where = "") const {
     const Step& step = plan_.steps[index];
     if (!done)
@@ -211,7 +211,7 @@ class GpuRecorder : public Recorder {
     return done;
   }
 
-  // Microseconds of a graph of these steps, `rounds` times.
+  // Returns the microseconds of a graph that repeats these steps `rounds` times.
   Result<double> time_rounds(std::span<const size_t> steps, size_t rounds) {
     const int replays = counts_ ? 1 : 5;
     RUNG_TRY(auto graph, gpu::TimedGraph::record(*queue_, [&]() -> Status {
@@ -228,7 +228,7 @@ class GpuRecorder : public Recorder {
     return median(std::move(us));
   }
 
-  // Makes the stream wait for the runs that are in flight.
+  // Makes the stream wait for the runs in flight.
   Status hold_back(gpu::Stream stream) const {
     if (flight_ == Flight::none || (flight_ == Flight::in_queue && stream == queue_->stream())) return {};
     const gpu::CurrentContext current(gpu_);
@@ -268,7 +268,7 @@ class GpuRecorder : public Recorder {
     return {};
   }
 
-  // Waits for every launch before the next: a fault of the device is that of the launch before the wait.
+  // Waits for every launch before the next: then a device fault belongs to the launch just before the wait.
   Status step_through(gpu::Stream stream) {
     for (size_t i = 0; i < bound_.size(); ++i) {
       Status done = enqueue(i, stream);
@@ -286,7 +286,7 @@ class GpuRecorder : public Recorder {
   gpu::Gpu& gpu_;
   const gpu::Runtime& runtime_;
   bool stepwise_;
-  const bool counts_;  // instructions, whose number a second look would not change
+  const bool counts_;  // the device counts instructions, and a second measurement gives the same count
   std::unique_ptr<gpu::Queue> queue_;
   std::vector<std::shared_ptr<gpu::Block>> weights_;
   std::shared_ptr<gpu::Block> arena_;
@@ -296,11 +296,11 @@ class GpuRecorder : public Recorder {
   std::deque<BoundStep> bound_;
   bool may_fault_ = false;                      // some op checks its operands' values
   gpu::Event start_ = nullptr, end_ = nullptr;  // around eager launches in the queue
-  // Where runs are that nobody has waited for. All of them are over when the last one is: each was held back by the one
+  // The place of runs that were not waited for yet. All are complete when the last one is: each waits for the one
   // before.
   enum class Flight : uint8_t { none, in_queue, elsewhere } flight_ = Flight::none;
   bool timed_ = false;                           // the run in the queue has events around its launches
-  std::unique_ptr<gpu::Mark> copied_in_, done_;  // behind the copies in of the last run with a stream, and behind it
+  std::unique_ptr<gpu::Mark> copied_in_, done_;  // marks after the last streamed run's copies in, and after that run
   std::unique_ptr<gpu::TimedGraph> graph_;       // of all launches; null: eager
   std::vector<std::string> notes_;
 };

@@ -1,4 +1,4 @@
-// Remembers which host blocks are on the device by their address, for as long as both are held.
+// Remembers by address which host blocks are on the device, for as long as both blocks are held.
 // SPDX-License-Identifier: Apache-2.0
 #include "session/gpu_weights.hpp"
 
@@ -11,7 +11,7 @@ namespace rung {
 namespace {
 
 struct Uploaded {
-  std::weak_ptr<const std::byte> host;  // gone: the address may have been given to something else
+  std::weak_ptr<const std::byte> host;  // expired: the address may have been reused
   std::weak_ptr<gpu::Block> device;
 };
 

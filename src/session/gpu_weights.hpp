@@ -8,8 +8,8 @@
 
 namespace rung {
 
-// By the plan's weight index. Errors: not enough device memory for what is not there yet plus `more` bytes, said before
-// anything is allocated.
+// Returns blocks by the plan's weight index. Errors, before anything is allocated: not enough device memory for the
+// missing blocks plus `more` bytes.
 Result<std::vector<std::shared_ptr<gpu::Block>>> upload_weights(const Plan& plan, size_t more);
 
 }  // namespace rung

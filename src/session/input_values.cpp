@@ -1,4 +1,4 @@
-// Ranges of integers, and floats that are numbers.
+// Checks ranges of integers, and floats for NaN and infinity.
 // SPDX-License-Identifier: Apache-2.0
 #include "session/input_values.hpp"
 

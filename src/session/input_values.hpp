@@ -1,4 +1,4 @@
-// Checks of the values that an input of a plan may hold, wherever they lie.
+// Checks the values of a plan's input, in whatever memory they lie.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
@@ -7,9 +7,9 @@
 
 namespace rung {
 
-// Integers within the input's range, bools that are 0 or 1, floats without NaN or infinity but -inf where `masks` says
-// that they are a mask. `values`: row-major, of the input's type. Takes no memory unless it fails. Errors name the
-// input, what was got and what was wanted.
+// Checks that integers are within the input's range, bools are 0 or 1, and floats are not NaN or infinite, except -inf
+// where `masks` says that the input is a mask. `values`: row-major, of the input's type. Takes no memory unless it
+// fails. Errors name the input, the value it has and the values allowed.
 Status check_input_values(const PlanInput& input, const std::byte* values, const std::function<bool()>& masks);
 
 }  // namespace rung

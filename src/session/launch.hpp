@@ -1,5 +1,4 @@
-// The steps that both recorders of a processor take around a kernel: nothing may be thrown out of a thread, nor handled
-// within oneDNN's code.
+// Runs a kernel for both CPU recorders: no exception may leave a thread, and none may be handled within oneDNN's code.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <exception>
@@ -9,7 +8,7 @@
 
 namespace rung {
 
-// One part of a launch. The others are done whatever happens.
+// Runs one part of a launch and catches its exceptions; the other parts run whatever happens.
 inline void launch_on_thread(void (*run)(const cpu::Call&), const cpu::Call& call) {
   try {
     run(call);
@@ -18,8 +17,8 @@ inline void launch_on_thread(void (*run)(const cpu::Call&), const cpu::Call& cal
   }
 }
 
-// Does the plan call a library? oneDNN's calls hold signals (base/signals.hpp); held for a whole run, they cost one
-// pair of system calls instead of one for each launch.
+// Returns whether the plan calls a library. oneDNN's calls hold signals (base/signals.hpp); holding them for a whole
+// run costs one pair of system calls instead of one for each launch.
 bool calls_library(const Plan& plan);
 
 }  // namespace rung

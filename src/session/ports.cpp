@@ -1,4 +1,4 @@
-// Binding, and the copies before and after a run. On a processor a port's own memory is the plan's buffer.
+// Binds ports, and prepares the copies before and after a run. On a CPU a port's own memory is the plan's buffer.
 // SPDX-License-Identifier: Apache-2.0
 #include "session/ports.hpp"
 
@@ -11,8 +11,8 @@
 namespace rung {
 namespace {
 
-// The way to copy the caller's memory. The driver copies memory that the caller says is pinned: if it is not, the copy
-// is slow, and still right.
+// Returns the way to copy the caller's memory. The driver copies memory that the caller calls pinned: if it is not, the
+// copy is slow but still correct.
 Way way_of(Place place, Way of_host) {
   return place == Place::device ? Way::device : place == Place::pinned ? Way::driver : of_host;
 }
@@ -42,7 +42,7 @@ Status Ports::check_output(size_t index) const {
   return wrong_usage("there is no output {}: the plan has {}, counted from 0", index, out_.size());
 }
 
-// The value, or zeros, into own memory, which a run in flight may still be reading.
+// Writes the value, or zeros, into own memory, which a run in flight may still be reading.
 Status Ports::fill_own(size_t index, const Tensor* value) {
   const In& in = in_[index];
   const PlanInput& input = plan_.inputs[index];
@@ -143,7 +143,7 @@ Result<const RunCopies*> Ports::before_run() {
   return &copies_;
 }
 
-// Into the plan's buffers of a processor; a GPU's recorder stages it, where nothing is read any more by then.
+// Copies the caller's memory into a CPU plan's buffers; a GPU's recorder stages it later, in memory no longer read.
 Status Ports::take_from_caller() {
   if (std::none_of(in_.begin(), in_.end(), [](const In& in) { return in.is_staged(); })) return {};
   RUNG_CHECK(recorder_.finish_copies_in());

@@ -1,4 +1,4 @@
-// The memory that a session's inputs and outputs are bound to, and the copies that a run makes for them.
+// The memory to which a session's inputs and outputs are bound, and the copies that a run makes for it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
@@ -9,34 +9,34 @@
 
 namespace rung {
 
-// Indices are those of plan.inputs and plan.outputs. Where a GPU runs the plan, the caller's host memory goes by way of
-// the port's own, but for what is said to be pinned.
+// Indices are those of plan.inputs and plan.outputs. If a GPU runs the plan, the caller's host memory is copied through
+// the port's own memory, unless it is said to be pinned.
 class Ports {
  public:
-  // Every input at its default. Both outlive it.
+  // Sets every input to its default. The plan and the recorder outlive the ports.
   Ports(const Plan& plan, Recorder& recorder);
 
-  // As session.hpp says.
+  // These functions are documented in session.hpp.
   Result<std::byte*> own_input(size_t index, Place place);
   Result<std::byte*> own_output(size_t index, Place place);
   Status bind_input(size_t index, Place place, const void* from);
   Status bind_output(size_t index, Place place, void* to);
   Status unbind_input(size_t index);
   Status unbind_output(size_t index);
-  // Values of the inputs' types, which were checked; defaults for those left out.
+  // Sets checked values of the inputs' types, and defaults for inputs not given.
   Status set(const NamedTensors& given);
 
-  // For a run: refuses missing inputs, makes sure that the caller's host memory may be copied, and says what the run is
-  // to copy; on a processor, all that is done. Nothing may be owed. On an error nothing is to run.
+  // Prepares a run: refuses missing inputs, waits until the caller's host memory may be copied, and returns the run's
+  // copies; on a CPU it makes these copies itself. Nothing may be owed. After an error the caller must not start a run.
   Result<const RunCopies*> before_run();
-  // The values in host memory that the run reads: what is staged where it is staged, so that no one changes what was
-  // checked.
+  // Checks the host values that the run reads. It checks staged values in their staging memory, so that no one changes
+  // them after the check.
   Status check_values();
-  // The run is enqueued.
+  // Called when the run is enqueued.
   void enqueued();
-  // Does it owe the caller's host memory its results?
+  // Returns whether results are still owed to the caller's host memory.
   bool owes() const { return !owed_.empty(); }
-  // The run is over: what is owed is copied if it went well.
+  // Called when the run is over: copies owed results if it succeeded.
   void over(bool well);
 
   bool leads_to_mask(size_t input);  // remembers the answer
@@ -46,11 +46,11 @@ class Ports {
   struct In {
     From from = From::nothing;
     Place place = Place::host;      // of own memory or the caller's
-    bool default_in_place = false;  // of a fallback: the buffer holds it
+    bool default_in_place = false;  // of a fallback: the buffer already holds it
     const void* memory = nullptr;   // the caller's
-    std::byte* on_host = nullptr;   // the port's own; null: not asked for so far
+    std::byte* on_host = nullptr;   // the port's own; null: not requested so far
     std::optional<bool> is_mask;
-    // Its values in host memory, which the run's copies read; null: there are none.
+    // Returns the values in host memory that the run's copies read; null: none.
     const std::byte* values() const {
       const bool runs_read = from == From::own || from == From::caller;
       if (!runs_read || place == Place::device) return nullptr;

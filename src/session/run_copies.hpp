@@ -1,4 +1,4 @@
-// The copies that a run makes around its launches, between buffers of a plan and other memory.
+// The copies that a run makes around its launches, between the plan's buffers and other memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -7,27 +7,27 @@
 
 namespace rung {
 
-// Where memory lies. `pinned`: the host's, where the device reads and writes it by itself. `device`: the session's GPU.
-// A session of the processor has the host's alone, whatever is said.
+// The place of memory. `pinned`: host memory that the device reads and writes itself. `device`: the session's GPU. In a
+// CPU session all memory counts as host memory.
 enum class Place : uint8_t { host, pinned, device };
 
-// Who copies between a buffer of the plan and a copy's other side.
+// The way of a copy between a buffer of the plan and other memory.
 enum class Way : uint8_t {
-  driver,  // memory of the host's that stays as it is until the copy is done
-  staged,  // memory of the host's that the host itself copies, by way of what Recorder::memory() gave
-  own,     // what Recorder::memory() gave of the host's: the device's kernels reach it, too
-  device,  // memory of the device
+  driver,  // the driver copies host memory that stays unchanged until the copy is done
+  staged,  // the host copies its memory into that of Recorder::memory(), which is uploaded
+  own,     // host memory of Recorder::memory(): the device's kernels reach it, too
+  device,  // device memory
 };
 
-// `bytes` as the buffer has.
+// A copy into a buffer; `bytes` is the buffer's size.
 struct CopyIn {
   uint32_t buffer = 0;
   Way way = Way::driver;
   const void* from = nullptr;
   size_t bytes = 0;
-  std::byte* through = nullptr;  // of a staged one
+  std::byte* through = nullptr;  // staging memory, if staged
 };
-// Never staged.
+// A copy out of a buffer; it is never staged.
 struct CopyOut {
   uint32_t buffer = 0;
   Way way = Way::driver;
@@ -35,7 +35,7 @@ struct CopyOut {
   size_t bytes = 0;
 };
 
-// None on a processor, whose buffers the host reads and writes.
+// The copies of a run. They are empty on a CPU, where the host reads and writes the buffers.
 struct RunCopies {
   std::vector<CopyIn> in;
   std::vector<CopyOut> out;

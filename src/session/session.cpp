@@ -1,4 +1,4 @@
-// Sessions: who may enter, and a run from its copies to its errors.
+// Sessions: entrance, and a run from its copies to its errors.
 // SPDX-License-Identifier: Apache-2.0
 #include "session/session.hpp"
 
@@ -30,7 +30,7 @@ Result<std::unique_ptr<Recorder>> make_recorder(const Plan& plan, cpu::Team* tea
 
 }  // namespace
 
-// At an address of its own: those who are inside and the ports refer to it.
+// Has a fixed address, because the ports and threads inside refer to it.
 struct Session::Parts {
   Parts(std::shared_ptr<const Plan> of, std::shared_ptr<cpu::Team> by, std::shared_ptr<States> and_states,
         std::unique_ptr<Recorder> with)
@@ -39,8 +39,8 @@ struct Session::Parts {
         states(std::move(and_states)),
         recorder(std::move(with)),
         ports(*plan, *recorder) {}
-  // In a child, what a recorder would wait for and give back is the parent's: the device is of no use here, and threads
-  // of libraries are not here either. It is leaked.
+  // A forked child leaks the recorder: what it would wait for and free belongs to the parent, and neither the device
+  // nor library threads work in the child.
   ~Parts() {
     if (entrance.forked()) (void)recorder.release();
   }
@@ -61,7 +61,7 @@ struct Session::Parts {
   std::unique_ptr<Recorder> recorder;
   Ports ports;
   Entrance entrance;
-  Status untold;  // the first error of runs that are over, for wait()
+  Status untold;  // first error of completed runs, for wait()
 };
 
 Status Session::Parts::check_value(size_t index, const Tensor& value) {
@@ -94,8 +94,8 @@ Status Session::Parts::set_inputs(const NamedTensors& given) {
   return ports.set(given);
 }
 
-// Once it has begun on a device, it is waited for, whatever happens. A bad value is told rather than the fault that
-// came of it.
+// Once the run has begun on a device, it waits for it, whatever happens. It reports a bad value rather than the fault
+// that the value caused.
 Status Session::Parts::run() {
   settle();
   RUNG_CHECK(states->check_readable(*plan));
@@ -168,7 +168,7 @@ const Plan& Session::plan() const { return *parts_->plan; }
 Recorder& Session::recorder() { return *parts_->recorder; }
 cpu::Team& Session::team() { return *parts_->team; }
 
-// Each member enters, then does what the parts do.
+// Each member function enters, then calls the parts.
 #define RUNG_ENTER() RUNG_TRY([[maybe_unused]] const auto stay, parts_->entrance.enter())
 
 Result<std::byte*> Session::own_input(size_t index, Place place) {

@@ -1,4 +1,4 @@
-// Selection by shapes.
+// Selects a plan of a set by shapes.
 // SPDX-License-Identifier: Apache-2.0
 #include "session/set_session.hpp"
 
@@ -23,7 +23,7 @@ Result<SetSession> SetSession::create(PlanSet plans, SessionOptions options) {
 
 Status SetSession::select(const Shapes& shapes) {
   RUNG_TRY(const size_t serving, plans_.serving(shapes));
-  // Runs that are in flight write states that the other plan reads.
+  // Runs in flight may write states that the other plan reads.
   if (serving != selected_ && !plans_[selected_]->states.empty()) RUNG_CHECK(selected().wait());
   selected_ = serving;
   return {};

@@ -1,4 +1,4 @@
-// The sessions of a set's plans, one of which is selected: runs go to it.
+// The sessions of a set's plans; runs go to the one selected.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "plan/plan_set.hpp"
@@ -6,11 +6,11 @@
 
 namespace rung {
 
-// Used by one thread at a time, as each of its sessions is. The first plan is selected at first. Inputs and outputs
+// One thread at a time may use it, as for each of its sessions. The first plan is selected at first. Inputs and outputs
 // that were bound in one session stay bound there while another is selected.
 class SetSession {
  public:
-  // One session for each plan, in the set's order; on a processor, plans of as many threads share a team. Errors: those
+  // Makes one session for each plan, in the set's order; CPU plans with equal thread counts share a team. Errors: those
   // of Session::create() and of starting threads.
   static Result<SetSession> create(PlanSet plans, SessionOptions options = {});
 
@@ -18,11 +18,11 @@ class SetSession {
   Session& operator[](size_t index) { return sessions_[index]; }
   Session& selected() { return sessions_[selected_]; }
   size_t selected_index() const { return selected_; }
-  // The plan that serves these shapes is selected. Errors (mismatch): none does, or several do; nothing changes then.
+  // Selects the plan that serves these shapes. Errors (mismatch): none does, or several do; then nothing changes.
   Status select(const Shapes& shapes);
-  // Waits for all runs; then states hold their initial values again. Errors: the device failed.
+  // Waits for all runs, then resets states to their initial values. Errors: the device failed.
   Status reset_states();
-  // Selects by the shapes of the inputs given, where there are several plans; then Session::infer().
+  // Selects by the shapes of the given inputs, if there are several plans; then calls Session::infer().
   Result<std::vector<std::pair<std::string, Tensor>>> infer(const NamedTensors& given);
 
  private:

@@ -1,4 +1,4 @@
-// Host blocks or device blocks behind one table by name.
+// Keeps host blocks or device blocks in one table by state name.
 // SPDX-License-Identifier: Apache-2.0
 #include "session/states.hpp"
 
@@ -48,7 +48,7 @@ gpu::Address States::address(const Plan& plan, uint32_t buffer) const {
   return held.device ? held.device->address() : std::bit_cast<gpu::Address>(held.host.get());
 }
 
-// Zeros where there is no value, so that no answer ever depends on what the memory held before.
+// Writes zeros where there is no value, so that no answer ever depends on earlier contents of the memory.
 Status States::fill(Held& held) {
   const PlanState& state = *held.state;
   const size_t bytes = state.type.bytes();

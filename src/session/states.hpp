@@ -1,5 +1,5 @@
-// The states of a set of plans: memory that outlives runs, shared by the plans that name it, and which of it holds a
-// value.
+// The states of a set of plans: memory that outlives runs, shared by the plans that name it, and a note whether each
+// state holds a value.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
@@ -15,19 +15,20 @@ namespace rung {
 
 class States {
  public:
-  // Memory on the plans' device, with initial values. Errors: no memory, naming the amount; the device failed.
+  // Makes the states on the plans' device, with initial values. Errors: no memory, naming the amount; the device
+  // failed.
   static Result<std::shared_ptr<States>> make(const PlanSet& plans);
 
-  // Where a plan's buffer lies, in host memory or on the device; 0: it is no state's.
+  // Returns the address of a plan's buffer, in host memory or on the device; 0: the buffer holds no state.
   gpu::Address address(const Plan& plan, uint32_t buffer) const;
-  // Initial values again; a state without one holds nothing.
+  // Restores the initial values; a state without one holds nothing.
   Status reset();
 
-  // Before a run: does every state that the plan reads hold a value? Errors (mismatch) name the one that does not.
+  // Called before a run: checks that each state the plan reads holds a value. Errors (mismatch) name one that does not.
   Status check_readable(const Plan& plan) const;
-  // After a run: the states that the plan writes hold a value if the run went well, and nothing if it failed.
+  // Called after a run: the states that the plan writes hold a value if the run succeeded, and nothing if it failed.
   void ran(const Plan& plan, bool well);
-  // A copy of the value. Errors: no such state, or one that holds nothing (mismatch).
+  // Returns a copy of the value. Errors: no such state, or one that holds nothing (mismatch).
   Result<Tensor> value(std::string_view name) const;
 
  private:
@@ -44,7 +45,7 @@ class States {
   Status fill(Held& held);
 
   PlanSet plans_;
-  std::unique_ptr<gpu::Queue> queue_;  // of a GPU, where there are states
+  std::unique_ptr<gpu::Queue> queue_;  // on a GPU, if there are states
   std::map<std::string_view, Held> held_;
   std::map<const Plan*, Uses> uses_;
 };

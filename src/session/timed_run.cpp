@@ -1,4 +1,4 @@
-// The recorder has a device's own count.
+// Takes a device's own count from the recorder.
 // SPDX-License-Identifier: Apache-2.0
 #include "session/timed_run.hpp"
 

@@ -1,4 +1,4 @@
-// One run, and what it took: by the host's clock, or counted where a device has no time.
+// Times one run by the host's clock, or counts instructions where a device has no time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
@@ -7,12 +7,12 @@
 
 namespace rung {
 
-// Seconds from the call until the run is complete. On a device that counts instructions (GpuInfo::counts_instructions):
-// the run's count in the same place, kInstructionsPerMs as a millisecond, and at least one. Errors: the run's.
+// Returns the seconds from the call until the run is complete. For a device that counts instructions
+// (GpuInfo::counts_instructions), kInstructionsPerMs count as a millisecond, at least one. Errors: the run's.
 Result<double> timed_run(Session& session);
 
-// timed_run() again and again, for as long as `session` lives. Where instructions are counted all runs have one count:
-// the first tells it for those after it, which do not run.
+// Returns a function that calls timed_run(), valid as long as `session` lives. Where instructions are counted all runs
+// have the same count: the first call runs, later ones return its count without a run.
 std::function<Result<double>()> timed_runs(Session& session);
 
 }  // namespace rung

@@ -13,11 +13,11 @@ namespace rung::stacks {
 namespace {
 
 constexpr size_t kHeadBytes = size_t{1} << 20;
-constexpr size_t kMostNamed = 20;  // lines that cannot be read, each by itself
+constexpr size_t kMostNamed = 20;  // lines that cannot be read, listed individually
 
 enum class Kind : uint8_t { trace, log, tuning_file };
 
-// A trace is JSON, packed or not, or a folder; tuning files are neither.
+// A trace is JSON, compressed or not, or a folder; tuning files are neither.
 Result<Kind> kind_of(const std::string& path) {
   std::error_code unknown;
   if (std::filesystem::is_directory(path, unknown)) return Kind::trace;
@@ -64,7 +64,7 @@ Result<GemmList> read_gemm_list(const std::string& path) {
     list = gemms_of(recording);
   } else {
     auto read = kind == Kind::log ? read_gemm_log(path) : list_of_tuning_file(path);
-    if (!read && kind != Kind::log)  // a server's log, which begins with other lines
+    if (!read && kind != Kind::log)  // may be a server's log, which begins with other lines
       if (auto log = read_gemm_log(path); log && !log->shapes().empty()) read = std::move(log);
     if (!read) return read;
     list = std::move(*read);

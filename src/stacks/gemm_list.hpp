@@ -1,4 +1,4 @@
-// A list of matrix products out of a file: rung's own list, a file of another stack, or a trace with shapes.
+// Reads a list of matrix products from a file: rung's own list, a file of another stack, or a trace with shapes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace rung::stacks {
 
 class GemmList {
  public:
-  std::string source;  // what the file is: "tunableop_untuned", "PyTorch profiler"
-  // In the order in which they came first, no two the same product: their counts are added up.
+  std::string source;  // the kind of file: "tunableop_untuned", "PyTorch profiler"
+  // Returns the products in the order of first appearance; equal ones are merged and their counts added up.
   const std::vector<GemmShape>& shapes() const { return shapes_; }
-  // Lines that were left out or assumed, and how often.
+  // Returns the reasons for lines left out or assumptions made, and how often each occurred.
   const std::map<std::string, int64_t, std::less<>>& remarks() const { return remarks_; }
 
   void add(GemmShape shape);
@@ -29,10 +29,10 @@ class GemmList {
   std::map<std::string, int64_t, std::less<>> remarks_;
 };
 
-// The file's content says what it is. Errors: it cannot be read, is nothing that has products, or has none.
+// Recognises the file by its content. Errors: it cannot be read, is of an unknown kind, or has no products.
 Result<GemmList> read_gemm_list(const std::string& path);
 
-// The products among a recording's host operations.
+// Returns the products among a recording's host operations.
 GemmList gemms_of(const trace::Recording& recording);
 
 }  // namespace rung::stacks

@@ -1,5 +1,5 @@
-// A line is a program's options ("-m 8 --lda 8"), a list in braces ("{ M: 8, lda: 8 }") or aiter's sentence
-// ("M:8, N:16"): all become names and values.
+// Reads log lines: a program's options ("-m 8 --lda 8"), a list in braces ("{ M: 8, lda: 8 }") or aiter's sentence
+// ("M:8, N:16"); all become names and values.
 // SPDX-License-Identifier: Apache-2.0
 #include "stacks/gemm_log.hpp"
 
@@ -21,7 +21,7 @@ constexpr size_t kChunk = size_t{1} << 16;
 
 struct LogForm {
   std::string_view mark;    // in every line
-  std::string_view source;  // who wrote it
+  std::string_view source;  // the program that wrote it
   Values (*values)(std::string_view line);
 };
 
@@ -45,7 +45,7 @@ bool is_option(std::string_view word) {
   return word.size() > 1 && word.front() == '-' && !(word[1] >= '0' && word[1] <= '9') && word[1] != '.';
 }
 
-// One name for what two programs call differently.
+// Returns one name for options that two programs call differently.
 std::string common_name(std::string_view name) {
   constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"transposeA", "transA"},
                                                                       {"transposeB", "transB"},
@@ -62,7 +62,7 @@ std::string common_name(std::string_view name) {
   return std::string(found == std::end(kNames) ? name : found->second);
 }
 
-// "-m 8 --bias_vector --lda 8": an option without a value is true.
+// Reads "-m 8 --bias_vector --lda 8": an option without a value is true.
 Values values_of_options(std::string_view line) {
   Values values;
   std::string open;
@@ -78,7 +78,7 @@ Values values_of_options(std::string_view line) {
   return values;
 }
 
-// "{ M: 8, transA: 'T' }"
+// Reads "{ M: 8, transA: 'T' }".
 Values values_in_braces(std::string_view line) {
   Values values;
   line.remove_prefix(std::min(line.find('{'), line.size()));
@@ -90,7 +90,7 @@ Values values_in_braces(std::string_view line) {
   return values;
 }
 
-// "shape is M:8, N:16, K:16 dtype='torch.bfloat16' bias=False, q_dtype_w:torch.int8, not found tuned config in FILE,"
+// Reads "shape is M:8, N:16, K:16 dtype='torch.bfloat16' bias=False, q_dtype_w:torch.int8, not found tuned config in".
 Values values_of_sentence(std::string_view line) {
   Values values;
   const size_t begin = line.find("shape is "), end = line.find("not found tuned config");
@@ -128,7 +128,7 @@ Result<int64_t> size_at(const Values& values, std::string_view name, std::option
   return mismatch("{}: got {}, wanted a whole number", name, text.empty() ? "none" : shown(text));
 }
 
-// "bf16_r", rocBLAS's letters, "torch.bfloat16".
+// Reads "bf16_r", rocBLAS's letters or "torch.bfloat16".
 std::optional<ElementType> type_of(std::string_view word) {
   constexpr std::pair<std::string_view, ElementType> kLetters[] = {
       {"h", ElementType::f16}, {"s", ElementType::f32}, {"d", ElementType::f64}, {"i8", ElementType::i8}};
@@ -152,7 +152,7 @@ Result<char> transpose_at(const Values& values, std::string_view name) {
   return mismatch("{}: got {}, wanted N or T", name, word.empty() ? "none" : shown(word));
 }
 
-// "gemm_ex" of "rocblas_gemm_ex" and "rocblas_sgemm_ex"; the letter is the type. Errors: no matrix product.
+// Takes "gemm_ex" from "rocblas_gemm_ex" and "rocblas_sgemm_ex"; the letter is the type. Errors: no matrix product.
 Status take_function(std::string_view function, Values& values) {
   constexpr std::string_view kPrefix = "rocblas_";
   if (function.starts_with(kPrefix)) function.remove_prefix(kPrefix.size());
@@ -222,7 +222,7 @@ Result<GemmShape> blas_shape(Values values) {
   return shape_of(blas, shape);
 }
 
-// The file that has no row says the rest: "a8w8_blockscale_tuned_gemm.csv".
+// The name of the file that lacks a row gives the other types: "a8w8_blockscale_tuned_gemm.csv".
 Status take_aiter_types(const Values& values, GemmShape& shape) {
   const std::string_view file = value_at(values, "file"), quantised = value_at(values, "q_dtype_w");
   const auto has = [&](std::string_view part) { return file.find(part) != file.npos; };
@@ -251,7 +251,7 @@ Result<GemmShape> aiter_shape(const Values& values) {
   return shape;
 }
 
-// 16320 of "  16320 ./rocblas-bench -f gemm_ex".
+// Returns 16320 for "  16320 ./rocblas-bench -f gemm_ex".
 int64_t count_before(std::string_view line) {
   const std::string_view first = trimmed(line);
   return std::max<int64_t>(whole_number(first.substr(0, first.find(' '))).value_or(1), 1);
@@ -280,7 +280,7 @@ class LogReader {
   GemmList list_;
 };
 
-// Calls take(line) for all lines, and skip() for one that is too long.
+// Calls take(line) for each line, and skip() for a line that is too long.
 template <class F, class G>
 Status each_line(trace::ByteSource source, const F& take, const G& skip) {
   std::string text, chunk(kChunk, '\0');

@@ -1,4 +1,4 @@
-// Matrix products out of what AMD's libraries log: their lines among whatever else the program printed.
+// Reads matrix products from logs of AMD's libraries: their lines may stand among any other output of the program.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace rung::stacks {
 
-// HIPBLASLT_LOG_MASK=32 and 64, ROCBLAS_LAYER=2 and 4, and aiter's lines about products without a tuned row. Of the
-// beginning of a file: is such a line in it?
+// Returns whether the beginning of a file contains a line of HIPBLASLT_LOG_MASK=32 or 64, of ROCBLAS_LAYER=2 or 4, or
+// of aiter about a product without a tuned row.
 bool looks_like_gemm_log(std::string_view head);
-// Lines that are none of theirs say nothing. A number before a line, as `uniq -c` writes it, counts it.
+// Skips all other lines. A number before a line, as `uniq -c` writes it, is its count.
 Result<GemmList> read_gemm_log(const std::string& path);
 
 }  // namespace rung::stacks

@@ -1,4 +1,4 @@
-// Operands and op of a product.
+// Makes the operands and the op of a product.
 // SPDX-License-Identifier: Apache-2.0
 #include "stacks/gemm_problem.hpp"
 
@@ -7,7 +7,7 @@
 namespace rung::stacks {
 namespace {
 
-// As Workbench's: it only orders products that a budget may not all reach.
+// The value is Workbench's: it only orders products, of which a budget may not reach all.
 constexpr double kFlopsPerByte = 100;
 
 Result<DType> dtype_of(ElementType type) {
@@ -16,7 +16,7 @@ Result<DType> dtype_of(ElementType type) {
   return fail("kernels here do not compute in {}", name_of(type));
 }
 
-// rows x columns; `stride` apart where they are stored, as they stand or the other way round. 0: without a gap.
+// A rows x columns matrix; rows are `stride` elements apart in memory, as given or transposed. 0: without a gap.
 struct Stored {
   int64_t rows, columns, stride;
   bool transposed;
@@ -32,7 +32,7 @@ struct Stored {
 };
 
 Stored x_of(const GemmShape& shape) { return {shape.m, shape.k, shape.x_stride, transposes_x(shape.layout)}; }
-// As [n, k].
+// Returns w stored as [n, k].
 Stored w_of(const GemmShape& shape) { return {shape.n, shape.k, shape.w_stride, !transposes_w(shape.layout)}; }
 
 Operand dense(DType dtype, const Shape& shape, bool constant = false) {

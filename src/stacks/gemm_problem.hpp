@@ -1,4 +1,4 @@
-// A matrix product of a tuning file as a problem that kernels are chosen for.
+// Turns a matrix product of a tuning file into a problem for which kernels are chosen.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/problem.hpp"
@@ -6,12 +6,12 @@
 
 namespace rung::stacks {
 
-// A linear layer where it can be one, else a matmul; weights that a run does not change are constants, so that trials
-// find them as cold as in a model. Threads as Problem::threads. Errors: a type, layout or epilogue that no kernel here
-// is asked for.
+// Makes a linear layer if possible, else a matmul; weights that a run does not change are constants, so that trials
+// find them as cold as in a model. `threads` is Problem::threads. Errors: a type, layout or epilogue that no kernel
+// here supports.
 Result<Problem> problem_of(const GemmShape& shape, int threads);
 
-// Time that a perfect kernel saves in a run, in no unit: which of several products to tune first.
+// Returns the time that a perfect kernel saves in a run, without a unit: it orders products for tuning.
 double headroom_of(const GemmShape& shape);
 
 }  // namespace rung::stacks

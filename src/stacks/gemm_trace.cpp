@@ -1,4 +1,4 @@
-// Matrix products out of the host operations that a framework recorded, with types, shapes and strides.
+// Reads matrix products from the host operations that a framework recorded, with types, shapes and strides.
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
 #include <unordered_map>
@@ -15,12 +15,12 @@ using trace::ProductKind;
 using trace::RecordedProduct;
 using trace::Recording;
 
-// A matrix as it is stored: whether the other way round, and its rows' distance there.
+// A matrix as it is stored: whether it is transposed, and the distance of its rows in memory.
 struct RecordedMatrix {
   bool transposed = false;
   int64_t stride = 0;
 };
-// The stored form of a matrix by the distances of its rows and columns. Nullopt: neither axis is dense.
+// Returns the stored form of a matrix by the distances of its rows and columns; nullopt: neither axis is dense.
 std::optional<RecordedMatrix> stored_of(int64_t rows, int64_t columns, int64_t row_stride, int64_t column_stride) {
   if (column_stride == 1 && row_stride >= columns) return RecordedMatrix{false, row_stride};
   if (row_stride == 1 && column_stride >= rows) return RecordedMatrix{true, column_stride};
@@ -33,7 +33,7 @@ int64_t gap(int64_t stride, int64_t dense) { return stride == dense ? 0 : stride
 
 bool has_strides(const Operand& operand) { return operand.strides.size() == operand.shape.size(); }
 
-// Sizes and strides; what goes wrong is a remark. The rows of a layer's x are of one stride.
+// Takes sizes and strides; errors become remarks. All rows of a layer's x have one stride.
 Result<GemmShape> shape_of(const RecordedProduct& product) {
   GemmShape shape{.m = product.m, .n = product.n, .k = product.k, .batch = product.batch};
   if (!has_strides(product.a) || !has_strides(product.b)) return shape;
@@ -65,7 +65,7 @@ class GemmReader {
     if (const auto open = layers_.find(event.lane); open != layers_.end()) {
       const Event& layer = *open->second;
       layers_.erase(open);
-      if (event.start_ns >= layer.end_ns()) add(layer);  // it called none of the others
+      if (event.start_ns >= layer.end_ns()) add(layer);  // the layer called none of the others
     }
     switch (kind) {
       case ProductKind::library:
@@ -107,7 +107,7 @@ class GemmReader {
 
   const Recording& recording_;
   GemmList list_;
-  std::unordered_map<uint16_t, const Event*> layers_;  // by lane: whether it called another is not known yet
+  std::unordered_map<uint16_t, const Event*> layers_;  // by lane: not yet known whether the layer called another
 };
 
 }  // namespace

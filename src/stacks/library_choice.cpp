@@ -1,4 +1,4 @@
-// Numbers for libraries that have them, parameters for the others.
+// Identifies algorithms by number in libraries that have numbers, by parameters in the others.
 // SPDX-License-Identifier: Apache-2.0
 #include "stacks/library_choice.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kCublasltPrefix = "Gemm_Cublaslt_";
 
-// "id_66_tile_20_...", as PyTorch spells it.
+// Returns "id_66_tile_20_...", in PyTorch's spelling.
 Result<std::string> parameters_of(const Target& target, Problem problem, const KernelChoice& choice) {
   problem.params = choice.params;
   const gpu::LibraryGemm gemm =

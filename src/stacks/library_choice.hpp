@@ -1,4 +1,4 @@
-// Algorithms of GEMM libraries between our choices and the names that other stacks have for them.
+// Translates algorithms of GEMM libraries between our choices and the names that other stacks have for them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
@@ -11,13 +11,13 @@
 
 namespace rung::stacks {
 
-// The library that a row calls; null: none.
+// Returns the library that a row calls; null: none.
 const gpu::GemmLibrary* library_of(const Target& target, std::string_view kernel);
 
-// The solution of a choice of the parameter "algorithm", with PyTorch's name for it. Errors: the row calls no library
-// that is here, the library does not tell.
+// Returns the solution of a choice of the parameter "algorithm", with PyTorch's name for it. Errors: the row calls no
+// library that is available here, the library does not tell.
 Result<Solution> solution_of(const Target& target, const Problem& problem, const KernelChoice& choice);
-// The inverse. Errors: no such library or algorithm here, naming it.
+// The inverse of solution_of(). Errors: no such library or algorithm here; the message names it.
 Result<KernelChoice> choice_of(const Target& target, const Problem& problem, const Solution& solution);
 
 }  // namespace rung::stacks

@@ -1,4 +1,4 @@
-// One product: the tuner's search, then the winner and the default in turns.
+// Tunes one product: runs the tuner's search, then times the winner and the default in turns.
 // SPDX-License-Identifier: Apache-2.0
 #include "stacks/product_tuner.hpp"
 
@@ -13,7 +13,7 @@
 namespace rung::stacks {
 namespace {
 
-constexpr int kLeastPairs = 6;  // with which a ratio has an interval
+constexpr int kLeastPairs = 6;  // the least number that gives a ratio an interval
 
 double bytes_of(const Problem& problem) {
   double bytes = static_cast<double>(results_of(problem).back().end());
@@ -22,7 +22,7 @@ double bytes_of(const Problem& problem) {
   return bytes;
 }
 
-// The refusal of the default, which is why a product cannot be tuned.
+// Returns the refusal of the default, which is the reason why a product cannot be tuned.
 std::string refusal_of(const Candidates& candidates, const Target& target, std::string_view family) {
   const Kernel* library = target.library_row(family);
   for (const rung::Refused& refused : candidates.refused)
@@ -71,7 +71,7 @@ void ProductTuner::tune(const Problem& problem, TunedProduct& product) {
     product.reason = "default kept: nothing else can run it";
 }
 
-// The fastest that may be chosen, of one that can still run it; an entry without candidates was put in by hand.
+// Returns the fastest eligible candidate that can still run; an entry without candidates was put in by hand.
 std::optional<KernelChoice> ProductTuner::best_other(const TunedProblem& entry, const KernelChoice& standard) const {
   const auto eligible = [&](const KernelChoice& choice) {
     const Kernel* row = options_.target.kernel_named(choice.kernel);

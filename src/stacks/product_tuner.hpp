@@ -8,23 +8,23 @@
 
 namespace rung::stacks {
 
-// How a pair of trials is taken.
-inline constexpr double kPairSeconds = 0.006;  // of each
+// Parameters of a pair of trials.
+inline constexpr double kPairSeconds = 0.006;  // for each trial
 inline constexpr double kPairHangSeconds = 5;
-inline constexpr size_t kColdWeights = SIZE_MAX;  // a model's are more than caches hold
+inline constexpr size_t kColdWeights = SIZE_MAX;  // a model's weights exceed all caches
 
 class ProductTuner {
  public:
   struct Options {
     const Target& target;
-    const Stack* stack = nullptr;  // that is to run what is chosen; null: anything may be
+    const Stack* stack = nullptr;  // runs the chosen kernels; null: any choice is allowed
     const Budget& clock;
     std::function<bool()> interrupted;
   };
   ProductTuner(TuningDatabase& database, Options options) : database_(database), options_(std::move(options)) {}
 
-  // Tunes a product: an entry that the database knows for sure is not searched again, but compared again. `problem`: of
-  // the product.
+  // Tunes a product. It does not search a product whose entry in the database is certain, but compares it again.
+  // `problem` is the product's.
   void tune(const Problem& problem, TunedProduct& product);
   bool out_of_time() const { return options_.clock.left() <= 0 || options_.interrupted(); }
 
@@ -37,7 +37,7 @@ class ProductTuner {
   Options options_;
 };
 
-// Is there memory for a problem's operands, of which trials make several copies? No: with the amounts.
+// Accepts a problem if there is memory for its operands, which trials copy several times; a refusal gives amounts.
 Verdict fits(const Problem& problem, const Target& target);
 
 }  // namespace rung::stacks

@@ -8,7 +8,7 @@
 namespace rung::stacks {
 namespace {
 
-constexpr double kAskSeconds = 120;  // a first import from a slow disk
+constexpr double kAskSeconds = 120;  // allows for a first import from a slow disk
 constexpr std::string_view kMark = "rung-answer ";
 constexpr const char* kQuestion = R"(import sys
 import torch.cuda.tunable as tunable

@@ -1,4 +1,4 @@
-// The demands of an installed PyTorch on a file of TunableOp results, asked of its Python.
+// The requirements of an installed PyTorch on a file of TunableOp results, asked of its Python.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
@@ -13,17 +13,17 @@ using Validators = std::map<std::string, std::string, std::less<>>;  // "PT_VERS
 
 struct PyTorch {
   Validators validators;
-  // Does it run algorithms of cuBLASLt that a file names, or its default alone? (Of the build for NVIDIA.)
+  // States whether it runs the cuBLASLt algorithms that a file names, or only its default (in builds for NVIDIA).
   bool takes_cublaslt = false;
 };
 
 // `python`: a program, by path or as the shell would find it. Importing PyTorch takes seconds. Errors: no such program,
-// no PyTorch in it, one that has no TunableOp.
+// no PyTorch in it, a PyTorch without TunableOp.
 Result<PyTorch> ask_pytorch(const std::string& python);
-// The PyTorch that validators tell of.
+// Returns the PyTorch that has these validators.
 PyTorch pytorch_of(Validators validators);
 
-// Reads the answer of the Python that is asked out of its standard error, where other text may stand around it.
+// Reads Python's answer from its standard error, which may contain other text.
 PyTorch parse_answer(std::string_view text);
 
 }  // namespace rung::stacks

@@ -14,21 +14,21 @@ namespace rung::stacks {
 enum class Where : uint8_t { anywhere, gpu, amd_gpu };
 
 struct Stack {
-  std::string_view word;       // of --format
+  std::string_view word;       // for --format
   std::string_view format;     // in stacks/files
-  std::string_view recording;  // the format in which it lists what is to be tuned; empty: none
+  std::string_view recording;  // the format of its lists of products to tune; empty: none
   Where where = Where::amd_gpu;
-  Rows rows = Rows::library;  // that it can run
+  Rows rows = Rows::library;  // the rows that it can run
   std::array<std::string_view, 3> libraries{};
-  // A row's words where the default is kept, as Solution::library and ::name; no library: there is no such row.
+  // A row's words if the default is kept, as Solution::library and ::name; no library: no row is written.
   std::string_view kept_library, kept_name;
 
-  // Can a row name it? Of a library, an algorithm by its number; its own choice has none.
+  // Returns whether a row can name it: a library's algorithm by its number; the library's own choice has none.
   bool can_say(const KernelCandidate& candidate) const;
 };
 
 std::span<const Stack> stacks();
 const Stack* stack_named(std::string_view word);        // null: none
-const Stack* stack_of_format(std::string_view format);  // of its files or its recordings; null: none
+const Stack* stack_of_format(std::string_view format);  // of its files or recordings; null: none
 
 }  // namespace rung::stacks

@@ -1,4 +1,4 @@
-// From a list to tuned products: in the order of what there is to gain, as far as the budget goes.
+// Tunes the products of a list: in the order of possible gain, as far as the budget goes.
 // SPDX-License-Identifier: Apache-2.0
 #include "stacks/tune.hpp"
 
@@ -23,11 +23,11 @@ Result<const Target*> target_of(const ProductsTask& task) {
   RUNG_TRY(const Target* target, target_for(task.device));
   if (target->machine.gpu.counts_instructions)
     return wrong_usage("{} counts instructions, wanted a device that takes time: tuning compares times", target->name);
-  if (target->gpu) RUNG_CHECK(path_of_tool());  // candidates of a GPU run in it
+  if (target->gpu) RUNG_CHECK(path_of_tool());  // it runs candidates of a GPU
   return target;
 }
 
-// Numbers of products, those with the most to gain first.
+// Returns indices of products, those with the most to gain first.
 std::vector<size_t> in_order(const std::vector<TunedProduct>& products) {
   std::vector<size_t> order(products.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -79,7 +79,7 @@ class TuningRun {
     tuner_.tune(*problem, product);
   }
 
-  // In the order of the list.
+  // Adds the rows in the order of the list.
   void put_rows(std::vector<TunedProduct>& products) {
     for (TunedProduct& product : products)
       if (!product.choice.kernel.empty()) file_->put(product, *problem_of(product.shape, threads()));
@@ -109,7 +109,7 @@ Result<TunedProducts> tune_products(const ProductsTask& task) {
   RUNG_TRY(const Target* target, target_of(task));
   RUNG_TRY(std::optional<TunedFile> file, file_of(task, *target, list.source));
   RUNG_TRY(TuningDatabase database, TuningDatabase::open(task.database, target->fingerprint));
-  std::optional<gpu::CurrentContext> current;  // libraries are asked for their algorithms
+  std::optional<gpu::CurrentContext> current;  // to ask libraries for their algorithms
   if (target->gpu) current.emplace(*target->gpu);
   const struct WorkerEnds {
     ~WorkerEnds() { end_gpu_worker(); }
@@ -119,7 +119,7 @@ Result<TunedProducts> tune_products(const ProductsTask& task) {
     tuned.products.push_back({.shape = shape, .choice = {}, .solution = "", .reason = ""});
   const DisturbanceWatch watch;
   TuningRun(task, *target, database, file).tune(tuned);
-  end_gpu_worker();  // what it did is then this process's own
+  end_gpu_worker();  // then its work counts as this process's own
   tuned.disturbance = watch.so_far();
   if (Status saved = database.save(); !saved) tuned.unsaved = saved.error().message;
   if (!file) return tuned;

@@ -1,4 +1,4 @@
-// Tunes a list of matrix products on a device and writes what other stacks load.
+// Tunes a list of matrix products on a device and writes a file that another stack loads.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
@@ -15,28 +15,28 @@ namespace rung::stacks {
 
 struct ProductsTask {
   std::string products;              // a file: read_gemm_list()
-  std::optional<DeviceWord> device;  // none: the processor
-  int threads = 0;                   // of the processor; 0: all that this process may use
+  std::optional<DeviceWord> device;  // none: the CPU
+  int threads = 0;                   // of the CPU; 0: all that this process may use
   double budget_s = 60;
-  std::string database;  // a file; empty: what is tuned is kept in none
-  // The file to write; empty: none. No format: that of the file, where it is there; that which goes with a stack's own
-  // recording; else "csv". Anything else in a file is kept as it stands.
+  std::string database;  // a file; empty: results are not kept
+  // The file to write; empty: none. An empty format: that of an existing file; else the one that matches a stack's own
+  // recording; else "csv". Other content of a file is kept unchanged.
   std::string out, format;
-  // Who says what PyTorch wants of a file: a file of results that it wrote, or its Python. Neither: the file to write,
-  // where it is there, else "python3".
+  // The source of PyTorch's requirements on a file: a file of results that it wrote, or its Python. Neither: the
+  // existing file to write, else "python3".
   std::string validators, python;
-  std::function<bool()> interrupted;  // may be empty; what was tuned by then is written
+  std::function<bool()> interrupted;  // may be empty; products tuned by then are written
   std::function<void(const std::string& what, double fraction)> progress;
 };
 
-// The outcome of one product. Times are of products by themselves, with weights colder than the cache.
+// The outcome of one product. Times are of single products, with weights colder than the cache.
 struct TunedProduct {
   GemmShape shape;
-  double default_us = 0, best_us = 0;  // of the library's default, and of the fastest other; 0: not timed
-  RatioEstimate ratio;                 // of the default's time to the other's, taken in turns; no pairs: not compared
-  bool faster = false;                 // the other is, beyond doubt: it is what is chosen
-  KernelChoice choice;                 // what is chosen; no kernel: not tuned
-  std::string solution;                // what was written for it, in the file's words; empty: no row
+  double default_us = 0, best_us = 0;  // of the library's default, and of the fastest other kernel; 0: not timed
+  RatioEstimate ratio;                 // default's time / other's, taken in turns; no pairs: not compared
+  bool faster = false;                 // the other is faster beyond doubt, and chosen
+  KernelChoice choice;                 // the chosen kernel; none: not tuned
+  std::string solution;                // written for it, in the file's words; empty: no row
   std::string reason;
 };
 
@@ -44,17 +44,17 @@ struct TunedProducts {
   std::string device, source;
   std::vector<TunedProduct> products;  // in the order of the list
   std::map<std::string, int64_t, std::less<>> remarks;
-  std::string out, format;  // empty: nothing was written
+  std::string out, format;  // empty: no file was written
   size_t written = 0;       // rows
   bool interrupted = false;
   double tuning_s = 0;
   Disturbance disturbance;
-  std::string unsaved;  // why the database was not saved; empty: it was
+  std::string unsaved;  // the reason why the database was not saved; empty: it was
 };
 
-// Errors: those of reading the list and opening the device; one that has no clock, a format that is not for it or that
-// there is not, the budget (usage); a file that cannot be read or written, that is for another GPU or other versions;
-// no program to tune with where the device is a GPU (file).
+// Errors: those of reading the list and opening the device; a device without a clock, a format that does not exist or
+// is not for it, the budget (usage); a file that cannot be read or written, or is for another GPU or other versions; no
+// program to tune with if the device is a GPU (file).
 Result<TunedProducts> tune_products(const ProductsTask& task);
 
 }  // namespace rung::stacks

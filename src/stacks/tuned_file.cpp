@@ -16,20 +16,20 @@
 namespace rung::stacks {
 namespace {
 
-// Our own list, with what was found about each product: it can be given to tune again.
+// Our own list, with the results of each product: it can be given to tune again.
 constexpr std::string_view kResultColumns =
     "m,n,k,batch,dtype,w_dtype,out_dtype,layout,x_stride,w_stride,bias,epilogue,count,default_us,best_us,ratio,ratio_"
     "lo,"
     "ratio_hi,chosen\n";
 
-// An empty file is none: programs make one to see whether they can.
+// An empty file counts as none: programs make one to test whether they can.
 bool is_there(const std::string& path) {
   std::error_code unknown;
   const bool empty = std::filesystem::is_regular_file(path, unknown) && std::filesystem::file_size(path, unknown) == 0;
   return std::filesystem::exists(path, unknown) && !empty;
 }
 
-// An unwritable folder is found before the work, not after it.
+// Finds an unwritable folder before the work, not after it.
 Status check_writable(const std::string& path) {
   return PendingFiles().add((std::filesystem::path(path).parent_path() / ".rung-probe").string(), "x");  // put nowhere
 }
@@ -60,7 +60,7 @@ Status check_device(const Stack& stack, const Target& target) {
 
 Validators validators_in(const TuningFile& file) {
   Validators found;
-  for (const auto& fact : file.facts) found[fact.name] = fact.value;  // PyTorch keeps the last of one name
+  for (const auto& fact : file.facts) found[fact.name] = fact.value;  // PyTorch keeps the last one of a name
   return found;
 }
 
@@ -82,7 +82,7 @@ Result<PyTorch> pytorch_for(const ProductsTask& task) {
       "PyTorch takes files of its own version alone (its Python: --python; a file that it wrote: --validators)");
 }
 
-// Solutions have the numbers of one build of a library, for one architecture.
+// Solution numbers belong to one build of a library, for one architecture.
 Status check_validators(const Validators& validators, const Machine& here) {
   const auto value = [&](std::string_view name) {
     const auto found = validators.find(name);
@@ -101,7 +101,7 @@ Status check_validators(const Validators& validators, const Machine& here) {
   return {};
 }
 
-// A file that is there must have the same validators: PyTorch takes it whole or not at all.
+// An existing file must have the same validators: PyTorch takes it whole or not at all.
 Status check_same(const TuningFile& file, const Validators& wanted) {
   const Validators has = validators_in(file);
   const auto value = [](const Validators& of, const std::string& name) {
@@ -131,7 +131,7 @@ Result<TuningFile> file_of(const ProductsTask& task, const Stack& stack, const s
   return made;
 }
 
-// A list that somebody made has no place for results.
+// A list that a person made has no columns for results.
 Status check_columns(const TuningFile& file) {
   const bool has_place =
       !file.tables.empty() && std::ranges::find(file.tables.front(), "chosen") != file.tables.front().end();
@@ -199,10 +199,10 @@ Result<Entry> TunedFile::entry_of(const TunedProduct& product, const Problem& pr
     return entry;
   }
   if (stack_->format == "aiter")
-    entry.others["err_ratio"] = "";  // as a whole the results agree; elements were not counted
+    entry.others["err_ratio"] = "";  // the results agree as a whole; wrong elements were not counted
   if (product.faster) {
     RUNG_TRY(entry.solution, solution_of(*target_, problem, product.choice));
-    if (stack_->format != "tunableop") entry.solution->name.clear();  // others know it by its number
+    if (stack_->format != "tunableop") entry.solution->name.clear();  // other stacks identify it by number
     return entry;
   }
   entry.solution = Solution{

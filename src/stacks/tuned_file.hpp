@@ -1,4 +1,4 @@
-// The file that tuned products go to: what of a choice the stack that loads it can run, and its row.
+// The file for tuned products: selects the choices that its stack can run, and writes their rows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
@@ -14,12 +14,12 @@ namespace rung::stacks {
 
 class TunedFile {
  public:
-  // `source`: of the list. Errors: as tune_products() says of formats and files.
+  // `source` is the list's. Errors: those of tune_products() for formats and files.
   static Result<TunedFile> open(const ProductsTask& task, std::string_view source, const Target& target);
   const Stack& stack() const { return *stack_; }
-  // Adds or replaces the row of a product that was tuned, and says in it what the row says, or why there is none.
+  // Adds or replaces a tuned product's row; records in the product the row's words, or the reason why it has no row.
   void put(TunedProduct& product, const Problem& problem);
-  size_t rows() const { return rows_; }  // that were put
+  size_t rows() const { return rows_; }  // rows that were put
   Status write() const;
 
  private:
@@ -32,7 +32,7 @@ class TunedFile {
   size_t rows_ = 0;
 };
 
-// The GPU that tuning files are held against, and the builds of its libraries that are open here.
+// Returns the GPU that tuning files are compared with, and the builds of its libraries that are open here.
 Machine machine_of(const Target& target);
 
 }  // namespace rung::stacks

@@ -1,4 +1,4 @@
-// Starts, warms up, measures.
+// Starts a session, warms it up, and measures its latency.
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/bench.hpp"
 

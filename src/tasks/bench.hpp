@@ -21,8 +21,7 @@ struct BenchTask {
 inline constexpr int kMostRuns = 1'000'000;
 inline constexpr double kLeastRate = 0.001, kMostRate = 1e6;
 
-// A session whose inputs are set and that has run once, and what that took: what a process pays before its second
-// inference.
+// A session with inputs set that has run once, and the time this took: a process pays it before its second inference.
 struct Started {
   std::shared_ptr<const Plan> plan;
   Session session;
@@ -32,24 +31,24 @@ struct Started {
 };
 
 struct Benched {
-  LoadedRuns measured;  // of the runs by then, where it was interrupted
+  LoadedRuns measured;  // if interrupted, only the runs so far
   bool interrupted = false;
   double load_ms = 0, first_run_ms = 0;
-  double cold_median_ms = 0;  // caches flushed before each run; NaN: not measured, as it was interrupted before
-  double host_us = 0;         // of a run, outside kernels; the same
-  Disturbance disturbance;    // of all that was measured
+  double cold_median_ms = 0;  // caches flushed before each run; NaN: interrupted before this measurement
+  double host_us = 0;         // time of a run outside kernels; NaN likewise
+  Disturbance disturbance;    // during all measurements
   std::shared_ptr<const Plan> plan;
 };
 
-// In two steps, for whoever runs the session in another way. Errors: those of opening, building and running; runs or a
-// rate out of range (usage).
+// start_bench() and measure_bench() are for callers that run the session in another way between them. Errors: those of
+// opening, building and running; runs or a rate out of range (usage).
 Result<Started> start_bench(const BenchTask& task);
 Result<Benched> measure_bench(Started& started, const BenchTask& task);
-// Both.
+// Calls both.
 Result<Benched> bench(const BenchTask& task);
 nlohmann::json to_json(const Benched& benched);
 
-// Milliseconds of each of the runs that begin within that many seconds, one at least. Errors: the first of a run.
+// Returns milliseconds of each run that begins within that many seconds, at least one. Errors: the first of a run.
 Result<std::vector<double>> time_for(Session& session, double seconds);
 inline constexpr double kWarmUpSeconds = 0.05;
 

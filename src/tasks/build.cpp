@@ -1,4 +1,4 @@
-// A recipe, as it is or tuned again, to a plan.
+// Turns a recipe, unchanged or tuned again, into a plan.
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/build.hpp"
 
@@ -15,7 +15,7 @@
 namespace rung::tasks {
 namespace {
 
-// Problems of the plan that the recipe says nothing of, where there is anything to choose.
+// Returns the plan's problems for which the recipe has no choice, if there is anything to choose.
 std::vector<TuneTask> open_choices(const Plan& plan, const Recipe& recipe, const Target& target) {
   std::map<std::string, TuneTask> by_key;
   for (const Step& step : plan.steps) {
@@ -32,11 +32,11 @@ std::vector<TuneTask> open_choices(const Plan& plan, const Recipe& recipe, const
   return tasks;
 }
 
-// Takes choices from the database, once the tuner has added those that it lacked.
+// Takes choices from the database after the tuner has added missing ones.
 Status choose(const BuildTask& task, const Plan& listed, const Target& target, Recipe& recipe, BuiltPlan& built) {
   const auto tasks = open_choices(listed, recipe, target);
   if (tasks.empty()) return {};
-  if (target.gpu) RUNG_CHECK(path_of_tool());  // candidates of a GPU run in it
+  if (target.gpu) RUNG_CHECK(path_of_tool());  // it runs candidates of a GPU
   RUNG_TRY(TuningDatabase database, TuningDatabase::open(task.database, target.fingerprint));
   const int64_t began = now_ns();
   TuneOptions options{.seconds_left = [&] { return task.budget_s - static_cast<double>(now_ns() - began) * 1e-9; },
@@ -54,7 +54,7 @@ Status choose(const BuildTask& task, const Plan& listed, const Target& target, R
   return {};
 }
 
-// The recipe with choices for this model's plan.
+// Returns the recipe with choices for this model's plan.
 Result<Recipe> retuned(const BuildTask& task, const Opened& opened, BuiltPlan& built) {
   const Target& target = *opened.target;
   std::optional<Recipe> bare = task.recipe;

@@ -1,4 +1,4 @@
-// Builds the plan of a recipe, whose choices may be tuned again where shapes have changed.
+// Builds the plan of a recipe; may tune its choices again where shapes have changed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "open/open_model.hpp"
@@ -9,17 +9,17 @@ namespace rung::tasks {
 struct BuildTask {
   OpenOptions model;
   std::optional<Recipe> recipe;  // none: the default one
-  // Choices that decide nothing in this plan are left out, and kernels without a choice are measured, within the
+  // Removes choices that decide nothing in this plan, and measures kernels for problems without a choice, within the
   // budget.
   bool retune = false;
   double budget_s = 10;
-  std::string database;  // what tuning found, a file; empty: none
+  std::string database;  // a file of tuning results; empty: none
   std::function<bool()> interrupted = [] { return false; };
 };
 
 struct BuiltPlan {
   std::shared_ptr<const Plan> plan;
-  size_t kept = 0, left_out = 0, tuned = 0;  // choices, where it was tuned again
+  size_t kept = 0, left_out = 0, tuned = 0;  // choices, if tuned again
 };
 
 // Errors: those of open_model() and recipe_of(); a plan instead of a model directory (usage); a damaged database.
@@ -27,9 +27,9 @@ Result<BuiltPlan> build(const BuildTask& task);
 
 struct BuiltSet {
   PlanSet plans;
-  size_t kept = 0, left_out = 0, tuned = 0;  // choices of all plans
+  size_t kept = 0, left_out = 0, tuned = 0;  // choices, of all plans
 };
-// One plan for each task, which differ in their shapes and recipes. Errors: those of build() and PlanSet::make().
+// Builds one plan for each task; the tasks differ in shapes and recipes. Errors: those of build() and PlanSet::make().
 Result<BuiltSet> build_set(const std::vector<BuildTask>& tasks);
 
 }  // namespace rung::tasks

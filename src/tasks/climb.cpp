@@ -1,4 +1,4 @@
-// A climb from options to files.
+// Runs a climb, from options to files.
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/climb.hpp"
 
@@ -21,7 +21,7 @@ namespace rung::tasks {
 
 namespace {
 
-// As a shell takes it.
+// Quotes text as a shell takes it.
 std::string word(const std::string& text) {
   constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
   if (!text.empty() && text.find_first_not_of(kPlain) == text.npos) return text;
@@ -43,7 +43,7 @@ std::string command_of(const ClimbTask& task, DType dtype) {
   return command;
 }
 
-// All that a climb leaves beside its plan.
+// Adds all files that a climb leaves beside its plan.
 Status add_notes(PendingFiles& files, const ClimbOutcome& outcome, const std::string& directory) {
   RUNG_CHECK(files.add(directory + "/recipe.json", recipe_text(outcome.recipe)));
   RUNG_CHECK(files.add(directory + "/trace.json", outcome.trace.to_json()));
@@ -56,7 +56,7 @@ Result<ClimbOptions> climb_options(const ClimbTask& task, const Opened& opened) 
   if (!opened.subject) return wrong_usage("'{}' is a plan already: climb a model directory", task.model.path);
   if (!(task.budget_s >= kLeastBudget))
     return wrong_usage("{}: got {} s, wanted at least {} s", task.model.named("budget"), task.budget_s, kLeastBudget);
-  if (opened.target->gpu) RUNG_CHECK(path_of_tool());  // candidates of a GPU run in it
+  if (opened.target->gpu) RUNG_CHECK(path_of_tool());  // it runs candidates of a GPU
   ClimbOptions climb{.target = opened.target,
                      .threads = threads_for(*opened.target, task.model.threads),
                      .may_change_threads = task.model.threads == 0,

@@ -1,4 +1,4 @@
-// Climbs a model directory, and what is told and written of it afterwards.
+// Climbs a model directory, then makes the texts and files about it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ladder/climb.hpp"
@@ -10,44 +10,42 @@ namespace rung::tasks {
 struct ClimbTask {
   OpenOptions model;
   double budget_s = 60;
-  double spent_s = 0;             // of the budget, before the task began
+  double spent_s = 0;             // part of the budget, before the task began
   std::vector<std::string> skip;  // rungs not to climb
-  std::string database;           // a file; empty: what is tuned is kept in none
-  // As those of ClimbOptions; may be empty.
+  std::string database;           // a file; empty: tuning results are not kept
+  // Passed on as ClimbOptions; each may be empty.
   std::function<bool()> interrupted;
   std::function<void(const std::string& what, double fraction)> progress;
   std::function<void(const Receipt&)> decided;
   std::function<void(const Recipe&)> device_failed;
 };
 
-// In two steps, for whoever has something to do between them: what climb() takes, of a model that is open. Errors: it
-// is a plan, the budget, a rung of `skip` that there is not (usage); no program to tune with where the target is a GPU
-// (file).
+// Returns the options of climb() for an open model, for callers that do something before the climb. Errors: it is a
+// plan, the budget, an unknown rung in `skip` (usage); no program to tune with if the target is a GPU (file).
 Result<ClimbOptions> climb_options(const ClimbTask& task, const Opened& opened);
-// Both. Errors: those, and those of open_model() and climb().
+// Opens the model and climbs it. Errors: those above, and those of open_model() and climb().
 Result<ClimbOutcome> climb_model(const ClimbTask& task);
 
 // The result of a climb as texts.
 struct ClimbTexts {
-  std::string report;  // JSON: what `rung climb --json` prints
+  std::string report;  // JSON: `rung climb --json` prints it
   std::string recipe;  // JSON
   std::string html, markdown;
   std::string trace;  // JSON of one inference, for Perfetto
 };
 ClimbTexts texts_of(const ClimbOutcome& outcome);
 
-// plan.rung, recipe.json, report.html, report.json, report.md and trace.json into a folder, which must exist: all or
-// none. `spent`, if there is one, says what the whole has taken when only the reports are left to write, which they
-// tell.
+// Writes plan.rung, recipe.json, report.html, report.json, report.md and trace.json into a folder, which must exist:
+// all or none. `spent`, if given, returns the total time when only the reports remain to be written; they report it.
 Status save_climb(ClimbOutcome& outcome, const std::string& directory, const std::function<double()>& spent = {});
 
-// A climb among several of one model, whose plans become one file.
+// One of several climbs of one model, whose plans become one file.
 struct ClimbOfSet {
   std::string folder;  // for its recipe, reports and trace
   ClimbOutcome outcome;
 };
-// One plan.rung into a folder, which must exist, and the rest of each climb into its folder in there: all or none.
-// Returns what plan.rung holds. Errors: those of PlanSet::make() and of writing.
+// Writes one plan.rung into a folder, which must exist, and each climb's other files into its subfolder: all or none.
+// Returns the plans in plan.rung. Errors: those of PlanSet::make() and of writing.
 Result<PlanSet> save_climbs(const std::vector<ClimbOfSet>& climbs, const std::string& directory);
 
 }  // namespace rung::tasks

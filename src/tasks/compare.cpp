@@ -20,9 +20,9 @@ namespace {
 using Contestants = std::array<std::unique_ptr<Contestant>, 2>;
 
 constexpr std::array<std::string_view, 2> kSides{"A", "B"};
-constexpr double kHalfWidth = 0.002;     // narrower says nothing more
-constexpr double kPatienceShare = 0.25;  // of the budget: a clear answer is made narrower for that long
-constexpr double kStartsOfBudget = 24;   // this many fit it, or there is one: a dozen pairs decide any factor
+constexpr double kHalfWidth = 0.002;     // a narrower interval is of no use
+constexpr double kPatienceShare = 0.25;  // of the budget, spent on narrowing a clear answer
+constexpr double kStartsOfBudget = 24;   // if fewer fit, there is one start: a dozen pairs decide any factor
 
 Status check_task(const CompareTask& task) {
   const auto named = [&](std::string_view option) { return task.model.named(option); };
@@ -35,8 +35,8 @@ Status check_task(const CompareTask& task) {
   return {};
 }
 
-// One side of the race. Its blocks are of a new session or process each, so that pairs of blocks are independent, and
-// what is by chance in one of them is in the interval. Where too few starts fit the budget it is started once.
+// One side of the race. Each block runs in a new session or process, so that pairs of blocks are independent, and the
+// interval includes what varies by chance between starts. If too few starts fit the budget it is started once.
 class Racer {
  public:
   Racer(Contestant& side, std::string_view name, const CompareTask& task) : side_(&side), name_(name), task_(&task) {}
@@ -46,7 +46,7 @@ class Racer {
     if (starts_ == 0 || start_s_ <= task_->budget_s / kStartsOfBudget) RUNG_CHECK(start());
     auto seconds = side_->block();
     if (!seconds) return fail_in(seconds.error(), "{}", name_);
-    if (!(*seconds > 0))  // the clock cannot tell it from none, and it has no ratio
+    if (!(*seconds > 0))  // the clock cannot measure it, and it has no ratio
       return fail("{}: a run took {} s, wanted more than 0: there is nothing to compare", name_, *seconds);
     return *seconds;
   }
@@ -66,7 +66,7 @@ class Racer {
   int starts_ = 0;
 };
 
-// The name of this process's side on the command line of its own tool.
+// The programs of both sides, and the folder and input file that they share.
 struct Tools {
   ScratchFolder folder;
   std::string inputs;
@@ -126,8 +126,8 @@ std::vector<std::string> only_in(const NamedTensors& here, const NamedTensors& t
   return names;
 }
 
-// One rounding to bf16 is all that tolerance_for() knows of; a deep model has many, one after another, whose errors
-// grow as the root of their number. Here the root of 16; two layers of an encoder differ by 1.5 times one.
+// tolerance_for() allows for a single rounding to bf16; a deep model has many in sequence, whose errors grow with the
+// root of their number. The factor is the root of 16; two layers of an encoder differ by 1.5 times one rounding.
 constexpr double kNarrowRoundings = 4;
 
 Tolerance tolerance_of(DType precision) {
@@ -136,7 +136,7 @@ Tolerance tolerance_of(DType precision) {
   return {factor * one.rel_l2, factor * one.element};
 }
 
-// Each side may be as far from the right answer as its precision brings about: from each other, both together.
+// Allows each side the error of its precision: the tolerance between the sides is the sum of both.
 Status compare_outputs(const Contestants& sides, Compared& compared) {
   std::array<NamedTensors, 2> given;
   for (size_t i = 0; i < 2; ++i) {
@@ -209,7 +209,7 @@ std::string_view name_of(Pace pace) {
 }
 
 Pace pace_of(const Speedup& b_over_a, double max_slowdown) {
-  const double most = 1 / (1 + max_slowdown);  // the least ratio that is within the limit
+  const double most = 1 / (1 + max_slowdown);  // the least ratio within the limit
   if (!b_over_a.raced()) return Pace::unclear;
   if (b_over_a.ci95.hi < most) return Pace::slower;
   if (!(b_over_a.ci95.lo >= most)) return Pace::unclear;

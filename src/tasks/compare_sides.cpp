@@ -1,4 +1,4 @@
-// Opens a plan first, whose device and shapes a directory beside it takes.
+// Opens a plan first, because a directory beside it takes the plan's device and shapes.
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/compare_sides.hpp"
 
@@ -11,7 +11,7 @@
 namespace rung::tasks {
 namespace {
 
-// Options that a plan takes; the rest is for the directory beside it.
+// Returns the options that a plan takes; the others are for the directory beside it.
 OpenOptions for_plan(const OpenOptions& options) {
   return {.device = options.device,
           .shapes = options.shapes,

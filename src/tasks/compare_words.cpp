@@ -1,4 +1,4 @@
-// A comparison as sentences, JSON and Markdown.
+// Writes a comparison as sentences, JSON and Markdown.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -33,7 +33,7 @@ Json to_json(const ComparedSide& side) {
 
 std::string names(const std::vector<std::string>& list) { return fmt::format("{}", fmt::join(list, ", ")); }
 
-// The words that tell one side from the other.
+// Returns words that distinguish the two sides.
 std::string description(const ComparedSide& side) {
   std::string text = report::markdown_text(side.path);
   if (!side.recipe.empty()) text += ", recipe " + report::markdown_text(side.recipe);

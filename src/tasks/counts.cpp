@@ -1,4 +1,4 @@
-// The names of counts, each once.
+// Names each kind of count once.
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/counts.hpp"
 

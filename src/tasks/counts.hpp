@@ -1,4 +1,4 @@
-// Counts of what an emulated GPU executed, for people and as JSON.
+// Presents the counts of an emulated GPU's execution, for people and as JSON.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <nlohmann/json_fwd.hpp>
@@ -10,7 +10,7 @@
 namespace rung::tasks {
 
 nlohmann::json to_json(const amdgpu::Counts& counts);
-// One line each: instructions by class, global memory, LDS.
+// Returns one line each on instructions by class, global memory and LDS.
 std::vector<std::string> count_lines(const amdgpu::Counts& counts);
 
 }  // namespace rung::tasks

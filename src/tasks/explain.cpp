@@ -1,4 +1,4 @@
-// Passes that ran and verdicts of kernels.
+// Collects the passes that ran and the verdicts on kernels.
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/explain.hpp"
 

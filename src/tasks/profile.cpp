@@ -1,4 +1,4 @@
-// A profile and its JSON.
+// Makes a profile and its JSON.
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/profile.hpp"
 

@@ -20,16 +20,16 @@ struct Profiled {
   Profile profile;
   std::vector<StageTime> stages;
   Disturbance disturbance;
-  // Counts of one run on a device that counts instructions and has no time: the figures of microseconds are then
+  // The counts of one run on a device that counts instructions and has no time: fields in microseconds then hold
   // numbers of instructions.
   std::optional<amdgpu::Counts> counts;
 };
 
-// Launches together: microseconds of a run, and the work that they need at least.
+// Several launches together: microseconds of a run, and the least work that they need.
 struct Rates {
   double us = 0, flops = 0, bytes = 0;
 };
-// Rates of the plan's GEMMs.
+// Returns the rates of the plan's GEMMs.
 Rates gemm_rates(const Profile& profile);
 
 // Errors: those of opening, building and running; interrupted.

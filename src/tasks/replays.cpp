@@ -1,4 +1,4 @@
-// Replays compared bit for bit.
+// Compares replays bit for bit.
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/replays.hpp"
 
@@ -14,14 +14,14 @@ namespace {
 
 using Outputs = std::vector<std::pair<std::string, Tensor>>;
 
-// The first output with other bits; empty: none.
+// Returns the first output with other bits; empty: none.
 std::string differing(const Outputs& a, const Outputs& b) {
   for (size_t i = 0; i < a.size(); ++i)
     if (std::memcmp(a[i].second.data(), b[i].second.data(), a[i].second.bytes()) != 0) return a[i].first;
   return {};
 }
 
-// Outputs of all runs of one sequence.
+// Returns the outputs of all runs of one sequence.
 Result<Outputs> run_sequence(SetSession& session) {
   constexpr int kRunsWithStates = 3;
   RUNG_CHECK(session.reset_states());

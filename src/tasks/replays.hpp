@@ -1,4 +1,4 @@
-// Sequences of runs from the same start, again and again: are all the same, and does memory grow?
+// Repeats sequences of runs from the same start: checks whether all give the same bits, and whether memory grows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -10,16 +10,15 @@
 namespace rung::tasks {
 
 struct Replays {
-  int64_t count = 0;  // done
+  int64_t count = 0;  // replays done
   bool interrupted = false;
-  std::string difference;      // of the first replay that gave other bits: which, and in which output; empty: none
-  double resident_growth = 0;  // bytes of this process, after the last replay less after the first
-  double device_growth = 0;    // bytes of the device's memory taken meanwhile, by any process; 0 on a CPU
+  std::string difference;      // the first replay with other bits, and the output concerned; empty: none
+  double resident_growth = 0;  // bytes of this process, last replay minus first
+  double device_growth = 0;    // bytes of device memory taken meanwhile, by any process; 0 on a CPU
 };
 
-// The inputs of each plan have been set. A replay runs each plan once, in order, or three times where it has states,
-// from their initial values on. Ends early, after the replay that it is at, where it is interrupted. Errors: those of a
-// run.
+// The inputs of each plan must be set. A replay runs each plan once, in order, or three times if it has states,
+// starting from their initial values. If interrupted, it ends after the current replay. Errors: those of a run.
 Result<Replays> replay(SetSession& session, int64_t count, const Interrupted& interrupted = {});
 
 }  // namespace rung::tasks

@@ -1,4 +1,4 @@
-// A plan as one side of a comparison.
+// Runs a plan as one side of a comparison.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
@@ -11,8 +11,8 @@
 namespace rung::tasks {
 namespace {
 
-constexpr double kBlockSeconds = 0.003;  // of the timed runs of one block
-constexpr int kMostRuns = 10;            // in it
+constexpr double kBlockSeconds = 0.003;  // for the timed runs of one block
+constexpr int kMostRuns = 10;            // in one block
 
 class SessionContestant : public Contestant {
  public:
@@ -23,9 +23,9 @@ class SessionContestant : public Contestant {
     RUNG_TRY(Session session, open_session(plan_));
     session_.emplace(std::move(session));
     RUNG_CHECK(session_->set_inputs(inputs_));
-    return session_->run();  // the first run of a session is like no other
+    return session_->run();  // the first run of a session is not typical
   }
-  // One run before those that count: caches and branch predictors are the other side's.
+  // Runs once before the timed runs: caches and branch predictors hold the other side's state.
   Result<double> block() override {
     const auto timed = timed_runs(*session_);
     RUNG_TRY(const double first, timed());

@@ -1,4 +1,4 @@
-// Ports of plans and subjects, compared name by name.
+// Compares ports of plans and subjects name by name.
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/shared_inputs.hpp"
 

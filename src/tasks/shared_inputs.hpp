@@ -1,4 +1,4 @@
-// The inputs that two sides of a comparison have in common, and the values that both are run on.
+// Finds the inputs that two sides of a comparison share, and the values on which both run.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
@@ -8,20 +8,20 @@
 
 namespace rung::tasks {
 
-// A side's inputs and outputs. An input that it was frozen at is one that it reads.
+// A side's inputs and outputs. Frozen inputs count as inputs that it reads.
 struct Ports {
-  std::string device, fingerprint;  // "cuda:0", and what tells that device from others
+  std::string device, fingerprint;  // "cuda:0", and the fingerprint that tells that device from others
   std::map<std::string, Type> inputs, outputs;
   NamedTensors frozen;
 };
 Ports ports_of(const Plan& plan);
 Ports ports_of(const Subject& subject, const Target& target);
 
-// Errors (mismatch): other devices, an input that one side has not or has of another type, one that both were frozen at
-// and not at the same value, no output in common.
+// Errors (mismatch): different devices, an input that one side lacks or has with another type, an input frozen at
+// different values, no output in common.
 Status check_comparable(const Ports& a, const Ports& b);
 
-// A value for every input of A: those given, what either side was frozen at, A's defaults, and samples for the rest.
+// Returns a value for every input of A: given values, either side's frozen values, A's defaults, else samples.
 NamedTensors shared_inputs(const Opened& a, const std::shared_ptr<const Plan>& plan, const NamedTensors& given,
                            const NamedTensors& frozen);
 

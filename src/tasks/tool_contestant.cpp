@@ -1,4 +1,4 @@
-// Another build of the tool as one side of a comparison: `bench --blocks` for its times, `run` for its outputs.
+// Runs another build of the tool as one side of a comparison: `bench --blocks` for times, `run` for outputs.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -21,7 +21,7 @@ constexpr double kStartSeconds = 600;  // for reading and building the largest m
 constexpr double kBlockMs = 30;        // several runs of a small model; at least one of a large one
 constexpr double kAnswerSeconds = 600;
 
-// Why a tool failed: its last error line; else how it ended.
+// Returns the reason why a tool failed: its last error line, else how it ended.
 std::string cause(const std::string& errors, const std::string& how) {
   const std::string line = last_error_line(errors);
   return line.empty() ? how : line;

@@ -1,4 +1,4 @@
-// One object per product of the list.
+// Writes one object per product of the list.
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/tune_json.hpp"
 

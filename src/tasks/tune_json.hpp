@@ -1,4 +1,4 @@
-// Tuned products as JSON.
+// Writes tuned products as JSON.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <nlohmann/json_fwd.hpp>

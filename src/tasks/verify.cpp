@@ -1,4 +1,4 @@
-// Verification by the judge, or against given outputs.
+// Verifies a plan by the judge, or against given outputs.
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/verify.hpp"
 
@@ -24,10 +24,10 @@ constexpr double kMostSeconds = 600;
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-// By output: the array that it is compared with.
+// The array with which each output is compared, by output.
 using ArrayNames = std::map<std::string, std::string>;
 
-// The array of the output's own name, or what `map` says.
+// Returns the array of the output's own name, or the one named in `map`.
 Result<ArrayNames> array_names(const VerifyTask& task, const Plan& plan) {
   ArrayNames names;
   for (const auto& output : plan.outputs) names[output.name] = output.name;
@@ -45,7 +45,7 @@ std::string in_file(const GivenArrays& arrays) {
   return arrays.source.empty() ? "" : fmt::format("'{}': ", arrays.source);
 }
 
-// Every output must have one: what is not compared is not verified.
+// Checks that every output has an array: an output that is not compared is not verified.
 Status check_arrays(const GivenArrays& reference, const ArrayNames& names) {
   for (const auto& [output, array] : names)
     if (!reference.types.contains(array))
@@ -54,7 +54,7 @@ Status check_arrays(const GivenArrays& reference, const ArrayNames& names) {
   return {};
 }
 
-// The arrays that outputs are compared with; what else there is is not unpacked.
+// Reads the arrays with which outputs are compared; other arrays are not unpacked.
 Result<NamedTensors> read_reference(const GivenArrays& reference, const Plan& plan, const ArrayNames& names) {
   RUNG_CHECK(check_arrays(reference, names));
   return reference.read([&](const std::string& name, const Type& type) -> Result<bool> {
@@ -70,8 +70,8 @@ Result<NamedTensors> read_reference(const GivenArrays& reference, const Plan& pl
   });
 }
 
-// How far rounding alone moves the answers of a directory's f32 plan, asked where they lie further off than the plan's
-// length explains.
+// Returns how far rounding alone moves the answers of a directory's f32 plan; used if the error is larger than the
+// plan's length explains.
 Result<std::optional<Sway>> sway_of(const VerifyTask& task, const Opened& opened, const Plan& plan) {
   const bool can = opened.subject && narrowest(plan.recipe.precision) == DType::f32 &&
                    can_evaluate(opened.subject->reference, 1, kMostSeconds);
@@ -83,8 +83,8 @@ Result<std::optional<Sway>> sway_of(const VerifyTask& task, const Opened& opened
   return std::optional(sway);
 }
 
-// Against given outputs. The tolerance is that of the output's dtype over a deep graph: f32 rounding of sums that long,
-// and how far it moves this model's answers; or the unit roundoff of bf16 where the plan computes in it.
+// Compares with given outputs. The tolerance is that of the output's dtype over a deep graph: f32 rounding of sums that
+// long, and the sway of this model's answers; or the unit roundoff of bf16 if the plan computes in it.
 Result<Verified> verify_given(const VerifyTask& task, const Opened& opened) {
   RUNG_TRY(auto plan, plan_of(opened, task.recipe, task.model));
   RUNG_TRY(auto names, array_names(task, *plan));
@@ -120,8 +120,8 @@ Status find_culprit(Workbench& bench, const Recipe& recipe, Verified& verified) 
   return {};
 }
 
-// Judges the plan that `rung build` makes of the recipe, and `rung run` of a directory: nothing is tuned, nor looked up
-// in a database.
+// Judges the plan that `rung build` makes of the recipe and `rung run` of a directory: tunes nothing and looks up
+// nothing in a database.
 Result<Verified> verify_subject(const VerifyTask& task, const Opened& opened) {
   Budget budget(kMostSeconds);
   const std::vector<NamedTensors> inputs = verification_inputs(opened);
@@ -135,7 +135,7 @@ Result<Verified> verify_subject(const VerifyTask& task, const Opened& opened) {
   for (const auto& verdict : attempt.verdicts)
     if (!verdict.passed) verified.verification = verdict;
   if (recipe.precision.size() > 1) {
-    attempt.session.reset();  // two at once would take twice the memory
+    attempt.session.reset();  // two sessions at once would take twice the memory
     RUNG_TRY(verified.precision, bench->judge().costs_of_precision(recipe));
   }
   if (!attempt.right && task.bisect) RUNG_CHECK(find_culprit(*bench, attempt.recipe, verified));

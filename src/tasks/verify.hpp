@@ -15,32 +15,31 @@ namespace rung::tasks {
 struct VerifyTask {
   OpenOptions model;
   std::optional<Recipe> recipe;
-  GivenArrays reference;                   // outputs to compare with; none: those of the reference, of a directory
+  GivenArrays reference;                   // outputs to compare with; none: those of a directory's reference
   std::map<std::string, std::string> map;  // output -> its array in `reference`, where names differ
-  bool bisect = false;                     // of the reference's: look for the culprit of a mismatch
+  bool bisect = false;                     // against the reference: looks for the culprit of a mismatch
   Interrupted interrupted = {};
 };
 
 struct Verified {
-  Verification verification;  // of several inputs, one that failed, if any did
+  Verification verification;  // of several inputs, a failed one, if any
   Tolerance tolerance;
-  std::string reason;                    // what it was compared with: "3 inputs against the reference in f64"
-  std::optional<Culprit> culprit;        // where it was looked for
-  std::string reproducer;                // the graph before it, as text
-  std::vector<PrecisionCost> precision;  // of a recipe that says several things of it
+  std::string reason;                    // the comparison made: "3 inputs against the reference in f64"
+  std::optional<Culprit> culprit;        // if it was looked for
+  std::string reproducer;                // the graph before the culprit, as text
+  std::vector<PrecisionCost> precision;  // if the recipe gives several precisions
 };
 
-inline constexpr int64_t kDeepSum = 16384;  // terms: of a deep graph's longest path
+inline constexpr int64_t kDeepSum = 16384;  // terms on the longest path of a deep graph
 
-// A verification that fails is no error. Errors: those of opening, building and running; a plan without arrays to
-// compare with, an output of `map` that there is not (usage); an array that is missing or of another shape (mismatch);
-// interrupted.
+// A failed verification is no error. Errors: those of opening, building and running; a plan without arrays to compare
+// with, an unknown output in `map` (usage); an array that is missing or of another shape (mismatch); interrupted.
 Result<Verified> verify(const VerifyTask& task);
 nlohmann::json to_json(const Verified& verified);
 nlohmann::json outputs_json(const Verification& verification);
 
-// Runs all plans in turn again and again, that often or until it is interrupted, and compares bits. Errors: those of
-// opening, building and running.
+// Runs all plans in turn `count` times or until interrupted, and compares bits. Errors: those of opening, building and
+// running.
 Result<Replays> verify_replays(const VerifyTask& task, int64_t count);
 nlohmann::json to_json(const Replays& replays);
 

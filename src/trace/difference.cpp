@@ -1,4 +1,4 @@
-// Two recordings of one program compared.
+// Compares two recordings of one program.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/difference.hpp"
 

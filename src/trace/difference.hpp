@@ -1,4 +1,4 @@
-// Two recordings of one program compared: which kinds of work, gaps and kernels make up the difference of a step.
+// Compares two recordings of one program: the kinds of work, gaps and kernels that make up the difference of a step.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <nlohmann/json_fwd.hpp>
@@ -9,7 +9,7 @@
 
 namespace rung::trace {
 
-// Figures of the step whose length is the median: times in milliseconds, and how often.
+// Figures of the step of median length: times in milliseconds, and counts.
 
 struct DifferenceRow {
   std::string name;

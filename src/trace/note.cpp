@@ -1,4 +1,4 @@
-// Each note looks at one thing; an empty text is none.
+// Each function writes one note; an empty text means none.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/note.hpp"
 
@@ -19,7 +19,7 @@ struct HowTo {
   std::string_view format, device_work, graphs;
 };
 
-// How each profiler records what is missing; the last is for any.
+// Instructions to record what is missing, by profiler; the last is for any.
 constexpr HowTo kHowTo[] = {
     {"PyTorch profiler", "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (CUDA stands for ROCm too)",
      "with ROCm 7.2.2 or later and a wheel that brings no older ROCTracer, or with rocprofv3 --kernel-trace; on NVIDIA "

@@ -1,4 +1,4 @@
-// An analysis in figures.
+// Turns an analysis into figures.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/summary.hpp"
 
@@ -27,7 +27,7 @@ std::vector<GapTotal> gap_totals(const std::vector<Gap>& gaps) {
   return found;
 }
 
-// By name; the pool keeps each once, so that its number stands for it.
+// Totals by name; the pool keeps each name once, so its number identifies it.
 std::vector<KernelTotal> kernel_totals(const Analysis& analysis) {
   std::unordered_map<uint32_t, KernelTotal> totals;
   double all = 0;

@@ -1,4 +1,4 @@
-// A recording in figures: the form that text, JSON, Markdown and HTML are written from.
+// A recording in figures, from which text, JSON, Markdown and HTML are written.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
@@ -39,7 +39,7 @@ struct KernelTotal {
 
 // A piece of the timeline of one step.
 struct Bar {
-  double from_us = 0, to_us = 0;  // since the step began
+  double from_us = 0, to_us = 0;  // since the start of the step
   bool gap = false;
   Category category = Category::unclassified;  // of work
   GapCause cause = GapCause::unknown;          // of a gap
@@ -48,38 +48,38 @@ struct Bar {
   std::string_view what() const { return gap ? name_of(cause) : name_of(category); }
 };
 
-// Sums in milliseconds: of one step, or of all that are not left out.
+// Sums in milliseconds: of one step, or of all steps that count.
 struct Figures {
   double wall_ms = 0, busy_ms = 0, host_ms = 0;
   int64_t kernels = 0;
   std::vector<GapTotal> gaps;                                  // the longest first
-  std::vector<CategoryTotal> categories;                       // likewise
-  std::vector<std::pair<std::string_view, double>> libraries;  // and their ms, likewise
-  std::vector<KernelTotal> by_kernel;                          // likewise, every distinct name
+  std::vector<CategoryTotal> categories;                       // the longest first
+  std::vector<std::pair<std::string_view, double>> libraries;  // and their ms, the longest first
+  std::vector<KernelTotal> by_kernel;                          // every distinct name, the longest first
   double unclassified_share = 0;
 };
 
 struct Summary {
   std::string file, format, device, steps_from;
-  std::vector<Note> notes;  // what the recording lacks first
+  std::vector<Note> notes;  // defects of the recording first
   int64_t steps = 0;        // those that count
-  Figures step;             // of the step whose length is the median: what is shown, and what bounds are of
+  Figures step;             // the step of median length, which is shown and gives the bounds
   Figures all;              // of all steps that count
   std::vector<Steps::Outlier> outliers;
   int64_t empty_steps = 0, outside = 0;
   double between_ms = 0, outside_ms = 0;
   Launches launches;
-  std::vector<Bar> timeline;                 // of the step whose length is the median
-  std::vector<CaptureBreak> capture_breaks;  // likewise
+  std::vector<Bar> timeline;                 // of the step of median length
+  std::vector<CaptureBreak> capture_breaks;  // of the step of median length
   std::vector<Advice> findings;
   std::map<std::string, int64_t, std::less<>> skipped;
 
   double step_ms() const { return step.wall_ms; }
-  // Without it figures and findings say nothing of the program.
+  // Returns whether figures and findings describe the program.
   bool is_complete() const { return std::ranges::none_of(notes, &Note::is_grave); }
 };
 
-// `file` names the recording in what is written.
+// `file` is the recording's name in all output.
 Summary summarise(const std::string& file, const Analysis& analysis);
 
 nlohmann::json to_json(const Summary& summary);

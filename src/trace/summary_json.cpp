@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kMostKernels = 100;  // the rest is in the categories
+constexpr size_t kMostKernels = 100;  // other kernels are counted in the categories
 
 template <class Range, class F>
 Json array_of(const Range& range, const F& f) {
@@ -77,7 +77,7 @@ Json launches_json(const Launches& launches) {
           {"captured", launches.captured}};
 }
 
-// Work outside steps, and the parts of steps that do not count.
+// Returns work outside steps, and steps that do not count.
 Json left_out_json(const Summary& summary) {
   return {{"outliers", array_of(summary.outliers,
                                 [](const Steps::Outlier& o) {

@@ -1,4 +1,4 @@
-// The candidates for a problem: every kernel row that says yes, with the values of its parameters worth trying.
+// Lists the candidates for a problem: every kernel row that supports it, with the parameter values worth trying.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -19,11 +19,10 @@ struct Candidates {
   std::vector<Refused> refused;
 };
 
-// Which of a target's rows are asked: all, or those alone that call a GEMM library, as other stacks can.
+// States which rows of a target are candidates: all, or only those that call a GEMM library, as other stacks can.
 enum class Rows : uint8_t { all, library };
 
-// Fallbacks are left out while any other row can run the problem. Variants change one parameter at a time
-// from the defaults.
+// Omits fallbacks if any other row can run the problem. Variants change one parameter at a time from the defaults.
 Candidates candidates_for(const Target& target, const Problem& problem, Rows rows = Rows::all);
 
 }  // namespace rung

@@ -1,4 +1,4 @@
-// Waiting for a child's messages and for its end.
+// Waits for a child's messages and for its end.
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/child_process.hpp"
 

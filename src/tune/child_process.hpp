@@ -1,4 +1,4 @@
-// A process that measures candidates and sends what it found, one message each.
+// A process that measures candidates and sends its results, one message each.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <sys/types.h>
@@ -17,18 +17,18 @@ namespace rung {
 // The message that a worker sends per candidate and round.
 struct TrialMessage {
   int index = 0;
-  TrialTime time;         // none: it could not be run
+  TrialTime time;         // none: the candidate could not run
   double error = 0;       // distance from the yardstick's results
-  char reason[160] = {};  // why it could not be run; "" if it could
+  char reason[160] = {};  // the reason why it could not run; "" if it could
 };
 
 // Relative L2 distance of two f32 tensors.
 double distance(const Tensor& got, const Tensor& want);
-// The largest of several results, or NaN.
+// The largest distance of several results, or NaN.
 double distance(const std::vector<Tensor>& got, const std::vector<Tensor>& want);
 
-// Owns a child and the end of a pipe that its messages come from; the child dies with it. A copy of it in a process
-// that was forked since owns no child.
+// Owns a child process and the pipe end that receives its messages; the child dies with this object. In a process
+// forked later, a copy owns no child.
 class ChildProcess {
  public:
   ChildProcess() = default;
@@ -41,8 +41,8 @@ class ChildProcess {
     return *this;
   }
 
-  // The next message; nullopt when the child is done, dead or silent for so long: `failure` then says which, and is
-  // empty after a normal end.
+  // Returns the next message; nullopt when the child is done, dead or silent for so long: `failure` then says which,
+  // and is empty after a normal end.
   std::optional<TrialMessage> receive(double hang_seconds, std::string& failure);
 
  private:
@@ -52,11 +52,11 @@ class ChildProcess {
   pid_t owner_ = -1;
 };
 
-// The results of one run of candidates, one by one.
+// The results of one run of candidates, one at a time.
 class Worker {
  public:
   virtual ~Worker() = default;
-  // The next message; nullopt when the worker is done, dead or silent: see failure().
+  // Returns the next message; nullopt when the worker is done, dead or silent: see failure().
   virtual std::optional<TrialMessage> next(double hang_seconds) = 0;
   const std::string& failure() const { return failure_; }
 

@@ -8,7 +8,7 @@
 namespace rung {
 namespace {
 
-// 0 1, 1 0, 0 1, ...
+// Returns 0 1, 1 0, 0 1, ...
 std::vector<int> in_turns(int pairs) {
   std::vector<int> indices;
   for (int pair = 0; pair < pairs; ++pair) indices.insert(indices.end(), {pair % 2, 1 - pair % 2});

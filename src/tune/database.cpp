@@ -1,7 +1,6 @@
 // The tuning database's file. "devices": device -> library versions -> problem -> winner, candidates, "evidence" and
-// "lost"; "models": the same as far as the versions, then model -> what was tried on it and kept, and what a
-// climb's changes gained. A file of a version that had none of "evidence", "lost" and "gains" is read; its entries are
-// measured again.
+// "lost". "models": device -> library versions -> model -> choices tried and kept, and gains of a climb's changes.
+// Files of a version without "evidence", "lost" and "gains" are read; their entries are measured again.
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/database.hpp"
 
@@ -33,7 +32,7 @@ namespace {
 
 using Json = nlohmann::json;
 constexpr int kVersion = 1;
-constexpr double kLockSeconds = 1;  // for another process, which holds the lock for milliseconds unless it hangs
+constexpr double kLockSeconds = 1;  // another process holds the lock for milliseconds unless it hangs
 constexpr useconds_t kLockPollMicroseconds = 10'000;
 
 Json to_json(const Evidence& evidence) {
@@ -53,7 +52,7 @@ Json to_json(const TunedProblem& tuned, bool counted) {
   return json;
 }
 
-// Throws what the JSON library throws, and at figures that no measurement gives: they would make any entry sure.
+// Throws the JSON library's exceptions, and refuses figures that no measurement gives: they would make any entry sure.
 Evidence evidence_from_json(const Json& json) {
   Evidence evidence{.ratio = json.at("ratio").get<double>(),
                     .ci95 = {json.at("ci95").at(0).get<double>(), json.at("ci95").at(1).get<double>()},
@@ -93,7 +92,7 @@ RefinedModel refined_from_json(const Json& json) {
   return refined;
 }
 
-// The whole file, every device in it.
+// Reads the whole file, with every device in it.
 Result<Json> read_file(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error) && !error) return Json{{"version", kVersion}, {"devices", Json::object()}};
@@ -111,7 +110,7 @@ tl::unexpected<Error> damaged(const std::string& path, const std::exception& e) 
   return bad_file("'{}': damaged entry: {}: repair or remove it", path, e.what());
 }
 
-// The entries of a section of the file for a device and these libraries, by problem or model.
+// Returns the entries of a section of the file for a device and these libraries, by problem or model.
 template <class Entry>
 Result<std::map<std::string, Entry>> entries_of(const Json& section, const std::string& device, const std::string& path,
                                                 Entry (*from_json)(const Json&)) {
@@ -132,13 +131,13 @@ Result<std::map<std::string, TunedProblem>> problems_of(const Json& file, const 
                                                         const std::string& path) {
   return entries_of(file["devices"], device, path, tuned_from_json);
 }
-// A file of an earlier build has no such section.
+// A file of an earlier build has no section "models".
 Result<std::map<std::string, RefinedModel>> models_of(const Json& file, const std::string& device,
                                                       const std::string& path) {
   return entries_of(file.value("models", Json::object()), device, path, refined_from_json);
 }
 
-// Held while a climb merges its findings, so that two climbs lose nothing. Polls: a blocking wait has no end to it.
+// Held while a climb merges its findings, so that two climbs lose nothing. Polls: a blocking wait might never end.
 Result<Descriptor> lock(const std::string& path, double seconds) {
   const std::string file = path + ".lock";
   Descriptor held(::open(file.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644));
@@ -171,7 +170,7 @@ Status TuningDatabase::save() {
   waited_ = waited_ || !held;
   if (!held) return tl::unexpected(held.error());
   RUNG_TRY(Json json, read_file(path_));
-  RUNG_CHECK(problems_of(json, device_, path_));  // nothing is merged into a damaged file
+  RUNG_CHECK(problems_of(json, device_, path_));  // merges nothing into a damaged file
   RUNG_CHECK(models_of(json, device_, path_));
   const std::string versions = library_versions();
   for (const auto& [problem, tuned] : problems_.added)

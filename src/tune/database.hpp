@@ -1,6 +1,6 @@
-// The tuning database: which kernel won a problem on which device with which libraries, and which choices and
-// rungs made a whole model faster. One JSON file that a person can read and edit; written atomically, merged under a
-// lock, and each entry validated again when it is used.
+// The tuning database: the kernel that won each problem on a device with given libraries, and the choices and rungs
+// that made a whole model faster. It is one JSON file that a person can read and edit; it is written atomically and
+// merged under a lock, and each entry is validated again when it is used.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
@@ -15,7 +15,7 @@
 
 namespace rung {
 
-// All that a tuning run learnt about one problem.
+// The results of tuning one problem.
 struct TunedProblem {
   KernelChoice choice;
   std::vector<Candidate> candidates;
@@ -27,32 +27,31 @@ struct TunedProblem {
 struct RefinedModel {
   std::map<std::string, KernelChoice> kept;  // by problem: the model ran faster with it
   std::set<std::string> tried;               // "problem: kernel parameter=value"
-  // By the climb's change, as "fusion" or "without fusion": times faster with it when it was last raced.
+  // Speed-up factors by the climb's change, such as "fusion" or "without fusion", from its last race.
   std::map<std::string, double> gains = {};
 };
 
 class TuningDatabase {
  public:
-  // An absent file is an empty database; with an empty path nothing is read or saved. A damaged one is an error that
-  // names the path (it is not overwritten).
-  // `device` and the library versions are part of every key.
+  // An absent file is an empty database; with an empty path nothing is read or saved. A damaged file is an error that
+  // names the path (it is not overwritten). `device` and the library versions are part of every key.
   static Result<TuningDatabase> open(std::string path, std::string device);
 
-  // Null: not known.
+  // Returns null for an unknown problem.
   const TunedProblem* find(const std::string& problem) const { return problems_.find(problem); }
   void put(const std::string& problem, TunedProblem tuned);
-  // Was it put here, by this climb, and not read from the file? It is the best that is known now, sure or not.
+  // Returns whether this climb put the entry here, not read it. It is then the best known, sure or not.
   bool is_new(const std::string& problem) const { return new_.contains(problem); }
   bool is_old(const std::string& problem) const { return find(problem) && !is_new(problem); }
-  // The winner lost on a whole model: later climbs measure the problem again. Nothing where it is not known.
+  // Marks that the winner lost on a whole model: later climbs measure the problem again. Ignores unknown problems.
   void mark_lost(const std::string& problem);
   const RefinedModel* find_model(const std::string& model) const { return models_.find(model); }
   void put_model(const std::string& model, RefinedModel refined) { models_.put(model, std::move(refined)); }
-  // Merges what was put here into the file as it is now: other climbs may have written meanwhile. Another process's
-  // lock is waited for once, for a second at most. Errors (after which the next call saves it all): unwritable folder,
-  // a file damaged meanwhile, the lock.
+  // Merges new entries into the file as it is now: other climbs may have written meanwhile. Waits for another process's
+  // lock once, at most a second. Errors (after which the next call saves all entries): unwritable folder, a file
+  // damaged meanwhile, the lock.
   Status save();
-  // Problems put here that are in the file, and that are not.
+  // Counts the new problems that are in the file, and those that are not.
   size_t saved() const { return saved_.size(); }
   size_t unsaved() const;
   const std::string& path() const { return path_; }
@@ -60,7 +59,7 @@ class TuningDatabase {
  private:
   template <class Entry>
   struct Section {
-    std::map<std::string, Entry> known, added;  // what was put here is in both until it is saved
+    std::map<std::string, Entry> known, added;  // new entries are in both until saved
     const Entry* find(const std::string& name) const {
       auto it = known.find(name);
       return it == known.end() ? nullptr : &it->second;
@@ -73,12 +72,12 @@ class TuningDatabase {
   Section<TunedProblem> problems_;
   Section<RefinedModel> models_;
   std::set<std::string> new_, saved_;
-  bool waited_ = false;  // for the lock, without getting it
+  bool waited_ = false;  // waited for the lock without getting it
 };
 
-// $RUNG_CACHE_DIR, else $XDG_CACHE_HOME/rung, else ~/.cache/rung; file tuning.json.
+// Returns $RUNG_CACHE_DIR, else $XDG_CACHE_HOME/rung, else ~/.cache/rung; with the file tuning.json.
 std::string default_database_path();
-// Versions of the kernel libraries: "rung 0.1.0, oneDNN 2.6.3, OpenBLAS 0.3.21".
+// Returns versions of the kernel libraries: "rung 0.1.0, oneDNN 2.6.3, OpenBLAS 0.3.21".
 std::string library_versions();
 
 }  // namespace rung

@@ -1,4 +1,4 @@
-// Limits of what evidence may be relied on.
+// Sets the limits for evidence to be relied on.
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/evidence.hpp"
 
@@ -11,9 +11,9 @@
 namespace rung {
 namespace {
 
-// A busy loop on every core takes half of the time, a quiet machine's own business less than a hundredth.
+// A busy loop on every core takes half of the time, background work of a quiet machine less than a hundredth.
 constexpr double kMostDisturbance = 0.1;
-// The most width of the ratio's interval. On a quiet machine two medians of 12 ms each leave a few hundredths.
+// The largest width of the ratio's interval. On a quiet machine two medians of 12 ms each give a few hundredths.
 constexpr double kMostWidth = 0.2;
 
 double width(const Evidence& evidence) { return (evidence.ci95.hi - evidence.ci95.lo) / evidence.ratio; }

@@ -15,11 +15,11 @@
 namespace rung {
 namespace {
 
-constexpr size_t kLaunches = 32;         // of one graph, where there is a time to take
+constexpr size_t kLaunches = 32;         // of one graph, if the device has a clock
 constexpr int64_t kPattern = 1'000'003;  // elements made on the host; a prime, so that rows differ
 constexpr int kMinReplays = 3;
 
-// Fills `bytes` at `to` with the pattern, again and again.
+// Fills `bytes` at `to` with copies of the pattern.
 Status repeat(gpu::Queue& queue, const Tensor& pattern, gpu::Address to, size_t bytes) {
   if (bytes == 0) return {};
   RUNG_CHECK(queue.upload(to, pattern.data(), std::min(pattern.bytes(), bytes)));
@@ -33,7 +33,7 @@ Status repeat(gpu::Queue& queue, const Tensor& pattern, gpu::Address to, size_t 
 
 size_t bytes_of(const Operand& operand) { return static_cast<size_t>(operand.span()) * size_of(operand.dtype); }
 
-// How many sets of constants it takes to stand for the model's weights, up to three times the cache.
+// Returns how many sets of constants stand for the model's weights, up to three times the cache.
 size_t copies_for(const Problem& problem, size_t working_set_bytes, size_t cache_bytes) {
   size_t constant = 0;
   for (const auto& input : problem.inputs) constant += input.constant ? bytes_of(input) : 0;
@@ -103,7 +103,7 @@ Status GpuTrial::enqueue_round(size_t launches) {
 }
 
 Result<TrialTime> GpuTrial::time(double seconds) {
-  const bool counts = operands_->target().machine.gpu.counts_instructions;  // always the same ones
+  const bool counts = operands_->target().machine.gpu.counts_instructions;  // every launch counts the same
   const size_t launches = counts ? 1 : std::max(kLaunches, inputs_.size());
   RUNG_TRY(auto graph, gpu::TimedGraph::record(operands_->queue(), [&] { return enqueue_round(launches); }));
   if (!counts) RUNG_CHECK(graph->replay());

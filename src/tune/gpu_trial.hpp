@@ -1,4 +1,4 @@
-// One candidate run on made-up operands in device memory: its time with weights as cold as in the model, and its
+// Runs one candidate on made-up operands in device memory: gives its time with weights as cold as in the model, and its
 // result.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,8 +9,8 @@
 
 namespace rung {
 
-// Operands of a problem on a device, random in [-1,1] (indices 0): made once, shared by all its candidates.
-// Constants stand there as often as it takes to push each other out of the cache.
+// Operands of a problem on a device, random in [-1,1] (indices 0): made once, shared by all its candidates. There are
+// as many copies of constants as it takes to push each other out of the cache.
 class GpuTrialOperands {
  public:
   // Errors: not enough device memory, naming the amounts.
@@ -19,7 +19,7 @@ class GpuTrialOperands {
   const Problem& problem() const { return *problem_; }
   size_t copies() const { return inputs_.size(); }
   const std::vector<gpu::Address>& inputs(size_t copy) const { return inputs_[copy]; }
-  // The first elements of operand i, as the host made them; the device repeats them.
+  // Returns the first elements of operand i as the host made them; the device repeats them.
   const Tensor& pattern(size_t i) const { return patterns_[i]; }
   gpu::Address output() const { return output_->address(); }
   gpu::Queue& queue() const { return *queue_; }
@@ -27,7 +27,7 @@ class GpuTrialOperands {
  private:
   const Target* target_ = nullptr;
   const Problem* problem_ = nullptr;
-  std::unique_ptr<gpu::Queue> queue_;  // that its candidates run in
+  std::unique_ptr<gpu::Queue> queue_;  // its candidates run in it
   std::vector<Tensor> patterns_;
   std::vector<std::shared_ptr<gpu::Block>> blocks_;
   std::vector<std::vector<gpu::Address>> inputs_;  // by copy, then operand
@@ -38,9 +38,9 @@ class GpuTrial {
  public:
   // Binds the candidate. Errors: the row cannot run it (a library has no such algorithm), no memory.
   static Result<GpuTrial> make(const GpuTrialOperands& operands, const KernelCandidate& candidate);
-  // One launch among many in one graph, which is replayed for `seconds`, three times at least.
+  // Times launches in one graph, which is replayed for `seconds`, at least three times.
   Result<TrialTime> time(double seconds);
-  // The results of one launch: read_results().
+  // Returns the results of one launch, as read_results() reads them.
   Result<std::vector<Tensor>> results();
 
  private:

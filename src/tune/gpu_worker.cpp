@@ -1,4 +1,4 @@
-// The climb's end of a GPU worker: starts the program, writes jobs, reads messages.
+// The climb's side of a GPU worker: starts the program, writes jobs, reads messages.
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/gpu_worker.hpp"
 
@@ -20,8 +20,8 @@ namespace {
 
 constexpr double kStartSeconds = 20;  // opening a device and its libraries, before the first message
 
-// The kept program. Its input is a socket of ours: writing to one that is gone is no signal to this process, whose
-// handlers may be somebody else's.
+// The kept program. Its input is a socket of ours: a write after the program is gone raises no signal in this process,
+// whose handlers may belong to others.
 class WorkerProgram {
  public:
   static Result<std::shared_ptr<WorkerProgram>> start() {
@@ -33,7 +33,7 @@ class WorkerProgram {
       close(in[0]), close(in[1]);
       return fail("no worker process: {}", std::strerror(errno));
     }
-    const SignalsHeld held;  // in the program, too: the climb decides when it ends
+    const SignalsHeld held;  // also held in the program: the climb decides when it ends
     auto pid = start_program(tool, {kWorkerCommand}, {.in = in[0], .out = out[1]});
     close(in[0]), close(out[1]);
     if (!pid) {
@@ -68,8 +68,8 @@ class WorkerProgram {
   bool fresh_ = true;
 };
 
-// Null before the first job, and after a failure. Of each thread, for the program ends with the thread that started it
-// (serve_trials()).
+// Null before the first job, and after a failure. Each thread has its own, because the program ends with the thread
+// that started it (serve_trials()).
 std::shared_ptr<WorkerProgram>& kept() {
   static thread_local std::shared_ptr<WorkerProgram> program;
   return program;
@@ -78,18 +78,18 @@ std::shared_ptr<WorkerProgram>& kept() {
 class GpuWorker : public Worker {
  public:
   GpuWorker(const WorkerJob& job, const std::vector<int>& indices, int yardstick) : left_(indices.size()) {
-    program_ = std::exchange(kept(), nullptr);  // given back when the job is done
+    program_ = std::exchange(kept(), nullptr);  // returned when the job is done
     const std::string line = job_to_line({job.target->word(), job.problem, job.candidates, indices, yardstick,
                                           job.working_set_bytes, job.seconds_each}) +
                              '\n';
     if (program_ && program_->send(line)) return;
-    program_ = nullptr;  // it ended since the last job, which is no candidate's fault
+    program_ = nullptr;  // it ended since the last job, which no candidate caused
     auto started = WorkerProgram::start();
     if (started)
       program_ = std::move(*started);
     else
       failure_ = started.error().message;
-    if (program_) program_->send(line);  // to one that ended at once: then receive() says how
+    if (program_) program_->send(line);  // if the program ended at once, receive() reports how
   }
   ~GpuWorker() override {
     if (left_ == 0) kept() = std::move(program_);

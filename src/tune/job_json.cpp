@@ -1,4 +1,4 @@
-// Tuning jobs as JSON.
+// Writes tuning jobs as JSON and reads them.
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/job_json.hpp"
 
@@ -43,7 +43,7 @@ DeviceWord device_of(const Json& json) {
   return value_or_throw(parse_device(json.at("device").get_ref<const std::string&>()));
 }
 
-// `read` may throw what the JSON library throws.
+// `read` may throw the JSON library's exceptions.
 template <class Read>
 auto read_line(const std::string& line, const Read& read) -> Result<decltype(read(Json()))> {
   try {

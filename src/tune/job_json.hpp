@@ -1,4 +1,4 @@
-// A tuning job as one line of text, for a worker that is a program of its own.
+// Writes a tuning job as one line of text, for a worker in a separate program.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -19,8 +19,8 @@ struct TrialJob {
   double seconds_each = 0;
 };
 
-std::string job_to_line(const TrialJob& job);  // no newline in it or at its end
-// The device that the line names, to open before the job is read. Errors: not such a line.
+std::string job_to_line(const TrialJob& job);  // without newlines
+// Returns the device that the line names, which is opened before the job is read. Errors: not such a line.
 Result<DeviceWord> device_of_line(const std::string& line);
 // Errors: not such a line; a kernel that the target does not have.
 Result<TrialJob> job_from_line(const std::string& line, const Target& target);

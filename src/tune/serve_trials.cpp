@@ -1,4 +1,4 @@
-// A GPU worker's own end: reads jobs, runs candidates, writes messages.
+// The worker's side of a GPU worker: reads jobs, runs candidates, writes messages.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ void put_reason(TrialMessage& message, const std::string& reason) {
   reason.copy(message.reason, sizeof message.reason - 1);
 }
 
-// A row that refuses is told in the message; a device that failed is not usable any more, and ends the worker.
+// Reports a row that refuses in the message; a failed device is no longer usable, and ends the worker.
 Result<TrialMessage> run_candidate(const GpuTrialOperands& operands, const TrialJob& job, int index,
                                    const std::vector<Tensor>& yardstick) {
   TrialMessage message{.index = index};
@@ -45,7 +45,7 @@ Status run_job(const TrialJob& job, const Target& target, int to) {
 }  // namespace
 
 Status serve_trials(int from, int to) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a climb that is gone needs no results
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // no results are needed once the climb is gone
   FILE* input = fdopen(from, "r");
   if (!input) return fail("cannot read jobs");
   char* line = nullptr;

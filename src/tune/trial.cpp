@@ -62,7 +62,7 @@ size_t TrialOperands::constant_bytes() const {
 
 Trial::Trial(const TrialOperands& operands, const KernelCandidate& candidate, size_t working_set_bytes)
     : output_(cpu::aligned_bytes(results_of(operands.problem()).back().end())) {
-  std::memset(output_.get(), 0xcb, results_of(operands.problem()).back().end());  // no other call's results
+  std::memset(output_.get(), 0xcb, results_of(operands.problem()).back().end());  // hides results of other calls
   Problem with_params = operands.problem();
   with_params.params = candidate.params;
   copies_.push_back(cpu::bind(*candidate.kernel, with_params, operands.addresses(), output_.get()));
@@ -72,7 +72,7 @@ Trial::Trial(const TrialOperands& operands, const KernelCandidate& candidate, si
   for (size_t left = std::clamp<size_t>(wanted / constant, 1, kMaxCopies) - 1; left > 0; --left) add_copy();
 }
 
-// The first binding over copies of its constant operands, packed or not.
+// Adds a copy of the first binding with its own copies of the constant operands, packed or not.
 void Trial::add_copy() {
   cpu::Bound copy = copies_[0];
   const auto& problem = copy.problem;

@@ -1,4 +1,4 @@
-// One candidate run on made-up operands: its time with weights as cold as in the model, and its result.
+// Runs one candidate on made-up operands: gives its time with weights as cold as in the model, and its result.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/tensor.hpp"
@@ -10,10 +10,9 @@ namespace rung {
 
 inline constexpr size_t kMaxCopies = 64;  // of the constant operands, on every device
 
-// Values for operand `i`, at most `most` of its span: random in [-1,1], or [0,1] for squares; 0 where they are no
-// floats.
+// Returns values for operand `i`, at most `most` of its span: random in [-1,1], or [0,1] for squares; 0 if not float.
 Tensor random_operand(const Problem& problem, size_t i, int64_t most);
-// All results of the op, as f32, out of what a call wrote.
+// Returns all results of the op, as f32, from the memory that a call wrote.
 std::vector<Tensor> read_results(const Problem& problem, const std::byte* memory);
 
 // Operands of a problem, random (indices 0): made once, shared by all its candidates.
@@ -31,18 +30,18 @@ class TrialOperands {
 
 class Trial {
  public:
-  // Binds the candidate. `working_set_bytes`: all weights of the model; copies of the constant operands are rotated to
-  // stand for them, up to twice the last cache.
+  // Binds the candidate. `working_set_bytes`: all weights of the model; copies of the constant operands are used in
+  // rotation to stand for them, up to twice the last-level cache.
   Trial(const TrialOperands& operands, const KernelCandidate& candidate, size_t working_set_bytes);
-  // One call on the whole team, timed again and again for `seconds`, seven times at least.
+  // Times calls on the whole team, repeated for `seconds`, at least seven times.
   TrialTime time(cpu::Team& team, double seconds);
-  // The results of one call: read_results().
+  // Returns the results of one call, as read_results() reads them.
   std::vector<Tensor> results(cpu::Team& team);
 
  private:
   void add_copy();
   void run(cpu::Team& team);
-  std::shared_ptr<std::byte> output_;  // of all results
+  std::shared_ptr<std::byte> output_;  // for all results
   std::vector<cpu::Bound> copies_;
   size_t next_ = 0;
 };

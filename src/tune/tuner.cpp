@@ -9,11 +9,11 @@
 namespace rung {
 namespace {
 
-constexpr double kWorthIt = 1.02;       // below this a difference is noise, and the default stays
-constexpr double kSecondsEach = 0.012;  // of timed runs per candidate and round
+constexpr double kWorthIt = 1.02;       // smaller differences are noise, and the default stays
+constexpr double kSecondsEach = 0.012;  // for timed runs per candidate and round
 constexpr std::string_view kNoTimeLeft = "no time left";
 
-// The first is the default.
+// The first measurement is the default's.
 Evidence evidence_of(const std::vector<Measured>& measured) {
   Evidence evidence;
   const TrialTime *standard = &measured[0].time, *other = nullptr;
@@ -45,8 +45,8 @@ TunedProblem conclude(const Candidates& candidates, const std::vector<Measured>&
   return tuned;
 }
 
-// Does an entry know all candidates: not only those that an earlier budget reached, or that an earlier version had? One
-// without any was put in by hand, and stays.
+// Returns whether an entry has all candidates, not only those that an earlier budget reached or an earlier version had.
+// An entry without candidates was put in by hand, and stays.
 bool is_complete(const TunedProblem& entry, const TuneTask& task) {
   if (entry.candidates.empty()) return true;
   const auto knows = [&](const KernelCandidate& offered) {
@@ -58,7 +58,7 @@ bool is_complete(const TunedProblem& entry, const TuneTask& task) {
   return std::all_of(offered.list.begin(), offered.list.end(), knows);
 }
 
-// The database's winner, if it can still run the problem.
+// Returns the database's winner, if it can still run the problem.
 const TunedProblem* runnable_entry(const TuningDatabase& database, const TuneTask& task) {
   const auto* entry = database.find(task.key);
   if (!entry) return nullptr;
@@ -68,7 +68,7 @@ const TunedProblem* runnable_entry(const TuningDatabase& database, const TuneTas
   return runs ? entry : nullptr;
 }
 
-// Does what was measured before stay, because measuring again did worse? Never where a model showed it to be wrong.
+// Returns whether the earlier result stays, because the new one is weaker. Never so if a whole model disproved it.
 bool is_better_known(const TunedProblem& before, const TunedProblem& now, const TuneTask& task) {
   return !is_sure(now) && !before.lost && before.evidence && is_complete(before, task) &&
          is_weaker(*now.evidence, *before.evidence);
@@ -84,7 +84,7 @@ void tune_one(const TuneTask& task, TuningDatabase& database, const TuneOptions&
                                   std::clamp(options.seconds_left(), 1.0, 5.0), out_of_time});
     bool reached_all =
         std::none_of(measured.begin(), measured.end(), [](const auto& m) { return m.failure == kNoTimeLeft; });
-    if (!reached_all && measured[0].time.us == 0) return;  // nothing to compare with: leave it for another climb
+    if (!reached_all && measured[0].time.us == 0) return;  // nothing to compare with: leaves it to another climb
   }
   TunedProblem tuned = conclude(candidates, measured);
   const TunedProblem* before = runnable_entry(database, task);

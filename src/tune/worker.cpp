@@ -1,5 +1,5 @@
-// Runs the candidates of a job in workers: forked ones for the processor, a program of its own for a GPU. A dead or
-// silent worker is replaced.
+// Runs the candidates of a job in workers: forked processes for the CPU, a separate program for a GPU. A dead or silent
+// worker is replaced.
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/worker.hpp"
 
@@ -39,10 +39,10 @@ void run_candidates(const WorkerJob& job, const std::vector<int>& indices, int y
   }
 }
 
-// In the child. Never returns, and throws nothing into what is the parent's copy.
+// Runs in the child. Never returns, and lets no exception reach the copy of the parent's code.
 [[noreturn]] void work(const WorkerJob& job, const std::vector<int>& indices, int yardstick_index, int fd) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a parent that is gone needs no results
-  // Handlers of faults are the climbing program's, and would take a candidate's crash for its own.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // no results are needed once the parent is gone
+  // Fault handlers belong to the climbing program, and would take a candidate's crash for its own.
   for (int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS}) signal(fault, SIG_DFL);
   try {
     run_candidates(job, indices, yardstick_index, fd);
@@ -52,14 +52,14 @@ void run_candidates(const WorkerJob& job, const std::vector<int>& indices, int y
   _exit(0);
 }
 
-// A child of this process with its memory, for one run of candidates.
+// A child of this process with a copy of its memory, for one run of candidates.
 class ForkedWorker : public Worker {
  public:
-  // Results are compared with candidate `yardstick`'s.
+  // Results are compared with those of candidate `yardstick`.
   ForkedWorker(const WorkerJob& job, const std::vector<int>& indices, int yardstick) {
     int fds[2];
     if (pipe2(fds, O_CLOEXEC) != 0) return;
-    const SignalsHeld held;  // in the child for good: the parent decides when a climb ends
+    const SignalsHeld held;  // the child keeps signals held: the parent decides when a climb ends
     pid_t pid = fork();
     if (pid == 0) {
       close(fds[0]);
@@ -81,7 +81,7 @@ void take(const TrialMessage& message, const Problem& problem, Measured& to) {
     to.time = message.time;
 }
 
-// Runs the candidates of one round; a candidate that kills the worker is marked and the rest go to a new one.
+// Runs the candidates of one round; a candidate that kills the worker is marked and the rest go to a new worker.
 void run_round(const WorkerJob& job, std::vector<Measured>& results) {
   std::vector<int> left;
   for (size_t i = 0; i < results.size(); ++i)

@@ -1,4 +1,4 @@
-// Runs candidates in a child process, so that one that crashes or hangs costs itself only.
+// Runs candidates in a child process, so that a crash or hang affects only that candidate.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
@@ -14,7 +14,7 @@ namespace rung {
 
 struct Measured {
   TrialTime time;
-  std::string failure;  // why there is none: "crashed: Segmentation fault", "hung for 5 s", "wrong result: ..."
+  std::string failure;  // the reason for no time: "crashed: Segmentation fault", "hung for 5 s", "wrong result: ..."
 };
 
 struct WorkerJob {
@@ -24,16 +24,16 @@ struct WorkerJob {
   size_t working_set_bytes = 0;
   double seconds_each = 0.01;
   double hang_seconds = 5;
-  std::function<bool()> out_of_time;  // asked between candidates; those left then fail with "no time left"
+  std::function<bool()> out_of_time;  // asked between candidates; the remaining ones then fail with "no time left"
 };
 
-// One entry per candidate. Each is timed in two rounds, in turn, and keeps the one with the better median.
+// Returns one entry per candidate. Each is timed in two rounds, in turn, and keeps the better median.
 std::vector<Measured> measure_in_worker(const WorkerJob& job);
 
-// One run of candidates in the order of `indices`, which may name one several times, each result compared with that of
-// candidate `yardstick`.
+// Starts one run of candidates in the order of `indices`, which may repeat an index; each result is compared with that
+// of candidate `yardstick`.
 std::unique_ptr<Worker> start_worker(const WorkerJob& job, const std::vector<int>& indices, int yardstick);
-// Why a candidate is out: it could not be run, or its result is wrong; "" where it is not.
+// Returns the reason to exclude a candidate: it could not run, or its result is wrong; "" if there is none.
 std::string reason_against(const TrialMessage& message, const Problem& problem);
 
 }  // namespace rung

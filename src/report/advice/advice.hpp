@@ -8,10 +8,10 @@
 
 namespace rung {
 
-// Nothing in it is what a terminal would obey, whatever names the recording holds. `against`: null, or the comparison.
+// Removes control sequences that a terminal would obey from the recording's names. `against`: null, or the comparison.
 std::string advice_text(const trace::Summary& summary, const trace::Difference* against);
 std::string advice_markdown(const trace::Summary& summary, const trace::Difference* against);
-// One HTML page: no network, no other file, light, dark and on paper.
+// Returns one HTML page: it needs no network and no other file, and is styled for light, dark and paper.
 std::string advice_html(const trace::Summary& summary, const trace::Difference* against);
 
 }  // namespace rung

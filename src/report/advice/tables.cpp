@@ -1,4 +1,4 @@
-// The tables of a recording's summary, in words.
+// Writes the tables of a recording's summary in words.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/advice/tables.hpp"
 
@@ -17,7 +17,7 @@ using trace::Figures;
 using trace::Summary;
 
 std::string ms_text(double ms) { return fixed(ms, 3); }
-// Counts of a step are whole numbers, but for a difference of two.
+// Counts of a step are whole numbers, except in a difference of two steps.
 std::string count_text(double count) {
   return std::abs(count - std::round(count)) < 1e-6 ? fixed(count, 0) : fixed(count, 1);
 }

@@ -13,7 +13,7 @@ using namespace report;
 
 constexpr size_t kNameWidth = 60;
 
-// The first column to the left, numbers to the right, words after the numbers to the left again.
+// Aligns the first column left, numbers right, and the words after the numbers left again.
 std::string line_of(const std::vector<std::string>& cells, const std::vector<size_t>& widths, size_t numbers) {
   std::string line = " ";
   for (size_t i = 0; i < cells.size(); ++i) {
@@ -33,7 +33,7 @@ std::string table_text(const TextTable& table) {
   };
   widen(table.head);
   for (const auto& row : table.rows) widen(row);
-  // Words follow the numbers of kernels and calls.
+  // Tables of kernels and calls have columns of words after their numbers.
   const size_t words = table.head.back() == "library" ? 2 : (table.head.back() == "place" ? 1 : 0);
   const size_t numbers = table.head.size() - 1 - words;
   std::string out = "\n" + table.title + "\n" + line_of(table.head, widths, numbers);

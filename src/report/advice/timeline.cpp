@@ -1,4 +1,4 @@
-// One step as two strips.
+// Draws one step as two strips.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/advice/timeline.hpp"
 
@@ -22,7 +22,7 @@ struct Piece {
   double from = 0, to = 0;  // per cent
   std::string_view what, css;
   size_t count = 0;
-  std::string name;  // of the first
+  std::string name;  // the first bar's name
 };
 
 std::vector<Piece> pieces_of(const trace::Summary& summary, bool gaps, double length_us) {

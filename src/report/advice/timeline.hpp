@@ -1,4 +1,4 @@
-// One step as two strips: what the device did, and why it stood still.
+// Draws one step as two strips: the device's work, and the causes of its idle time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "report/markup.hpp"
@@ -9,7 +9,7 @@ namespace rung::report {
 std::string_view class_of(trace::Category category);
 std::string_view class_of(trace::GapCause cause);
 
-// Empty where no step is known. Neighbours of one kind that are too narrow to be seen apart are one piece.
+// Returns nothing if no step is known. Joins neighbours of one kind that are too narrow to tell apart.
 Html timeline(const trace::Summary& summary);
 
 }  // namespace rung::report

@@ -1,4 +1,4 @@
-// Leave-one-out: how much slower the final plan gets without each rung.
+// Leave-one-out: shows how much slower the final plan gets without each rung.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Kinds of work in per cent, before and after.
+// Shows kinds of work in per cent, before and after.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@ namespace rung::report {
 namespace {
 
 constexpr size_t kCategories = kCategoryNames.size();
-// Whether a part of `share` of a bar of `width` pixels has room for its name.
+// Returns whether a part of `share` of a bar of `width` pixels has room for its name.
 bool has_room(std::string_view name, double share, double width) {
   return share * width > 8.0 * static_cast<double>(name.size()) + 12;
 }
@@ -38,7 +38,7 @@ Shares after(const ClimbResult& result) {
   return s;
 }
 
-// Words that are no category's count as other.
+// Words that name no category count as other.
 Shares before(const ClimbResult& result) {
   Shares s;
   for (const auto& [name, us] : result.baseline_categories_us) {

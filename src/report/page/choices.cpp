@@ -1,4 +1,4 @@
-// The table of choices: what was tried for each problem, what was taken, and why.
+// The table of choices: the candidates tried for each problem, the one chosen, and why.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -26,13 +26,13 @@ double chosen_us(const Choice& choice) {
 
 double weight(const Choice& choice) { return chosen_us(choice) * choice.count; }
 
-// Candidates more than three times slower than the chosen one end at the edge.
+// Bars of candidates over three times slower than the chosen one are cut off at the edge.
 Html candidate_row(const Candidate& c, double best) {
   Strip strip(18);
   bool chosen = c.verdict.starts_with("chosen");
   if (timed(c) && best > 0)
     strip.bar(0, Scale{0, best * 3}(c.us), chosen ? "gain" : c.us > best * 3 ? "rest cut" : "rest");
-  const std::string params = params_text(c.choice.params);  // after a blank
+  const std::string params = params_text(c.choice.params);  // begins with a blank
   return html(
       "<tr class='{}'><th scope='row' class='name kernel'>{}{}</th><td class='chart wide'>{}</td><td "
       "class='number'>{}</td>"

@@ -1,4 +1,4 @@
-// Shared by the parts of the page.
+// Shared functions of the page's parts.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -33,7 +33,7 @@ Html section(std::string_view id, std::string_view title, std::string_view how_t
       id, id, title, how_to_read, content);
 }
 
-// Its lines stay lines, which text of a page is not.
+// Keeps line breaks, which other text of a page loses.
 Html command_block(std::string_view text) {
   Html lines;
   for (size_t at = 0; at <= text.size();) {

@@ -1,4 +1,4 @@
-// The head of the page: from what to what, how far the floor is, and whether it is right.
+// The head of the page: the times before and after, the distance to the floor, and whether the plan is verified.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -34,7 +34,7 @@ Html result_line(const ClimbResult& r) {
 
 Html paragraph(const std::string& line) { return line.empty() ? Html{} : html("<p class='claim'>{}</p>\n", line); }
 
-// The baseline's width is the whole width; the floor is the solid part of what is left.
+// The baseline takes the whole width; the solid part of the final plan's bar is the floor.
 Html floor_strip(const ClimbResult& r) {
   if (!(r.floor_ms > 0) || !(r.final_ms > 0)) return {};
   Scale x{0, std::max(r.baseline_ms, r.final_ms)};
@@ -65,7 +65,7 @@ Html fact(std::string_view name, const std::string& value) {
   return html("<div><dt>{}</dt><dd>{}</dd></div>", name, value);
 }
 
-// A clock that was held down makes every figure of the page larger than the machine's best.
+// A throttled clock makes every figure of the page larger than the machine's best.
 Html throttling(const ClimbResult& r) {
   Html out;
   for (const LoadedRuns& runs : r.loads)
@@ -75,7 +75,7 @@ Html throttling(const ClimbResult& r) {
   return out;
 }
 
-// So does a machine that others use.
+// Other users of the machine also make every figure larger.
 Html disturbed(const ClimbResult& r) {
   const std::string text = r.disturbance.text();
   return text.empty() ? Html{} : html("<p class='verdict bad'><b>✗ Disturbed:</b> {}</p>\n", text);

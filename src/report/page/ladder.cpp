@@ -1,4 +1,4 @@
-// The ladder as a waterfall inside a table: what each rung took off, and what was turned down.
+// The ladder as a waterfall inside a table: the time that each rung saved, and the rungs rejected.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@ struct Axis {
   Clock clock = Clock::time;
 };
 
-// A rejected rung may be many times slower than everything else: it is cut off rather than let squeeze the rest.
+// A rejected rung may be many times slower than all others: its bar is cut off, so as not to squeeze the rest.
 Axis axis_of(const ClimbResult& result, const std::vector<LadderRow>& rows) {
   std::vector<double> times;
   double longest = 0, kept = 0;
@@ -88,7 +88,7 @@ Html heading(const Axis& axis) {
       axis_strip(axis), axis.clock == Clock::time ? "milliseconds" : ms_word(axis.clock), ms_word(axis.clock));
 }
 
-// Those that there was no time for, in one line that opens.
+// Lists the changes that there was no time for, in one line that opens.
 Html never_tried(const std::vector<LadderRow>& rows) {
   if (rows.empty()) return {};
   return html("<details class='list untried'><summary>{} not tried</summary><ul class='notes'>{}</ul></details>\n",

@@ -1,4 +1,4 @@
-// How latency spreads: median and tail, baseline and final, warm and cold.
+// Shows how latency spreads: median and tail, baseline and final, warm and cold.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// The machine, its measured peaks and the memory used; and how to get these numbers again.
+// The machine, its measured peaks and the memory used; and the commands to reproduce these numbers.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/commands.hpp"
 #include "report/format.hpp"

@@ -1,4 +1,4 @@
-// The section of what to do next, with commands to copy.
+// The section on next steps, with commands to copy.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/next_steps.hpp"
 #include "report/page/sections.hpp"

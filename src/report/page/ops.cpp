@@ -12,7 +12,7 @@ namespace rung::report {
 namespace {
 
 constexpr size_t kMostGroups = 150;    // rows of the table; the rest is one row
-constexpr size_t kMostLaunches = 400;  // of the list in order; report.json holds them all
+constexpr size_t kMostLaunches = 400;  // in the list in order; report.json holds them all
 
 std::string or_none(double value, int decimals) {
   return value > 0 ? decimals < 0 ? significant(value) : fixed(value, decimals) : std::string(kNone);
@@ -45,7 +45,7 @@ Html group_row(const OpGroup& g, double longest, double total) {
 }
 
 Html group_table(const std::vector<OpGroup>& groups, Clock clock) {
-  // The first is the longest but for a folded tail, whose bar is cut off rather than let squeeze the rest.
+  // The first group is the longest, except for a folded tail, whose bar is cut off so as not to squeeze the rest.
   double total = total_us(groups), longest = groups.front().us;
   Html head = html(
       "<thead><tr>{}<th scope='col' class='chart wide'><span class='key solid'></span>floor "
@@ -85,7 +85,7 @@ Html launch_list(const std::vector<OpTime>& ops, Clock clock) {
 Html ops(const ClimbResult& result) {
   std::vector<OpGroup> groups = group_ops(result.ops);
   if (groups.empty()) return {};
-  if (clock_of(result.device) == Clock::instructions)  // no rates without time
+  if (clock_of(result.device) == Clock::instructions)  // without time there are no rates
     for (OpGroup& group : groups) group.flops = group.bytes = 0;
   bool repeated = groups.size() < result.ops.size();
   return section(

@@ -1,4 +1,4 @@
-// Receipts: what each rung did, in words and numbers, for whoever wants to check.
+// Receipts: the effect of each rung, in words and numbers, for readers who want to check.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/format.hpp"
 #include "report/intervals.hpp"

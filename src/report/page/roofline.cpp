@@ -1,4 +1,4 @@
-// The roofline: speed against work per byte; where a dot lies says what holds its op back.
+// The roofline: speed against work per byte; a dot's place shows what limits its op.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@ constexpr size_t kMostDots = 120;
 
 struct Canvas {
   double width, height, left, right, top, bottom;
-  size_t labels;  // at most
+  size_t labels;  // at most this many
   const char* css;
 };
 constexpr Canvas kWide{1040, 430, 58, 24, 16, 44, 9, "for-wide"}, kNarrow{356, 380, 44, 10, 16, 42, 4, "for-narrow"};
@@ -50,7 +50,7 @@ Axes axes_of(const std::vector<Dot>& dots, const Peaks& peaks, const Canvas& c) 
     x0 = std::min(x0, d.intensity / 1.5), x1 = std::max(x1, d.intensity * 1.5);
     y0 = std::min(y0, d.gflops / 1.8), y1 = std::max(y1, d.gflops * 1.5);
   }
-  // Six decades below the peak is as far as dots stay tellable apart; what lies beyond sits on the edge.
+  // Dots stay distinguishable down to six decades below the peak; dots beyond sit on the edge.
   x0 = std::max(x0, knee * 1e-4), x1 = std::min(x1, knee * 1e4), y0 = std::max(y0, peak * 1e-6),
   y1 = std::min(y1, peak * 1e3);
   return {{x0, x1, c.left, c.width - c.right, true}, {y0, y1, c.height - c.bottom, c.top, true}};
@@ -75,7 +75,7 @@ struct Box {
   bool meets(const Box& o) const { return x0 < o.x1 && o.x0 < x1 && y0 < o.y1 && o.y0 < y1; }
 };
 
-// Places names beside their dots where nothing is yet: right, left, above, below, else not at all.
+// Places names beside their dots in free space: right, left, above, below, else not at all.
 class Labels {
  public:
   explicit Labels(const Canvas& canvas) : canvas_(canvas) {}
@@ -105,7 +105,7 @@ Box text_box(Point end, const std::string& text) {
   return {end.x - 7.6 * static_cast<double>(display_width(text)), end.y - 11, end.x, end.y + 3};
 }
 
-// The slanted roof from the bandwidth up to where it meets `peak`, then level.
+// Draws the slanted roof from the bandwidth up to where it meets `peak`, then level.
 void draw_roof(Plot& plot, Labels& labels, const Axes& a, double gbps, std::pair<double, std::string> peak) {
   if (!(peak.first > 0) || !(gbps > 0)) return;
   double knee = std::clamp(peak.first / gbps, a.x.min, a.x.max), start = std::clamp(a.y.min / gbps, a.x.min, knee);
@@ -117,7 +117,7 @@ void draw_roof(Plot& plot, Labels& labels, const Axes& a, double gbps, std::pair
   labels.keep_clear(text_box(end, name));
 }
 
-// Beside the upper part of the slant, where nothing faster than memory lies.
+// Writes the name beside the upper part of the slant, where only memory limits speed.
 void draw_bandwidth_name(Plot& plot, Labels& labels, const Axes& a, const Peaks& peaks) {
   if (!(peaks.read_gbps > 0) || !(peaks.gemm_f32_gflops > 0)) return;
   double knee = peaks.gemm_f32_gflops / peaks.read_gbps, start = std::max(a.x.min, a.y.min / peaks.read_gbps);
@@ -136,7 +136,7 @@ std::string tip_of(const Dot& d) {
                      percent(floor_reached(d.group.us, d.group.floor_us)), d.group.kernel);
 }
 
-// "encoder.layer.0.output.dense" says itself in its last two words.
+// Shortens "encoder.layer.0.output.dense" to its last two words, which identify it.
 std::string short_name(const OpGroup& group) {
   size_t dot = group.label.rfind('.');
   if (dot != std::string::npos && dot > 0) dot = group.label.rfind('.', dot - 1);

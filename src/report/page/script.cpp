@@ -1,10 +1,10 @@
-// The page's script: sorting by a column, tips that follow the pointer, buttons that copy, all unfolded on paper.
+// The page's script: sorts by a column, shows tips at the pointer, copies commands, unfolds all sections for printing.
 // SPDX-License-Identifier: Apache-2.0
 #include "report/page/sections.hpp"
 
 namespace rung::report {
 
-// Without it the page says the same; nothing here loads anything.
+// Without the script the page has the same content; the script loads nothing.
 std::string_view script() {
   return R"js(
 'use strict';

@@ -6,33 +6,33 @@
 
 namespace rung::report {
 
-Html next(const ClimbResult& result);        // what to do, with commands
-Html headline(const ClimbResult& result);    // from what to what, how far the floor is, and whether it is right
+Html next(const ClimbResult& result);        // next steps, with commands
+Html headline(const ClimbResult& result);    // times before and after, distance to the floor, and the verdict
 Html ladder(const ClimbResult& result);      // every rung's step
-Html receipts(const ClimbResult& result);    // what each rung did, in words
-Html ablation(const ClimbResult& result);    // what each rung is worth in the final plan
+Html receipts(const ClimbResult& result);    // each rung's effect, in words
+Html ablation(const ClimbResult& result);    // each rung's worth in the final plan
 Html categories(const ClimbResult& result);  // kinds of work in per cent
 Html stages(const ClimbResult& result);      // time left in each part of the model
 Html ops(const ClimbResult& result);         // every problem against its floor
 Html roofline(const ClimbResult& result);
-Html choices(const ClimbResult& result);  // what was tried for each problem, and why one was taken
+Html choices(const ClimbResult& result);  // candidates tried for each problem, and the reason for the choice
 Html latency(const ClimbResult& result);  // median and tail, warm and cold
 Html machine(const ClimbResult& result);  // environment, peaks, memory
 Html reproduce(const ClimbResult& result);
 
 std::string_view style_sheet();
 std::string_view script();
-Html hatch_pattern();  // the fill of rejected steps, referred to by the style sheet
+Html hatch_pattern();  // the fill of rejected steps; the style sheet refers to it
 
-// A command that can be copied stands in a block of its own, to which the page's script adds a button.
+// Returns a command to copy in a block of its own, to which the page's script adds a button.
 Html command_block(std::string_view text);
-// Links to the sections of `body`, by their headings.
+// Returns links to the sections of `body`, by their headings.
 Html contents(const Html& body);
-// A page of these parts. It may load nothing at all, whatever text it holds.
+// Returns a page of these parts. It may load nothing at all, whatever text it holds.
 std::string whole_page(std::string_view title, const Html& body);
-// <section> with its heading and one sentence on how to read it.
+// Returns a <section> with its heading and one sentence on how to read it.
 Html section(std::string_view id, std::string_view title, std::string_view how_to_read, const Html& content);
-// A column heading that sorts its table when it is clicked.
+// Returns a column heading that sorts its table when clicked.
 Html sortable(std::string_view title, std::string_view css = "number");
 std::string_view category_class(Category category);  // "c0" ... "c6"
 

@@ -1,4 +1,4 @@
-// Each part of the model against its floor.
+// Shows each part of the model against its floor.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 

@@ -7,8 +7,8 @@
 namespace rung::report {
 namespace {
 
-// Text stands at 4.5:1 or more on what it is drawn on, and what a drawing says at 3:1, in light, dark and on paper: a
-// pale fill has an outline that does (--edge), and a line that crosses bars has a halo of the page's colour.
+// The contrast is 4.5:1 or more for text, and 3:1 for meaningful parts of drawings, in light, dark and on paper: a pale
+// fill has an outline of that contrast (--edge), and a line that crosses bars has a halo of the page's colour.
 constexpr std::string_view kColours = R"css(
 :root { color-scheme: light dark;
   --page:#fcfcfb; --ink:#1a1e23; --soft:#59626c; --rule:#e3e6e9; --track:#eef0f2; --rest:#cdd4db; --raised:#f4f6f7;

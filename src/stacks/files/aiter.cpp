@@ -1,4 +1,4 @@
-// aiter's tuned products and its lists of products to tune: a line of column names, then a line for each.
+// aiter's tuned products and its lists of products to tune: a line of column names, then a line for each product.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
@@ -11,16 +11,16 @@
 namespace rung::stacks {
 namespace {
 
-// Columns of the products of bf16 and f16; other families have fewer.
+// Columns of bf16 and f16 products; other families have fewer.
 constexpr std::string_view kAiterColumns =
     "gfx,cu_num,M,N,K,bias,dtype,outdtype,scaleAB,bpreshuffle,libtype,solidx,splitK,us,kernelName,err_ratio,tflops,bw";
 constexpr std::string_view kAiterListColumns = "M,N,K,bias,dtype,outdtype,scaleAB,bpreshuffle";
-// The key by which aiter looks a product up, as far as a file has its columns; first the GPU.
+// The columns of the key by which aiter looks a product up, as far as a file has them; the GPU's come first.
 constexpr std::array<std::string_view, 12> kAiterKeys{
     "gfx", "cu_num", "B", "M", "N", "K", "bias", "dtype", "outdtype", "scaleAB", "bpreshuffle", "q_dtype_w"};
 constexpr size_t kAiterGpuKeys = 2;
 
-// Families of products whose columns do not name the types: by the name of the file, and of kernels.
+// Families of products whose columns do not name the types: words in names of files and kernels give them.
 struct Family {
   std::string_view word;
   ElementType type;
@@ -38,7 +38,7 @@ const Family* family_of(std::string_view name) {
   return found == std::end(kFamilies) ? nullptr : found;
 }
 
-// gfx942 multiplies the f8 types that have no infinities and one zero.
+// gfx942 multiplies f8 types without infinities and with a single zero.
 ElementType for_architecture(ElementType type, std::string_view architecture) {
   return type == ElementType::f8e4m3fn && architecture == "gfx942" ? ElementType::f8e4m3fnuz : type;
 }
@@ -101,7 +101,7 @@ Status parse_aiter(TuningFile& file, bool tuned) {
   });
 }
 
-// As Python writes a rounded float: "7.0", "5.4049".
+// Writes a rounded float as Python does: "7.0", "5.4049".
 std::string rounded(double value, int digits) {
   std::string text = fmt::format("{:.{}f}", value, digits);
   text.erase(text.find_last_not_of('0') + 1);
@@ -183,7 +183,7 @@ bool looks_tuned(std::span<const Line> head) {
   return names_products(columns) && has_column(columns, "us") && has_column(columns, "kernelName");
 }
 
-// Upper case, which our own lists do not have.
+// aiter's column names are in upper case, unlike those of our own lists.
 bool looks_listed(std::span<const Line> head) {
   const Columns columns = head_columns(head);
   const auto has = [&](std::string_view name) { return std::ranges::find(columns, name) != columns.end(); };

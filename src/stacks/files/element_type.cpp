@@ -8,8 +8,8 @@
 namespace rung::stacks {
 namespace {
 
-// In the order of the enumeration. Empty: the stack has no word for it in these files. hipBLASLt says of TF32 that f32
-// is computed as xf32.
+// Rows are in the order of the enumeration. An empty word: the stack has no word for the type in these files. hipBLASLt
+// describes TF32 as f32 computed as xf32.
 struct TypeWords {
   double bits;
   std::array<std::string_view, 4> of;  // in the order of Words

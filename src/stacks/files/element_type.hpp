@@ -1,4 +1,4 @@
-// Element types of GEMM operands, and what each stack calls them in its files.
+// Element types of GEMM operands, and the names that each stack has for them in its files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace rung::stacks {
 
-// More than ir/dtype.hpp has: files name types that no kernel here computes in. Where both have one, the words are
-// equal.
+// There are more types than in ir/dtype.hpp: files name types that no kernel here computes in. Types of both have the
+// same names.
 enum class ElementType : uint8_t {
   f32,
   tf32,    // f32 in memory, multiplied as TF32 or XF32
@@ -28,11 +28,11 @@ enum class ElementType : uint8_t {
   c64,
 };
 
-// Whose words: ours, TunableOp's in names of operations, hipBLASLt's, PyTorch's for tensors, as aiter and gradlib
-// print.
+// The source of the names: ours, TunableOp's in names of operations, hipBLASLt's, PyTorch's for tensors, as aiter and
+// gradlib print.
 enum class Words : uint8_t { rung, tunableop, hipblaslt, torch };
 
-std::string_view name_of(ElementType type, Words words = Words::rung);  // empty: that stack has no word for it
+std::string_view name_of(ElementType type, Words words = Words::rung);  // empty: that stack has no name for it
 double bits_of(ElementType type);
 std::optional<ElementType> element_type_named(std::string_view name, Words words = Words::rung);
 

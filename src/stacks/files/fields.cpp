@@ -1,4 +1,4 @@
-// Cells, numbers and words of tuning files.
+// Reads cells, numbers and words of tuning files.
 // SPDX-License-Identifier: Apache-2.0
 #include "stacks/files/fields.hpp"
 

@@ -1,4 +1,4 @@
-// Cells of a line, and what stands in them: the one way in which all formats split lines and read numbers. No locale.
+// Splits lines into cells and reads their numbers, in one way for all formats. Independent of the locale.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -11,20 +11,20 @@
 
 namespace rung::stacks {
 
-// A separator between double quotes separates nothing; the quotes stay.
+// Splits at separators, except between double quotes; the quotes stay.
 std::vector<std::string_view> cells_of(std::string_view line, char separator = ',');
 
 inline std::string_view trimmed(std::string_view text) { return rung::trimmed(text, " \t"); }
-std::string_view unquoted(std::string_view text);  // trimmed, and no double quotes around it
+std::string_view unquoted(std::string_view text);  // trimmed, without double quotes around it
 
-std::optional<int64_t> whole_number(std::string_view text);  // decimal, with blanks around it; nothing else
-// The same with a point or an exponent; also "inf" and "nan", which stacks write for what they did not measure.
+std::optional<int64_t> whole_number(std::string_view text);  // decimal, may have blanks around it; nothing else
+// Also takes a point or an exponent, and "inf" and "nan", which stacks write for times that they did not measure.
 std::optional<double> real_number(std::string_view text);
 std::optional<bool> truth_of(std::string_view text);  // True, TRUE, true, 1, and their opposites
 
-// For a message: quoted, at most 60 bytes of it, without what a terminal obeys.
+// Quotes at most 60 bytes of text for a message, without control sequences that a terminal obeys.
 std::string shown(std::string_view text);
 
-bool same_word(std::string_view a, std::string_view b);  // in upper or lower case
+bool same_word(std::string_view a, std::string_view b);  // ignores case
 
 }  // namespace rung::stacks

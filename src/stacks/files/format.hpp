@@ -10,32 +10,32 @@
 
 namespace rung::stacks {
 
-// The entry that a stack takes of several with one key.
+// States which entry a stack takes if several have one key.
 enum class Wins : uint8_t {
   first,
   last,
-  none,   // it stops with an error
-  every,  // a list, in which they do no harm
+  none,   // the stack stops with an error
+  every,  // a list, in which duplicates do no harm
 };
 
 struct Format {
-  std::string_view name;    // "tunableop": the word of --format and of JSON
+  std::string_view name;    // "tunableop": the word for --format and in JSON
   std::string_view title;   // "results of PyTorch's TunableOp"
-  std::string_view loader;  // who reads it, and the variable that names it there
+  std::string_view loader;  // the program that reads it, and the variable that names the file
   Wins wins;
-  // Does a file that begins with these lines look like one?
+  // Returns whether a file that begins with these lines seems to have this format.
   bool (*looks_like)(std::span<const Line> head);
-  // Fills tables, facts, entries and refused from lines. Errors: more than limits allow.
+  // Fills tables, facts, entries and refused lines. Errors: more than limits allow.
   Status (*parse)(TuningFile& file);
-  // The lines of a header for the machine; null: the format is only read.
+  // Returns the lines of a header for the machine; null: the format is read only.
   Result<std::vector<std::string>> (*header)(const Machine& machine);
-  // The lines that say an entry; the last one is the entry's own, and those before it are for a new entry alone. Sets
-  // the entry's key and table. The inverse of parse; null: the format is only read.
+  // Returns the lines of an entry; the last one is the entry's own, and those before it are for a new entry only. Sets
+  // the entry's key and table. The inverse of parse; null: the format is read only.
   Result<std::vector<std::string>> (*rows)(TuningFile& file, Entry& entry);
 };
 
 std::span<const Format* const> formats();
-// Errors: there is none, naming those that there are.
+// Errors: an unknown format; the message lists the known ones.
 Result<const Format*> format_named(std::string_view name);
 
 #define RUNG_TUNING_FORMAT(name) extern const Format name;

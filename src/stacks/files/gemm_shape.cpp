@@ -1,4 +1,4 @@
-// Products between our words and BLAS's, checked, and as text.
+// Converts products between our form and BLAS's, checks them, and writes them as text.
 // SPDX-License-Identifier: Apache-2.0
 #include "stacks/files/gemm_shape.hpp"
 
@@ -15,11 +15,11 @@ GemmLayout layout_of(bool transpose_w, bool transpose_x) {
 
 bool is_transposed(char letter) { return letter != 'N' && letter != 'n'; }
 
-// The most elements of an operand: what 64 bits address of the widest type.
+// The most elements of an operand: 64 bits can address this many of the widest type.
 constexpr int64_t kMostElements = int64_t{1} << 58;
 
 Status check_operand(const char* name, int64_t rows, int64_t dense, int64_t stride, int64_t batch) {
-  // From one row to the next there is no way where there is one row: PyTorch writes 1 there.
+  // With a single row the stride is never used, and PyTorch writes 1 there.
   if (stride < 0 || (stride != 0 && stride < dense && rows > 1))
     return mismatch("{}_stride: got {}, wanted 0 or at least {}", name, stride, dense);
   const int64_t row = std::max(stride, dense);

@@ -15,8 +15,7 @@ constexpr std::string_view kGradlibColumns = "M,N,K,bias,dtype,outdtype,libtype,
 constexpr std::string_view kGradlibListColumns = "M,N,K,bias,dtype";
 constexpr std::array<std::string_view, 7> kGradlibKeys{"M", "N", "K", "bias", "dtype", "outdtype", "scaleAB"};
 
-// vLLM gives BLAS's sizes: M is of the weights' rows, N of the tokens'. aiter, whose files have scaleAB, gives them the
-// other way round.
+// vLLM writes BLAS's sizes: M counts the weights' rows, N the tokens. aiter, whose files have scaleAB, swaps the two.
 bool has_rows_first(const Columns& columns) { return has_column(columns, "scaleAB"); }
 
 Result<GemmShape> gradlib_shape(const TableLine& line, const Columns& columns) {
@@ -35,7 +34,7 @@ Result<GemmShape> gradlib_shape(const TableLine& line, const Columns& columns) {
   return shape;
 }
 
-// vLLM looks up M, N, K, bias and dtype alone; aiter all that there is.
+// vLLM looks up M, N, K, bias and dtype only; aiter looks up all key columns.
 std::string gradlib_key(const TableLine& line, const Columns& columns) {
   const ColumnNames all(kGradlibKeys);
   return key_of(line, has_rows_first(columns) ? all : all.first(5));

@@ -1,5 +1,5 @@
-// hipBLASLt's override file: "Git Version: HASH", then for each product a line of column names and a line of values, as
-// hipblaslt-bench writes them where HIPBLASLT_TUNING_FILE is set.
+// hipBLASLt's override file: "Git Version: HASH", then a line of column names and a line of values for each product, as
+// hipblaslt-bench writes them if HIPBLASLT_TUNING_FILE is set.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@ constexpr std::string_view kBenchColumns =
     "type,"
     "b_type,c_type,d_type,compute_type,scaleA,scaleB,scaleC,scaleD,amaxD,activation_type,bias_vector,bias_type,"
     "rotating_buffer,hipblaslt-Gflops,hipblaslt-GB/s,us,solution_index,gcnArchName,CUs";
-// The key by which the library looks a product up.
+// The columns of the key by which the library looks a product up.
 constexpr std::array<std::string_view, 10> kOverrideKeys{"transA", "transB", "batch_count", "m",      "n",
                                                          "k",      "a_type", "b_type",      "c_type", "compute_type"};
 
@@ -125,7 +125,7 @@ Result<std::vector<std::string>> override_header(const Machine& machine) {
   return std::vector{fmt::format("{}{}", kVersionWord, found->second)};
 }
 
-// The library's word for a type that it has one for; TF32 is f32, computed as xf32.
+// Returns the library's word for a type; TF32 is f32, computed as xf32.
 std::string_view type_word(ElementType type) {
   return name_of(type == ElementType::tf32 ? ElementType::f32 : type, Words::hipblaslt);
 }
@@ -138,10 +138,10 @@ std::string compute_word(const GemmShape& shape) {
 
 int64_t rows_where(bool transposed, int64_t straight, int64_t other) { return transposed ? straight : other; }
 
-// Elements from one product of a batch to the next.
+// Returns the elements from one product of a batch to the next, for each operand.
 std::array<int64_t, 3> batch_strides(const GemmShape& shape, const BlasShape& blas) {
   const auto apart = [](int64_t leading, int64_t dense, int64_t rows) {
-    return rows > 1 ? leading * rows : std::max(leading, dense);  // of one row, the leading dimension may be 1
+    return rows > 1 ? leading * rows : std::max(leading, dense);  // with one row, the leading dimension may be 1
   };
   return {apart(blas.lda, shape.dense_w_stride(), rows_where(blas.trans_a == 'T', blas.m, blas.k)),
           apart(blas.ldb, shape.dense_x_stride(), rows_where(blas.trans_b == 'T', blas.k, blas.n)),
@@ -223,7 +223,7 @@ Result<std::vector<std::string>> override_rows(TuningFile& file, Entry& entry) {
     const auto found = cells.find(column);
     return found == cells.end() ? std::nullopt : std::optional(found->second);
   };
-  const std::string indent(kept.empty() ? kIndent : "");  // a first cell that is kept has its own
+  const std::string indent(kept.empty() ? kIndent : "");  // a kept first cell has its own indent
   const std::string line = indent + table_line(file, entry, kept, value);
   RUNG_CHECK(check_said(*entry.shape, bench_shape(TableLine(columns, line))));
   entry.key = key_of(TableLine(columns, line), kOverrideKeys);

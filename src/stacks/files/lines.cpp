@@ -1,4 +1,4 @@
-// Lines in and out, byte by byte, and the limits of what is taken from them.
+// Splits and joins lines byte by byte, and enforces limits on them.
 // SPDX-License-Identifier: Apache-2.0
 #include "stacks/files/lines.hpp"
 

@@ -1,4 +1,4 @@
-// Lines of a tuning file, and what its parser adds from them within limits.
+// Lines of a tuning file, and the entries and tables that its parser adds from them within limits.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -10,20 +10,20 @@
 namespace rung::stacks {
 
 inline constexpr size_t kMaxTuningLines = 1'000'000;
-inline constexpr size_t kMaxTuningEntries = 1'000'000;  // a line of MIOpen's has several
+inline constexpr size_t kMaxTuningEntries = 1'000'000;  // a line of MIOpen's files has several
 inline constexpr size_t kMaxLineBytes = size_t{1} << 20;
 inline constexpr size_t kMaxColumns = 256;
-inline constexpr size_t kMaxTables = 1000;  // hipBLASLt's files have a header before each row, of one kind mostly
+inline constexpr size_t kMaxTables = 1000;  // hipBLASLt's files have a header before each row, mostly of one kind
 
-// Errors: bytes that no text has, more or longer lines than limits allow.
+// Errors: bytes that text cannot contain, more or longer lines than limits allow.
 Result<std::vector<Line>> split_lines(std::string_view text);
 std::string joined(const std::vector<Line>& lines);
 
-// A mark of UTF-8 at the beginning of a file is no part of its first line.
+// Removes a UTF-8 byte-order mark, which is not part of a file's first line.
 std::string_view without_mark(std::string_view line);
-bool says_something(std::string_view line);  // not empty, and no comment
+bool says_something(std::string_view line);  // neither empty nor a comment
 
-// Takes the entry of a line, or notes why the line is refused. Errors: more than limits allow.
+// Adds the entry of a line, or notes why the line is refused. Errors: more than limits allow.
 Status add_entry(TuningFile& file, Result<Entry> entry, size_t line);
 Status add_table(TuningFile& file, std::vector<std::string> columns);
 

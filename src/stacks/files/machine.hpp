@@ -6,12 +6,12 @@
 
 namespace rung::stacks {
 
-// Fields that are empty or 0 are not known, and nothing is said about them.
+// Empty or zero fields are unknown, and the linter says nothing about them.
 struct Machine {
   std::string gpu;           // "mi300x": for messages
-  std::string architecture;  // "gfx942", "sm_90"; of a device also "gfx942:sramecc+:xnack-"
+  std::string architecture;  // "gfx942", "sm_90"; a device's may be "gfx942:sramecc+:xnack-"
   int compute_units = 0;     // or multiprocessors
-  // By the names of TunableOp's validators, as torch.cuda.tunable.get_validators() says: PT_VERSION, HIP_VERSION,
+  // Keys are TunableOp's validators, as torch.cuda.tunable.get_validators() names them: PT_VERSION, HIP_VERSION,
   // CUBLASLT_VERSION, ...; and "Git Version", the hash of hipBLASLt's build.
   std::map<std::string, std::string, std::less<>> versions;
 

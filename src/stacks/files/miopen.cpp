@@ -1,4 +1,4 @@
-// MIOpen's databases in text, read only: "KEY=ID:VALUES;ID:VALUES". The find database has solvers with their times, the
+// MIOpen's text databases, read only: "KEY=ID:VALUES;ID:VALUES". The find database has solvers with their times, the
 // performance database solvers with their parameters.
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
@@ -15,8 +15,8 @@ struct DatabaseTarget {
   int compute_units = 0;
 };
 
-// The target of a file by its name: "gfx906_60" has 60 units, "gfx90a6e" 0x6e, "gfx942130" 0x130: up to 64 are decimal
-// after '_', more hexadecimal. An architecture has three letters and digits after "gfx", or four that begin with '1'.
+// Reads the target from a file's name: "gfx906_60" has 60 units, "gfx90a6e" 0x6e, "gfx942130" 0x130: up to 64 are
+// decimal after '_', more are hexadecimal. After "gfx" come three letters and digits, or four if the first is '1'.
 DatabaseTarget target_of(std::string_view path) {
   std::string_view name = path.substr(path.rfind('/') + 1);
   name = name.substr(0, name.find('.'));
@@ -32,7 +32,7 @@ DatabaseTarget target_of(std::string_view path) {
   return {std::string(name.substr(0, letters)), count};
 }
 
-// Reads an entry's time, workspace and algorithm. Before MIOpen 2.20 the id was the algorithm's, and the solver came
+// Reads an entry's time, workspace and algorithm. Before MIOpen 2.20 the id named the algorithm, and the solver came
 // first.
 Status take_find_values(std::string_view values, Entry& entry) {
   auto cells = cells_of(values);
@@ -80,7 +80,7 @@ Status parse_records(TuningFile& file, bool times) {
   return {};
 }
 
-// "KEY=ID:VALUES" with a key of sizes, which '-' or 'x' separates.
+// Returns the first "ID:VALUES" of a line "KEY=ID:VALUES" whose key has sizes, separated by '-' or 'x'.
 std::string_view first_item(std::span<const Line> head) {
   for (const Line& line : head) {
     const std::string_view text = without_mark(line.text);
@@ -92,7 +92,7 @@ std::string_view first_item(std::span<const Line> head) {
   return {};
 }
 
-bool has_time(std::string_view item) { return item.find("miopen") != item.npos; }  // an algorithm's name
+bool has_time(std::string_view item) { return item.find("miopen") != item.npos; }  // the name of an algorithm
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Tuning files read, by content or by the name of a format.
+// Reads tuning files; finds their format by content or by name.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kHeadLines = 64;
 
-// The head as if commas stood where the separator does.
+// Returns the head with the separator replaced by commas.
 std::vector<Line> with_commas(std::span<const Line> head, char separator) {
   std::vector<Line> lines(head.begin(), head.end());
   for (Line& line : lines) std::ranges::replace(line.text, separator, ',');
@@ -31,18 +31,18 @@ Error unknown_format(std::span<const Line> head) {
           ErrorKind::file};
 }
 
-// The first format that looks like it; `wanted`: that one alone, or null.
+// Returns the first format that recognises the head; `wanted`, if not null, is the only one tried.
 const Format* looked_up(std::span<const Line> head, char separator, const Format* wanted) {
   const std::vector<Line> replaced = separator == ',' ? std::vector<Line>() : with_commas(head, separator);
   for (const Format* format : formats()) {
-    const bool has_semicolons = format == &miopen_find_db || format == &miopen_perf_db;  // of its own
+    const bool has_semicolons = format == &miopen_find_db || format == &miopen_perf_db;  // their own separator
     if ((wanted && format != wanted) || (separator != ',' && has_semicolons)) continue;
     if (format->looks_like(separator == ',' ? head : replaced)) return format;
   }
   return nullptr;
 }
 
-// The format, unless it is known, and what separates cells.
+// Finds the separator of cells, and the format unless it is known.
 Status find_format(TuningFile& file) {
   const std::span<const Line> head(file.lines.data(), std::min(file.lines.size(), kHeadLines));
   for (const char separator : {',', ';', '\t'}) {

@@ -10,14 +10,14 @@
 namespace rung::stacks {
 namespace {
 
-// rocBLAS reads by place and not by name: 15 cells, or 18 with strides between the products of a batch.
+// rocBLAS reads cells by position, not by name: 15 cells, or 18 with strides between the products of a batch.
 constexpr std::string_view kPlain =
     "transA,transB,M,N,batch_count,K,alpha,beta,lda,ldb,ldc,input_type,output_type,compute_type,solution_index";
 constexpr std::string_view kStrided =
     "transA,transB,M,N,batch_count,K,alpha,beta,lda,ldb,ldc,stride_a,stride_b,stride_c,input_type,output_type,"
     "compute_type,solution_index";
 constexpr size_t kPlainCells = 15, kStridedCells = 18;
-// The key by which the library looks a product up.
+// The columns of the key by which the library looks a product up.
 constexpr std::array<std::string_view, 9> kKeys{"transA", "transB",     "M",           "N",           "batch_count",
                                                 "K",      "input_type", "output_type", "compute_type"};
 

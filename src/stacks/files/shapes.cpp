@@ -1,4 +1,4 @@
-// Our own list of products: a line of column names, m, n and k among them, then a line for each product.
+// Our own list of products: a line of column names that include m, n and k, then a line for each product.
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 
@@ -22,7 +22,7 @@ Result<size_t> word_at(const TableLine& line, std::string_view column,
   return mismatch("{}: got {}, wanted one of {}", column, shown(text), fmt::join(words, ", "));
 }
 
-// 0, 1, or its type.
+// Reads a bias: 0, 1 or its type.
 Result<std::optional<ElementType>> bias_at(const TableLine& line, ElementType out) {
   const std::string_view text = line["bias"];
   if (text.empty() || same_word(text, "none")) return std::nullopt;

@@ -1,4 +1,4 @@
-// Tables: columns, cells by name, and lines made again.
+// Tables: parses columns, finds cells by name, and rewrites lines.
 // SPDX-License-Identifier: Apache-2.0
 #include "stacks/files/table.hpp"
 

@@ -1,4 +1,4 @@
-// Lines under named columns: what aiter's, gradlib's, hipBLASLt's and our own files are made of.
+// Lines under named columns: the files of aiter, gradlib and hipBLASLt, and our own, have this form.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
@@ -15,7 +15,7 @@ namespace rung::stacks {
 using Columns = std::vector<std::string>;
 using ColumnNames = std::span<const std::string_view>;
 
-// Names may be in upper or lower case, here and below. Empty: it is not there.
+// Returns the index of a column, ignoring the case of names, as all functions here do; empty: no such column.
 std::optional<size_t> column_at(const Columns& columns, std::string_view name);
 inline bool has_column(const Columns& columns, std::string_view name) { return column_at(columns, name).has_value(); }
 Columns columns_of(std::string_view line);
@@ -26,14 +26,14 @@ class TableLine {
 
   // Errors: more or fewer cells than columns.
   Status check_width() const;
-  std::string_view raw(std::string_view column) const;         // as it stands
+  std::string_view raw(std::string_view column) const;         // unchanged
   std::string_view operator[](std::string_view column) const;  // without blanks and quotes around it
-  // Errors: the column is missing or holds no such thing; with a fallback, where it is missing or empty, that.
+  // Errors: the column is missing or not of that type; a fallback replaces a missing or empty cell.
   Result<int64_t> whole(std::string_view column, std::optional<int64_t> fallback = {}) const;
-  Result<std::optional<double>> real(std::string_view column) const;  // nothing: missing or empty
+  Result<std::optional<double>> real(std::string_view column) const;  // none: missing or empty
   Result<bool> truth(std::string_view column, bool fallback) const;
   Result<ElementType> type(std::string_view column, Words words, ElementType fallback) const;
-  Result<int> compute_units(std::string_view column) const;  // of the GPU that was measured; 0: it is not said
+  Result<int> compute_units(std::string_view column) const;  // of the GPU that was measured; 0: not given
   bool has(std::string_view column) const { return has_column(*columns_, column); }
 
  private:
@@ -41,28 +41,28 @@ class TableLine {
   std::vector<std::string_view> cells_;
 };
 
-// The key by which a stack looks a line up: its cells of these columns, those that there are. Numbers and truths are
-// compared as such: " 128" is 128, and 1 is True.
+// Returns the key by which a stack looks a line up: the cells of those of these columns that exist. Compares numbers
+// and truth values by value: " 128" is 128, and 1 is True.
 std::string key_of(const TableLine& line, ColumnNames columns);
 
-// Reads a table whose first line that says something names the columns: `entry` makes the entry of a line, whose number
-// and table are set after. Lines that begin with '#' and empty ones say nothing. Errors: more than limits allow.
+// Reads a table whose first significant line names the columns: `entry` makes the entry of a line, and its line number
+// and table are set afterwards. Empty lines and lines that begin with '#' are skipped. Errors: more than limits allow.
 Status parse_table(TuningFile& file, const std::function<Result<Entry>(const TableLine&, const Columns&)>& entry);
 
-// The line of an entry as it stands; empty: it is new.
+// Returns the existing line of an entry; empty: the entry is new.
 std::string_view standing_line(const TuningFile& file, const Entry& entry);
-// The columns that a line is looked up by, where it says this product already: other words for it would be another key.
+// Returns the key columns to keep if the line already holds this product: other spellings of it would change the key.
 ColumnNames kept_columns(const Result<GemmShape>& standing, const GemmShape& wanted, ColumnNames looked_up);
 
-// The line of an entry: columns of `kept` as they stand, another one as in entry.others, or as `value` says, or where
-// both say nothing as it stands.
+// Writes the line of an entry: keeps the columns of `kept`; fills any other column from entry.others or `value`, and
+// leaves it unchanged where neither has it.
 std::string table_line(const TuningFile& file, const Entry& entry, ColumnNames kept,
                        const std::function<std::optional<std::string>(std::string_view column)>& value);
 
-// Errors: a line that was made says another product than it should, because the columns cannot say it.
+// Errors: a line that was made reads as another product, because the columns cannot express the wanted one.
 Status check_said(const GemmShape& wanted, const Result<GemmShape>& said);
 
-// The first line that says something, as columns; empty: there is none.
+// Returns the columns named by the first significant line; empty: there is no such line.
 Columns head_columns(std::span<const Line> head);
 
 }  // namespace rung::stacks

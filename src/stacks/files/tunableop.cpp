@@ -12,7 +12,7 @@
 namespace rung::stacks {
 namespace {
 
-// With PYTORCH_TUNABLEOP_BLAS_LOG=1 a line ends with these and a description that has commas of its own.
+// With PYTORCH_TUNABLEOP_BLAS_LOG=1 a line ends with this word and a description that contains commas.
 constexpr std::string_view kLoggedSizes = "BLAS_PARAMS";
 
 bool is_operation(std::string_view cell) {
@@ -21,7 +21,7 @@ bool is_operation(std::string_view cell) {
   return false;
 }
 
-// Cells of the operation that a line begins with; -1: a validator. PyTorch splits at every comma, quotes or not.
+// Returns the cells of the first line with an operation; -1: a validator. PyTorch splits at every comma, quotes or not.
 int cells_of_operation(std::span<const Line> head) {
   for (const Line& line : head) {
     const std::string_view text = without_mark(line.text);
@@ -84,7 +84,7 @@ std::string version_of(const Machine& machine, std::string_view name) {
   return name == "GCN_ARCH_NAME" && whole ? machine.architecture : "";
 }
 
-// PyTorch takes a file whose validators are those that it has itself, all of them and no other.
+// PyTorch takes a file only if the file's validators are exactly its own.
 std::vector<std::string_view> validator_names(const Machine& machine) {
   const auto version = pytorch_version_of(version_of(machine, "PT_VERSION"));
   if (machine.is_amd())
@@ -106,7 +106,7 @@ Result<std::vector<std::string>> validators_of(const Machine& machine) {
   return lines;
 }
 
-// Sizes of products with scaling are other ones on NVIDIA.
+// Refuses products with scaling for NVIDIA, where PyTorch writes their sizes in another form.
 Status check_target(const TuningFile& file, const Entry& entry) {
   if (!entry.shape) return mismatch("TunableOp has matrix products alone");
   const bool nvidia = std::ranges::any_of(file.facts, [](const Fact& fact) { return fact.name == "CUDA_DEVICE"; });
@@ -115,7 +115,7 @@ Status check_target(const TuningFile& file, const Entry& entry) {
   return {};
 }
 
-// As the line has it that says this product already: an older version writes it in another form.
+// Returns the key in the form of an existing line for this product: an older version writes another form.
 Result<std::string> key_for(const TuningFile& file, const Entry& entry) {
   if (entry.line > 0) {
     const auto stood = cells_of(without_mark(file.lines[entry.line - 1].text));

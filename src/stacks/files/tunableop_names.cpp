@@ -1,4 +1,4 @@
-// Names of operations and sizes, read and made.
+// Reads and makes names of operations and sizes.
 // SPDX-License-Identifier: Apache-2.0
 #include "stacks/files/tunableop_names.hpp"
 
@@ -9,7 +9,7 @@
 namespace rung::stacks {
 namespace {
 
-// Types of a bias, which PyTorch names here by its scalar types.
+// Bias types, which PyTorch names by its scalar types here.
 struct BiasWord {
   ElementType type;
   std::string_view word;
@@ -19,8 +19,8 @@ constexpr BiasWord kBiasWords[] = {{ElementType::f32, "Float"},
                                    {ElementType::bf16, "BFloat16"},
                                    {ElementType::f64, "Double"}};
 
-// Takes the type that `text` begins with, and the '_' after it. Names of types hold '_' themselves; none begins
-// another.
+// Takes the type that `text` begins with, and the '_' after it. Names of types contain '_' themselves; none is a prefix
+// of another.
 Result<ElementType> take_type(std::string_view& text) {
   for (size_t i = 0;; ++i) {
     const auto type = static_cast<ElementType>(i);
@@ -43,14 +43,14 @@ std::optional<TunableOp> take_op(std::string_view& name) {
   return {};
 }
 
-// Words between '_', taken one by one.
+// Takes words between '_' one by one.
 class Parts {
  public:
   explicit Parts(std::string_view text) : parts_(cells_of(text, '_')) {}
   bool done() const { return at_ == parts_.size(); }
   std::string_view peek() const { return done() ? std::string_view() : parts_[at_]; }
   std::string_view take() { return done() ? std::string_view() : parts_[at_++]; }
-  // 0 for a '*'.
+  // Returns 0 for a '*'.
   Result<int64_t> number(std::string_view what) {
     const std::string_view part = take();
     if (part == "*") {
@@ -84,7 +84,7 @@ Status take_bias(Parts& parts, GemmShape& shape) {
   return {};
 }
 
-// On AMD "rw_1_bias_None", and "swz_0_1" after it where scales are in another order.
+// AMD writes "rw_1_bias_None", followed by "swz_0_1" where scales are in another order.
 Status take_amd_scaling(Parts& parts, GemmShape& shape) {
   RUNG_CHECK(parts.expect("rw"));
   RUNG_TRY(const int64_t by_row, parts.number("rw"));
@@ -98,8 +98,8 @@ Status take_amd_scaling(Parts& parts, GemmShape& shape) {
   return {};
 }
 
-// On NVIDIA "a_T_b_T_c_T_as_T_bs_T_ast_N_bst_N_dscale_N_fast_N_bias_T": types have '_' in them, and are said by the
-// operation, too.
+// NVIDIA writes "a_T_b_T_c_T_as_T_bs_T_ast_N_bst_N_dscale_N_fast_N_bias_T": types contain '_', and the operation's name
+// has them too.
 Status take_nvidia_scaling(Parts& parts, GemmShape& shape) {
   while (!parts.done() && parts.peek() != "ast") parts.take();
   RUNG_CHECK(parts.expect("ast"));

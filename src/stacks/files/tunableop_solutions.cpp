@@ -1,4 +1,4 @@
-// Solutions' names read and made.
+// Reads and makes names of solutions.
 // SPDX-License-Identifier: Apache-2.0
 #include "stacks/files/tunableop_solutions.hpp"
 
@@ -17,7 +17,7 @@ constexpr std::string_view kRocblas = "Gemm_Rocblas_", kHipblaslt = "Gemm_Hipbla
 constexpr std::array<std::string_view, 9> kAlgorithmWords{"id",      "tile",   "stages", "splitk", "red",
                                                           "swizzle", "custom", "inner",  "cluster"};
 
-// Digits alone, and a sign.
+// Takes digits with an optional sign, and no blanks.
 template <class Number>
 std::optional<Number> whole_part(std::string_view text) {
   const auto number = text == trimmed(text) ? whole_number(text) : std::nullopt;

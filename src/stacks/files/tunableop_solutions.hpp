@@ -8,8 +8,8 @@
 
 namespace rung::stacks {
 
-// "Default", "Gemm_Rocblas_-621294427", "Gemm_Hipblaslt_1234", "Gemm_Cublaslt_id_66_tile_..."; no library: none of
-// these.
+// A parsed name such as "Default", "Gemm_Rocblas_-621294427", "Gemm_Hipblaslt_1234", "Gemm_Cublaslt_id_66_tile_..."; an
+// empty library: none of these.
 struct SolutionName {
   std::string_view library;  // "default", "rocblas", "hipblaslt", "cublaslt"
   std::optional<int64_t> index;
@@ -17,7 +17,7 @@ struct SolutionName {
 };
 SolutionName parse_solution(std::string_view name);
 
-// Settings of an algorithm that cuBLASLt allows, as TunableOp on NVIDIA names them.
+// Settings of a cuBLASLt algorithm, in the names that TunableOp uses on NVIDIA.
 struct CublasLtAlgorithm {
   int32_t id = 0;
   uint32_t tile = 0, stages = 0;

@@ -1,4 +1,4 @@
-// Tuning files made, changed and written.
+// Makes, changes and writes tuning files.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -8,8 +8,8 @@
 namespace rung::stacks {
 namespace {
 
-// The entry that the stack takes of those with this key. Where it takes none, the first one, so that it is the one to
-// repair.
+// Returns the entry that the stack takes among those with this key. If it takes none, returns the first one, as the one
+// to repair.
 Entry* winner(TuningFile& file, const std::string& key) {
   const auto same = [&](const Entry& entry) { return entry.key == key; };
   if (file.format->wins != Wins::last) {
@@ -54,7 +54,7 @@ Status put(TuningFile& file, Entry entry) {
   if (!was_read) entry.line = 0;
   RUNG_TRY(std::vector<std::string> lines, file.format->rows(file, entry));
   Entry* const old = winner(file, entry.key);
-  const size_t line = old ? old->line : 0;  // an entry of another product than was read is a new one
+  const size_t line = old ? old->line : 0;  // an entry whose product changed is a new one
   if (line != entry.line) {
     entry.line = line;
     if (old) entry.table = old->table;

@@ -1,4 +1,4 @@
-// The linter: its rules in turn, then rows on a device where there is one.
+// The linter: applies its rules in turn, then measures rows if it can.
 // SPDX-License-Identifier: Apache-2.0
 #include "stacks/lint/lint.hpp"
 
@@ -40,7 +40,7 @@ void note_not_measured(std::string_view why, LintReport& report) {
   ++report.not_measured[std::string(report.not_measured.size() < kMostReasons ? why : "other reasons")];
 }
 
-// For the GPU and the versions of the machine?
+// Returns whether the file is for the GPU and the versions of the machine.
 bool is_taken(const LintReport& report) {
   return std::ranges::none_of(report.findings, [](const LintFinding& finding) {
     const bool of_the_file = finding.kind == LintKind::validators || finding.kind == LintKind::wrong_version ||
@@ -64,7 +64,7 @@ void measure_row(const Entry& entry, const LintOptions& options, LintReport& rep
                             row->us, row->default_us));
 }
 
-// Each key once: the row that the stack takes.
+// Measures one row for each key: the row that the stack takes.
 void measure_rows(const TuningFile& file, const LintOptions& options, LintReport& report, LintNotes& notes) {
   std::unordered_set<std::string_view> seen;
   const bool taken = is_taken(report);

@@ -1,4 +1,4 @@
-// Faults of a tuning file: rows that do nothing, or other than they say, in the stack that loads it.
+// Faults of a tuning file: rows that have no effect, or another one than they state, in the stack that loads it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -17,20 +17,20 @@ namespace rung::stacks {
 using doctor::Severity;
 
 enum class LintKind : uint8_t {
-  malformed,         // a line that is none of the format's
-  no_rows,           // a header alone
+  malformed,         // a line that does not fit the format
+  no_rows,           // a header only
   duplicate,         // two rows for one product
   wrong_gpu,         // rows of another architecture or count of compute units
-  wrong_version,     // of another version of a library
-  validators,        // not those that PyTorch has there
-  columns,           // one is missing that the stack looks up by
+  wrong_version,     // rows of another version of a library
+  validators,        // not those of PyTorch there
+  columns,           // a column is missing that the stack looks up by
   unknown_solution,  // a solution, library or operation that the format cannot have
   bad_time,          // zero or less
-  slower,            // than the stack's default
-  never_matches,     // a row that the stack looks up by other words
+  slower,            // slower than the stack's default
+  never_matches,     // the stack looks its product up by other words
   separators,        // semicolons, tabs, decimal commas
-  encoding,          // ends of lines, marks
-  old_form,          // of a version of the stack that is gone
+  encoding,          // line ends, byte-order marks
+  old_form,          // a form of an obsolete version of the stack
   not_tuned,         // products that the stack's own tuner leaves out
 };
 inline constexpr std::array<std::string_view, 15> kLintWords{
@@ -46,29 +46,29 @@ struct LintFinding {
   std::string text;
 };
 
-// A row on a device, beside the stack's default.
+// A row timed on a device, beside the stack's default.
 struct MeasuredRow {
   double us = 0, default_us = 0;
-  double noise = 0;  // a share: what is less apart is not told apart
+  double noise = 0;  // a share: smaller differences are not significant
 };
 
 struct LintOptions {
   Machine machine;
-  // Measures rows that the stack takes. Null: nothing is measured. Errors are noted and no finding.
+  // Measures a row that the stack takes. Null: no row is measured. Errors are noted and are no findings.
   std::function<Result<MeasuredRow>(const Entry& entry)> measure;
 };
 
 struct LintReport {
-  std::string file, format, loader;  // the format's name, and who loads such files
+  std::string file, format, loader;  // the format's name, and the program that loads such files
   size_t rows = 0, refused = 0, measured = 0;
   std::vector<LintFinding> findings;                        // by line
-  std::map<std::string, size_t, std::less<>> left_out;      // by kind: found and not listed, beyond kMostListed
-  std::map<std::string, size_t, std::less<>> not_measured;  // why, and how many; after some reasons, "other reasons"
+  std::map<std::string, size_t, std::less<>> left_out;      // by kind: found beyond kMostListed, and not listed
+  std::map<std::string, size_t, std::less<>> not_measured;  // count by reason; beyond some reasons, "other reasons"
 
-  size_t problems() const;  // listed and not
+  size_t problems() const;  // listed or not
   size_t left_out_problems = 0;
 };
-inline constexpr size_t kMostListed = 200;  // of a kind
+inline constexpr size_t kMostListed = 200;  // per kind
 
 LintReport lint(const TuningFile& file, const LintOptions& options);
 

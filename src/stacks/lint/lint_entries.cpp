@@ -1,4 +1,4 @@
-// Rules on rows of any format: duplicates, times, GPUs.
+// Rules on rows of all formats: duplicates, times, GPUs.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@ bool same_solution(const Entry& a, const Entry& b) {
          a.solution->library == b.solution->library && a.solution->split_k == b.solution->split_k;
 }
 
-// The difference between two products that the stack does not tell apart.
+// Describes the difference between two products that the stack cannot tell apart.
 std::string unseen_difference(const Entry& a, const Entry& b) {
   if (!a.shape || !b.shape || same_product(*a.shape, *b.shape)) return "";
   return fmt::format("; that one is {}, which the stack does not tell from this", text_of(*a.shape));
@@ -45,7 +45,7 @@ void note_duplicate(const TuningFile& file, const Entry& first, const Entry& aga
   notes.problem(again.line, LintKind::duplicate, wins);
 }
 
-// Rows of one target.
+// Rows for one target.
 struct OnTarget {
   size_t first_line = 0, rows = 0;
 };
@@ -121,7 +121,7 @@ void other_vendor(const TuningFile& file, const Machine& machine, LintNotes& not
                               machine.gpu.empty() ? machine.architecture : machine.gpu));
 }
 
-// A file may hold rows of many GPUs: it is at fault where it has none for this one.
+// A file may hold rows of many GPUs: it is a problem only if the file has none for this GPU.
 void other_gpus(const TuningFile& file, const Machine& machine, LintNotes& notes) {
   if (machine.is_nvidia()) return;
   std::map<std::pair<std::string, int>, OnTarget> others;

@@ -11,13 +11,13 @@ namespace rung::stacks::lint_rules {
 namespace {
 
 constexpr std::string_view kVersion = "Git Version";
-// Columns of aiter's products of bf16 and f16, whose files have one for the bias.
+// Columns of aiter's bf16 and f16 products, whose files have a column for the bias.
 constexpr std::string_view kHalfColumns[] = {"bias",        "dtype",   "outdtype", "scaleAB",
                                              "bpreshuffle", "libtype", "solidx"};
 constexpr std::string_view kHalfLibraries[] = {"torch", "hipblaslt", "skinny", "asm", "triton", "flydsl", "opus"};
 constexpr std::string_view kByteLibraries[] = {"ck", "cktile", "asm", "flydsl", "triton", "opus"};
 
-// aiter compares these with what it writes itself; numbers alone may have blanks around them.
+// aiter compares these cells with the text that it writes itself; only numbers may have blanks around them.
 constexpr std::string_view kWordColumns[] = {"gfx",     "dtype",       "outdtype", "q_dtype_w", "bias",
                                              "scaleAB", "bpreshuffle", "libtype",  "kernelName"};
 constexpr std::string_view kTruthColumns[] = {"bias", "scaleAB", "bpreshuffle"};
@@ -27,7 +27,7 @@ bool is_of_halves(const Columns& columns) { return has_column(columns, "bias"); 
 void check_truth(std::string_view column, std::string_view cell, size_t line, LintNotes& notes) {
   if (cell == "True" || cell == "False" || cell == "TRUE" || cell == "FALSE" || cell == "true" || cell == "false")
     return;
-  if (cell == "0" || cell == "1") return;  // equal to False and True
+  if (cell == "0" || cell == "1") return;  // compare equal to False and True
   notes.problem(line, LintKind::never_matches,
                 fmt::format("{}: got {}, wanted True or False: the whole column is then words, which match nothing",
                             column, shown(cell)));

@@ -1,4 +1,4 @@
-// Rules on lines: what is no row, how cells are separated, how lines end.
+// Rules on lines: lines that are no rows, separators of cells, line ends.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -11,7 +11,7 @@ namespace {
 
 bool is_comment(std::string_view line) { return trimmed(line).starts_with('#'); }
 
-// Files that pandas reads, which knows no comments.
+// Returns whether pandas reads the file; pandas knows no comments.
 bool is_of_pandas(const TuningFile& file) {
   return file.format == &aiter || file.format == &aiter_untuned || file.format == &gradlib ||
          file.format == &gradlib_untuned;

@@ -1,4 +1,4 @@
-// The rules of the linter: each looks at a file and a machine, and notes what it finds.
+// The rules of the linter: each examines a file and a machine, and notes its findings.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <fmt/format.h>
@@ -29,14 +29,14 @@ namespace lint_rules {
 using Rule = void(const TuningFile& file, const Machine& machine, LintNotes& notes);
 // Rules of all formats.
 Rule refused_lines, separators, encoding, no_rows, duplicates, bad_times, slower_than_default, other_gpus, other_vendor;
-// Rules of one stack, whose files alone they look at.
+// Rules of one stack, which examine only its files.
 Rule tunableop_validators, tunableop_solutions, tunableop_names, tunableop_offline;
 Rule hipblaslt_version, library_solutions;
 Rule aiter_columns, aiter_cells, aiter_libraries, gradlib_rows;
 
-// The stack's own choice, which others are held against.
+// Returns whether the entry is the stack's own choice, with which others are compared.
 bool is_default(const Entry& entry);
-// Is the entry for this GPU, as far as the row and the machine say what they are?
+// Returns whether the entry is for this GPU, as far as the row and the machine identify their GPUs.
 bool is_for(const Entry& entry, const Machine& machine);
 
 }  // namespace lint_rules

@@ -17,7 +17,7 @@ constexpr std::string_view kAmdValidators[] = {kArchitecture, "ROCBLAS_VERSION",
 constexpr std::string_view kNvidiaValidators[] = {"CUBLASLT_VERSION", "CUDA_DEVICE"};
 
 const Fact* fact_named(const TuningFile& file, std::string_view name) {
-  const Fact* last = nullptr;  // PyTorch keeps the last of one name
+  const Fact* last = nullptr;  // PyTorch keeps the last one of a name
   for (const Fact& fact : file.facts)
     if (fact.name == name) last = &fact;
   return last;
@@ -27,9 +27,9 @@ bool has_any(const TuningFile& file, std::span<const std::string_view> names) {
   return std::ranges::any_of(names, [&](std::string_view name) { return fact_named(file, name); });
 }
 
-// Which PyTorch could take the file, and where: the machine's where it is known, or as the file says itself.
+// The PyTorch that could take the file, and its vendor: the machine's if known, else the file's.
 struct Stack {
-  PyTorchVersion version{99, 0};  // of what says none: the newest
+  PyTorchVersion version{99, 0};  // if no version is given, the newest
   bool amd = false, nvidia = false;
 };
 
@@ -41,13 +41,13 @@ Stack stack_of(const TuningFile& file, const Machine& machine) {
   const auto version = pytorch_version_of(text);
   stack.version = version.value_or(stack.version);
   stack.amd = machine.is_amd() || (!machine.is_nvidia() && has_any(file, kAmdValidators));
-  // A file that names no vendor can be NVIDIA's before cuBLASLt's solutions alone.
+  // A file that names no vendor can be NVIDIA's only before cuBLASLt's solutions.
   stack.nvidia =
       machine.is_nvidia() || (!stack.amd && (has_any(file, kNvidiaValidators) || (version && *version >= kCublasLt)));
   return stack;
 }
 
-// Those that PyTorch has there.
+// Returns the validators that this PyTorch has.
 std::vector<std::string_view> wanted_validators(const Stack& stack) {
   std::vector<std::string_view> names{"PT_VERSION"};
   if (stack.amd)
@@ -88,7 +88,7 @@ std::string known_solutions(const Stack& stack) {
   return "Default or a solution of hipBLASLt, rocBLAS or cuBLASLt";
 }
 
-// Products with a bias and with scaling have no solutions of rocBLAS.
+// rocBLAS has no solutions for products with a bias or scaling.
 bool is_known(const SolutionName& solution, const Entry& entry, const Stack& stack) {
   if (solution.library == "default") return true;
   if (solution.library.empty()) return false;
@@ -154,8 +154,8 @@ void tunableop_names(const TuningFile& file, const Machine& machine, LintNotes& 
   }
 }
 
-// PyTorch's offline tuner makes products of its rows by torch.mm, and leaves out those where it could not be sure which
-// product comes of it.
+// PyTorch's offline tuner rebuilds the products of its rows with torch.mm, and leaves out rows from which it cannot be
+// sure to get the same product.
 void tunableop_offline(const TuningFile& file, const Machine&, LintNotes& notes) {
   if (file.format != &tunableop_untuned) return;
   size_t first = 0, rows = 0;

@@ -1,4 +1,4 @@
-// Finds out what the machine is, and lints.
+// Identifies the machine, and lints.
 // SPDX-License-Identifier: Apache-2.0
 #include "stacks/lint/lint_tuning_file.hpp"
 
@@ -25,7 +25,7 @@ Result<const Target*> target_of(const LintTask& task) {
   if (!target->gpu) return wrong_usage("--time-on: got {}, wanted a GPU", task.device->word);
   if (target->machine.gpu.counts_instructions)
     return wrong_usage("{} counts instructions, wanted a device that takes time", target->name);
-  RUNG_CHECK(path_of_tool());  // rows are timed in it
+  RUNG_CHECK(path_of_tool());  // it is the program that times rows
   return target;
 }
 
@@ -53,7 +53,7 @@ Result<Validators> validators_for(const LintTask& task) {
   return found;
 }
 
-// "gfx942:sramecc+:xnack-"; "sm_90" of "9.0:NVIDIA H200"; empty: they do not say it.
+// Returns "gfx942:sramecc+:xnack-", or "sm_90" for "9.0:NVIDIA H200"; empty: validators do not give the architecture.
 std::string architecture_in(const Validators& validators) {
   if (const auto amd = validators.find("GCN_ARCH_NAME"); amd != validators.end()) return amd->second;
   const auto nvidia = validators.find("CUDA_DEVICE");
@@ -73,12 +73,12 @@ Status add_pytorch(Machine& machine, const Validators& validators) {
   return {};
 }
 
-// Rows of a file on a device, as far as the time goes.
+// Times rows of a file on a device until the time is up.
 class Timing {
  public:
   Timing(const LintTask& task, const Target& target, const TuningFile& file)
       : task_(task), target_(target), rows_(file.entries.size()), clock_(task.budget_s), current_(*target.gpu) {
-    // TunableOp's files name the libraries: solutions have other numbers in another build.
+    // TunableOp's files name library versions: solutions have other numbers in another build.
     const Machine here = machine_of(target);
     for (const auto& fact : file.facts) {
       const auto open = here.versions.find(fact.name);
@@ -105,7 +105,7 @@ class Timing {
   const Target& target_;
   size_t rows_, timed_ = 0;
   Budget clock_;
-  gpu::CurrentContext current_;  // libraries are asked for their algorithms
+  gpu::CurrentContext current_;  // to ask libraries for their algorithms
   std::string other_build_;
 };
 
@@ -120,7 +120,7 @@ Result<LintReport> lint_tuning_file(const LintTask& task) {
   RUNG_TRY(options.machine, machine_for(task, target));
   RUNG_TRY(const Validators validators, validators_for(task));
   RUNG_CHECK(add_pytorch(options.machine, validators));
-  // PyTorch brings libraries of its own, and their versions are those that count for its files.
+  // PyTorch ships its own libraries, and their versions count for its files.
   if (file.format == &tunableop) options.machine.versions = validators;
   std::optional<Timing> timing;
   if (target) {

@@ -1,4 +1,4 @@
-// Holds a tuning file against the machine that it is for, and times its rows where there is a device.
+// Compares a tuning file with its machine, and times its rows if there is a device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
@@ -12,20 +12,20 @@ namespace rung::stacks {
 
 struct LintTask {
   std::string file;
-  std::string format;  // of stacks/files; empty: the content says it
-  // The machine: a card by its word, or a device. Neither: what holds on any machine.
+  std::string format;  // of stacks/files; empty: detected from the content
+  // The machine: a card by its name, or a device. Neither: checks only what holds on any machine.
   std::string gpu;
   std::optional<DeviceWord> device;
-  // Who says which versions PyTorch has: its Python, or a file of results that it wrote. Neither: they are not looked
-  // at.
+  // The source of PyTorch's versions: its Python, or a file of results that it wrote. Neither: versions are not
+  // checked.
   std::string python, validators;
   double budget_s = 60;               // for timing rows on the device
-  std::function<bool()> interrupted;  // may be empty; rows after that are not timed
+  std::function<bool()> interrupted;  // may be empty; the remaining rows are not timed
   std::function<void(const std::string& what, double fraction)> progress;
 };
 
-// Errors: those of reading the file and opening the device; a format or card that there is not, a device that runs no
-// such files, a budget that is too small (usage); a PyTorch that does not answer, or is for another GPU.
+// Errors: those of reading the file and opening the device; an unknown format or card, a device that runs no such
+// files, a budget that is too small (usage); a PyTorch that does not answer, or is for another GPU.
 Result<LintReport> lint_tuning_file(const LintTask& task);
 
 }  // namespace rung::stacks

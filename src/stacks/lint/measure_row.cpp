@@ -1,4 +1,4 @@
-// Finds the solution and compares.
+// Finds the row's solution and compares it with the default.
 // SPDX-License-Identifier: Apache-2.0
 #include "stacks/lint/measure_row.hpp"
 
@@ -28,7 +28,7 @@ Result<MeasuredRow> measure_row(const Target& target, const Entry& entry) {
                                                        .seconds_each = kPairSeconds,
                                                        .hang_seconds = kPairHangSeconds,
                                                        .out_of_time = {}}));
-  const RatioEstimate& ratio = compared.ratio;  // of the default's time to the row's: below 1, the row is slower
+  const RatioEstimate& ratio = compared.ratio;  // the default's time divided by the row's: below 1, the row is slower
   return MeasuredRow{.us = compared.first_us / ratio.ratio,
                      .default_us = compared.first_us,
                      .noise = std::max(ratio.hi / ratio.ratio, ratio.ratio / ratio.lo) - 1};

@@ -1,4 +1,4 @@
-// Idle time is cut at the ends of steps; what lies between steps is no step's.
+// Cuts idle time at the ends of steps; time between steps belongs to no step.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/accounting.hpp"
 
@@ -11,7 +11,7 @@
 namespace rung::trace {
 namespace {
 
-// The span of all device work and host operations where nothing repeats.
+// Returns the span of the steps; if nothing repeats, that of all device work and host operations.
 Span wall_of(const Analysis& analysis, const DeviceWork& device) {
   const std::vector<Span>& steps = analysis.steps.spans;
   if (!steps.empty()) return {steps.front().start_ns, steps.back().end_ns};
@@ -30,7 +30,7 @@ std::vector<Span> spans_of(const Analysis& analysis) {
   return {analysis.accounting.wall};
 }
 
-// The place of each piece of work among those that begin in a step; kNone: in none.
+// Returns the index of each piece of work among those that begin in a step; kNone: it begins in no step.
 std::vector<uint32_t> places_in_steps(const Analysis& analysis, const DeviceWork& device) {
   std::vector<uint32_t> places(device.work.size(), kNone);
   const std::vector<Span> spans = spans_of(analysis);
@@ -43,7 +43,7 @@ std::vector<uint32_t> places_in_steps(const Analysis& analysis, const DeviceWork
   return places;
 }
 
-// Cuts idle time at the ends of steps, names causes of what is in steps, and leaves the rest.
+// Cuts idle time at the ends of steps, names the causes of gaps in steps, and omits the rest.
 class GapMaker {
  public:
   GapMaker(Analysis& analysis, const DeviceWork& device, const std::vector<uint32_t>& places)
@@ -53,7 +53,7 @@ class GapMaker {
         spans_(spans_of(analysis)),
         causes_(analysis.recording, device, analysis.launches) {}
 
-  // Between the two pieces of work of `device`, kNone at the ends of the wall.
+  // Adds idle time between two pieces of work of `device`, kNone at the ends of the wall.
   void add(Span idle, uint32_t before, uint32_t after) {
     while (step_ < spans_.size() && spans_[step_].end_ns <= idle.start_ns) ++step_;
     for (size_t i = step_; i < spans_.size() && spans_[i].start_ns < idle.end_ns; ++i) {
@@ -95,7 +95,7 @@ void add_gaps(Analysis& analysis, const DeviceWork& device, const std::vector<ui
   if (done < accounting.wall.end_ns) gaps.add({done, accounting.wall.end_ns}, before, kNone);
 }
 
-// The thread that launched most of the work; of equals the first that was recorded.
+// Returns the thread that launched most of the work; of equals the first recorded.
 std::optional<uint16_t> launching_lane(const Analysis& analysis) {
   std::unordered_map<uint16_t, size_t> counts;
   for (const Work& work : analysis.work)
@@ -107,10 +107,10 @@ std::optional<uint16_t> launching_lane(const Analysis& analysis) {
   return most == counts.end() ? std::nullopt : std::optional(most->first);
 }
 
-// Streams overlap: a recording that lies may have more than fits.
+// Saturates: streams overlap, and the sum of a faulty recording may overflow.
 void add_to(int64_t& sum, int64_t ns) { sum = ns > INT64_MAX - sum ? INT64_MAX : sum + ns; }
 
-// Within spans that are in order and apart.
+// Returns host time within spans that are in order and apart.
 int64_t host_op_ns(const Analysis& analysis, const std::vector<Span>& spans) {
   const std::optional<uint16_t> lane = launching_lane(analysis);
   int64_t sum = 0, done = INT64_MIN;

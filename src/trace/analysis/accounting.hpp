@@ -1,11 +1,11 @@
-// Where the time of the wall went.
+// Accounts for the time of the wall.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "trace/analysis/device_work.hpp"
 
 namespace rung::trace {
 
-// Wants `analysis.steps` and `analysis.launches`; leaves in `analysis.work` what began in a step.
+// Needs `analysis.steps` and `analysis.launches`; leaves the work that began in a step in `analysis.work`.
 void account(Analysis& analysis, DeviceWork device);
 
 }  // namespace rung::trace

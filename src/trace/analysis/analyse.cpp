@@ -1,4 +1,4 @@
-// The analysis, in order.
+// Runs the parts of the analysis in order.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/accounting.hpp"
 #include "trace/analysis/launch_calls.hpp"

@@ -1,4 +1,4 @@
-// The category of a kernel and its library, told by its name.
+// Derives the category of a kernel and its library from its name.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -19,7 +19,7 @@ struct KernelClass {
   std::string_view library;  // "cuBLAS", "rocBLAS (Tensile)", "Triton", "PyTorch", ...; empty: unknown
 };
 
-// By the ordered rules of kernel_rules.inc: the first that matches.
+// Applies the ordered rules of kernel_rules.inc: the first that matches counts.
 KernelClass classify_kernel(std::string_view name);
 
 }  // namespace rung::trace

@@ -1,4 +1,4 @@
-// The rules are taken apart once; a name is then searched for their pieces.
+// Parses the rules once; then searches each name for their pieces.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <vector>

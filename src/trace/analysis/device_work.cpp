@@ -1,4 +1,4 @@
-// One pass over the events for each: they are in order, so that what is open on a thread is a stack.
+// Makes one pass over events for each result: they are in order, so a thread's open events form a stack.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/device_work.hpp"
 
@@ -14,10 +14,10 @@ bool is_on_host(const Recording& recording, const Event& event) {
   return !is_on_device(event.kind) && event.lane < recording.lanes.size();
 }
 
-// A stack holds what encloses the present event, and above it nothing that ended before.
+// Returns whether an event ended before another began; a stack then holds only events that enclose the present one.
 bool has_ended(const Event& event, const Event& before) { return event.end_ns() <= before.start_ns; }
 
-// The runtime calls that may have started work, by link and then by time.
+// The runtime calls that may have started work, ordered by link and then by time.
 class Calls {
  public:
   explicit Calls(const Recording& recording) : events_(recording.events) {
@@ -27,8 +27,8 @@ class Calls {
     if (!std::ranges::is_sorted(calls_)) std::ranges::sort(calls_);
   }
 
-  // The last call of the same link that begins before the work. A device's clock may be early by a little: if all begin
-  // after it, the first.
+  // Returns the last call of the same link that begins before the work; if all begin after it, because a device's clock
+  // may be slightly early, the first.
   uint32_t starter_of(uint32_t work) const {
     const uint64_t link = events_[work].link;
     if (link == 0) return kNone;
@@ -42,7 +42,7 @@ class Calls {
   std::vector<uint64_t> calls_;
 };
 
-// The device on which at least one stream is at work for the longest; of equals the one with the lowest number.
+// Returns the device whose streams are busy for the longest time; of equals the lowest number.
 int find_busiest(const Recording& recording) {
   struct Busy {
     int64_t until_ns = INT64_MIN, busy_ns = 0;
@@ -70,7 +70,7 @@ class KernelKinds {
   }
 
  private:
-  // In rung's own profiles names are those of its rows.
+  // In rung's own profiles kernels are named by rung's rows.
   KernelClass classify(std::string_view name) const {
     KernelClass kind = classify_kernel(name);
     if (kind.library.empty() && recording_.format == "rung profile") kind.library = "rung";
@@ -81,12 +81,12 @@ class KernelKinds {
   std::unordered_map<uint32_t, KernelClass> kinds_;  // by the name's number
 };
 
-// Work runs in the order of its launches on its stream: what has no call of its own was launched after what precedes
-// it; when it starts, if the device had long been idle by then. On a stream of which no launch is known, work counts as
+// On a stream, work runs in the order of its launches: work without a recorded call counts as launched with the work
+// before it, or at its start if the device had long been idle. On a stream without any known launch, work counts as
 // launched when it starts.
 std::vector<int64_t> launch_times(const Recording& recording, const std::vector<Work>& work) {
   constexpr int64_t kLongIdleNs = 100'000;
-  std::unordered_map<uint16_t, int64_t> last;  // of the streams with known launches
+  std::unordered_map<uint16_t, int64_t> last;  // of streams with known launches
   for (const Work& w : work)
     if (w.call != kNone) last[recording.events[w.event].lane] = kBeforeRecording;
   int64_t done = INT64_MAX;

@@ -1,4 +1,4 @@
-// The events that enclose an event of a host thread.
+// Finds the events that enclose an event of a host thread.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/analysis.hpp"
 

@@ -1,4 +1,4 @@
-// A gap's cause is what takes the largest part of the time until the launch.
+// A gap's cause is the activity that takes the largest part of the time until the launch.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/gap_cause.hpp"
 
@@ -11,8 +11,8 @@
 namespace rung::trace {
 namespace {
 
-// A synchronize with an idle device takes this long at most: one that begins in a gap and takes longer waited for
-// something that is not recorded.
+// The longest time that a synchronize takes on an idle device: a longer one that begins in a gap waited for something
+// that is not recorded.
 constexpr int64_t kIdleSyncNs = 50'000;
 
 bool waits(GapCause cause) {
@@ -47,7 +47,7 @@ GapCauses::GapCauses(const Recording& recording, const DeviceWork& device, const
       times_(host_times(recording, device.work)),
       launches_ns_(launches_by_lane(recording)) {}
 
-// Between the launches of the work before and after: what was launched then ran in between.
+// Returns whether a launch between those of the work before and after is lost: its work ran in between.
 bool GapCauses::is_behind_lost_launch(const Gap& gap) const {
   const int64_t from = gap.before == kNone ? kBeforeRecording : device_.launch[gap.before];
   const int64_t until = gap.after == kNone ? gap.span.end_ns : std::min(device_.launch[gap.after], gap.span.end_ns);
@@ -79,8 +79,8 @@ std::vector<Gap> GapCauses::explained(const Gap& gap, bool after_work) const {
   return {late};
 }
 
-// A wait that ends with the device idle cost the lead that the host had: as much of what follows as it had waited for
-// would have been done meanwhile, so that the wait answers for it.
+// A wait that ends with the device idle cost the host its lead: without the wait, the host would have done as much of
+// the following work as it had waited for, so the wait is charged with that time.
 void GapCauses::explain_by_thread(Gap& gap, const Window& window, uint32_t launch) const {
   const std::vector<HostTime>& times = times_[window.lane];
   std::array<Share, kGapCauseWords.size()> shares{};

@@ -1,4 +1,4 @@
-// Names tell, but for copies: an asynchronous one blocks where the host's memory is pageable.
+// Names of events give the cause, except for copies: an asynchronous copy blocks if the host's memory is pageable.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/host_time.hpp"
 
@@ -36,7 +36,7 @@ std::optional<GapCause> cause_of(std::string_view name, EventKind kind) {
   return std::nullopt;
 }
 
-// Marks each event that is a copy's call in which the host stays until the copy is done or staged.
+// Marks each call of a copy in which the host stays until the copy is done or staged.
 std::vector<bool> blocking_calls(const Recording& recording, const std::vector<Work>& work) {
   std::vector<bool> blocks(recording.events.size(), false);
   for (const Work& w : work) {
@@ -50,7 +50,7 @@ std::vector<bool> blocking_calls(const Recording& recording, const std::vector<W
   return blocks;
 }
 
-// By lane: when calls that started work began.
+// Returns the starts of calls that started kernels, by lane.
 std::vector<std::vector<int64_t>> launches_by_lane(const Recording& recording, const std::vector<Work>& work) {
   std::vector<std::vector<int64_t>> launches(recording.lanes.size());
   for (const Work& w : work)
@@ -60,7 +60,7 @@ std::vector<std::vector<int64_t>> launches_by_lane(const Recording& recording, c
   return launches;
 }
 
-// A program may be called after what it loads: what launches kernels is more than that.
+// A program may be named after what it loads; an event that launches kernels does more than load.
 bool launches_within(const std::vector<int64_t>& launches, const Event& event) {
   const auto first = std::ranges::lower_bound(launches, event.start_ns);
   return first != launches.end() && *first < event.end_ns();

@@ -1,4 +1,4 @@
-// Causes that keep the threads of the host from launching work.
+// Finds activities that keep host threads from launching work.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <vector>
@@ -13,7 +13,7 @@ struct HostTime {
   uint32_t event = kNone;
 };
 
-// By lane, in order, apart: of what is nested the outermost. A copy is here if it blocks its thread.
+// Returns spans by lane, in order and apart: the outermost of nested ones. Copies count if they block the thread.
 std::vector<std::vector<HostTime>> host_times(const Recording& recording, const std::vector<Work>& work);
 
 }  // namespace rung::trace

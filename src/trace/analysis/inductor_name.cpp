@@ -1,4 +1,4 @@
-// A kernel element by element computes no product and no attention: where one is named, it reads a view of its result.
+// An element-wise kernel computes no product or attention: if its name has one, it reads a view of its result.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/inductor_name.hpp"
 
@@ -7,7 +7,7 @@
 namespace rung::trace {
 namespace {
 
-// Operations of ATen that move elements, and no arithmetic.
+// Operations of ATen that move elements without arithmetic.
 constexpr std::string_view kMoves[] = {"_to_copy",       "cat",        "clone",     "constant_pad_nd",
                                        "copy",           "copy_",      "embedding", "empty_like",
                                        "fill",           "flip",       "full",      "full_like",
@@ -52,7 +52,7 @@ constexpr std::string_view kViews[] = {"_unsafe_view",
                                        "matmul",
                                        "mm"};
 
-// The longest operation that `text` begins with, before '_'; empty: none.
+// Returns the longest operation with which `text` begins, before '_'; empty: none.
 template <size_t N>
 std::string_view longest_of(const std::string_view (&words)[N], std::string_view text) {
   std::string_view longest;

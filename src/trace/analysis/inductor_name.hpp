@@ -1,11 +1,11 @@
-// Names that PyTorch's Inductor gives to kernels: the operations that it fused, in the order of the alphabet.
+// Reads names that PyTorch's Inductor gives to kernels: the fused operations, in alphabetical order.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string_view>
 
 namespace rung::trace {
 
-// "triton_poi_fused_clone_transpose_21": nothing but views of tensors and at least one operation that moves them.
+// Recognises "triton_poi_fused_clone_transpose_21": only views of tensors and at least one operation that moves them.
 bool is_inductor_copy(std::string_view name);
 
 }  // namespace rung::trace

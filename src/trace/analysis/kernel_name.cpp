@@ -1,4 +1,4 @@
-// Mangled names are read for their identifiers alone: those of profilers are often cut short, which no demangler takes.
+// Reads only the identifiers of mangled names: profilers often cut names short, which no demangler accepts.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/kernel_name.hpp"
 
@@ -17,16 +17,16 @@ bool is_letter(char c) { return is_upper(c) || is_lower(c); }
 bool is_in_word(char c) { return is_letter(c) || is_digit(c); }
 bool is_in_identifier(char c) { return is_in_word(c) || c == '_' || c == '$' || c == '.'; }
 
-// Between the two bytes; `next` follows them.
+// Returns whether a word ends between the two bytes; `next` is the byte after them.
 bool is_bound(char before, char after, char next) {
   if (!is_in_word(before) || !is_in_word(after) || is_digit(before) != is_digit(after)) return true;
   return is_upper(after) && (is_lower(before) || is_lower(next));
 }
 
-// ---- mangled
+// ---- mangled names
 
-// Digits that are a length: those of literals ("Li128E"), of substitutions ("S5_", "T_") and of types ("DF16_") are
-// not.
+// Returns whether digits are a length; digits of literals ("Li128E"), of substitutions ("S5_", "T_") and of types
+// ("DF16_") are not.
 bool is_length(std::string_view name, size_t at) {
   const char before = at > 0 ? name[at - 1] : '_';
   const char before_that = at > 1 ? name[at - 2] : '_';
@@ -34,8 +34,8 @@ bool is_length(std::string_view name, size_t at) {
   return !(before_that == 'L' && is_lower(before));
 }
 
-// The identifier whose length begins at `at`, behind which `at` then stands; empty: there is none, and `at` stands
-// behind the digits. One that is cut short counts.
+// Takes the identifier whose length begins at `at`, and moves `at` behind it; empty: there is none, and `at` is behind
+// the digits. Also takes an identifier that is cut short.
 std::string_view take_identifier(std::string_view name, size_t& at) {
   const bool length_begins = is_length(name, at);
   size_t length = 0;
@@ -69,7 +69,7 @@ KernelName parts_of_mangled(std::string_view name) {
   return parts;
 }
 
-// ---- as a person reads it
+// ---- demangled names
 
 class PlainParts {
  public:
@@ -91,7 +91,7 @@ class PlainParts {
     const bool own = depth_ == 0 && !in_parameters_;
     if ((c == '>' || c == ')') && depth_ > 0) --depth_;
     if (own && c == ' ' && has_signature)
-      parts_.own.clear();  // the type of the result
+      parts_.own.clear();  // it was the type of the result
     else
       (own ? parts_.own : parts_.arguments) += c;
   }

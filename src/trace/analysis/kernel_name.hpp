@@ -1,4 +1,4 @@
-// A kernel's name taken apart: what the function is called, and what its template is given.
+// Splits a kernel's name into the function's own name and its template arguments.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace rung::trace {
 
-// Text in which pieces are found by whole words. A word ends where letters and digits meet other bytes or one another,
-// and where a capital begins the next: "PagedKVCache_v2" is Paged, KV, Cache, v and 2.
+// Text in which pieces are found by whole words. A word ends between letters, digits and other bytes, and before a
+// capital that begins the next word: "PagedKVCache_v2" is Paged, KV, Cache, v and 2.
 class WordText {
  public:
   explicit WordText(std::string_view text);
 
-  // Does `lower` begin and end with words here? '*' at its begin or end: within a word, too; '#' at its end: a digit
-  // follows. The second: at the begin of the text.
+  // Returns whether the text contains `lower` as whole words. '*' at its start or end also matches within a word; '#'
+  // at its end: a digit follows. begins_with() looks only at the start of the text.
   bool has(std::string_view lower) const;
   bool begins_with(std::string_view lower) const;
   std::string_view lower() const { return lower_; }
@@ -28,11 +28,11 @@ class WordText {
   bool fits(const Piece& piece, size_t at) const;
 
   std::string lower_;
-  std::vector<bool> bounds_;  // of words: before each byte, and behind the last
+  std::vector<bool> bounds_;  // word ends: before each byte, and after the last
 };
 
-// "ns::kernel" and "ns::Tile<4> float" of "void ns::kernel<ns::Tile<4> >(float*)", mangled or not; namespaces without a
-// name are left out, and of a mangled name types without one.
+// "ns::kernel" and "ns::Tile<4> float" of "void ns::kernel<ns::Tile<4> >(float*)", mangled or not; omits unnamed
+// namespaces, and unnamed types of mangled names.
 struct KernelName {
   std::string own, arguments;
 };

@@ -1,4 +1,4 @@
-// A launch is lost where the recording links calls to work, and has none for it.
+// A launch is lost if the recording links calls to work, and has none for this launch.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/launch_calls.hpp"
 
@@ -44,7 +44,7 @@ class LaunchCounter {
   }
 
  private:
-  // A call may be made by another, of which one has the work: the driver's by the runtime's.
+  // Nested calls count once, if any has work: a runtime's call makes a driver's call.
   struct OfLane {
     bool captures = false;
     bool is_open = false, is_graph = false, has_work = false;
@@ -74,7 +74,7 @@ class LaunchCounter {
     }
     ++counted_.all;
     counted_.all_graphs += lane.is_graph;
-    // Work that has no link may be the call's.
+    // Unlinked work that starts later may be this call's.
     if (lane.has_work || lane.outer.link == 0 || unlinked_ns_ >= lane.outer.start_ns) return;
     ++counted_.lost;
     counted_.lost_graphs += lane.is_graph;
@@ -89,8 +89,8 @@ class LaunchCounter {
 
   const Recording& recording_;
   const Steps& steps_;
-  std::unordered_set<uint32_t> worked_;       // links of all devices' work
-  int64_t unlinked_ns_ = INT64_MIN;           // the last start of work that nothing launched
+  std::unordered_set<uint32_t> worked_;       // links of work on all devices
+  int64_t unlinked_ns_ = INT64_MIN;           // the last start of work without a call
   std::unordered_map<uint32_t, Role> roles_;  // by the name's number
   std::vector<OfLane> lanes_;
   Launches counted_;

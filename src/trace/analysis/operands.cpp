@@ -1,4 +1,4 @@
-// Shapes, strides and types of an operation's arguments, from the JSON in which PyTorch's profiler writes them.
+// Reads shapes, strides and types of an operation's arguments from the JSON that PyTorch's profiler writes.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
@@ -38,7 +38,7 @@ std::string_view our_word(std::string_view type) {
   return type;
 }
 
-// A text of the pool with what the cursor wants behind it.
+// A text of the pool, copied with the padding that the cursor needs behind it.
 class Padded {
  public:
   explicit Padded(std::string_view text) : text_(text), padded_(text) {
@@ -46,7 +46,7 @@ class Padded {
     pad_json(padded_.data() + text.size());
   }
   JsonCursor cursor() const { return {padded_.data(), padded_.data() + text_.size()}; }
-  // The pool's bytes behind a view of the cursor's.
+  // Returns the pool's bytes for a view into the copy.
   std::string_view original(std::string_view view) const {
     return text_.substr(static_cast<size_t>(view.data() - padded_.data()), view.size());
   }
@@ -56,7 +56,7 @@ class Padded {
   std::string padded_;
 };
 
-// Calls take(value) for each value of an array; false: it is none.
+// Calls take(value) for each value of an array; returns false if it is no array.
 template <class F>
 bool each_value(JsonCursor cursor, const F& take) {
   if (cursor.expect('[', "'['") != Scan::ok) return false;
@@ -70,7 +70,7 @@ bool each_value(JsonCursor cursor, const F& take) {
   return true;
 }
 
-// "[51,1024]"; empty: a scalar, or a list of tensors, which has shapes in its place.
+// Reads "[51,1024]"; empty: a scalar, or a list of tensors, which has shapes as elements.
 std::vector<int64_t> numbers_of(std::string_view json) {
   std::vector<int64_t> numbers;
   bool all = true;
@@ -88,7 +88,7 @@ std::vector<int64_t> numbers_of(std::string_view json) {
 int64_t elements_of(const Operand& operand) {
   double elements = operand.shape.empty() ? 0 : 1;
   for (const int64_t length : operand.shape) elements *= static_cast<double>(std::max<int64_t>(length, 0));
-  return static_cast<int64_t>(std::min(elements, 1e18));  // what a file says may be any number
+  return static_cast<int64_t>(std::min(elements, 1e18));  // a file may contain any number
 }
 
 std::vector<Operand> operands_of(const Recording& recording, const Event& op) {

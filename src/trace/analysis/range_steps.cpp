@@ -1,4 +1,4 @@
-// Groups of ranges, the longest first: the first that holds most of the launches and is no part of something counts.
+// Looks at groups of ranges, the longest first: the first that holds most launches counts, unless it numbers parts.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/range_steps.hpp"
 
@@ -12,12 +12,12 @@
 namespace rung::trace {
 namespace {
 
-constexpr size_t kMostGroups = 8;      // groups of ranges that are looked at
+constexpr size_t kMostGroups = 8;      // groups of ranges examined
 constexpr size_t kMostNameShown = 60;  // bytes
 constexpr double kMostOfTheWork = 0.8;
-constexpr double kMuchOfTheWork = 0.2;  // is enough where a name says that it is a step
+constexpr double kMuchOfTheWork = 0.2;  // is enough if a name says that it is a step
 
-// Words of names, of which the first kind overrules the second: "decoder step" is a step.
+// Words in names; the first kind overrules the second: "decoder step" is a step.
 constexpr std::array<std::string_view, 10> kStepWords{"step",      "steps", "iter",    "iteration", "infer",
                                                       "inference", "frame", "request", "cycle",     "tick"};
 constexpr std::array<std::string_view, 17> kPartWords{"layer",   "layers",  "block",    "blocks",  "stage",  "stages",
@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 17> kPartWords{"layer",   "layers",  "blo
 
 bool is_latin(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// "TransformerLayer" is two words, "transformer.layers" too; all in small letters.
+// Splits "TransformerLayer" and "transformer.layers" into two lower-case words each.
 std::vector<std::string> words_of(std::string_view name) {
   std::vector<std::string> words(1);
   for (size_t i = 0; i < name.size(); ++i) {
@@ -51,14 +51,14 @@ std::string without_number(std::string_view name) {
 struct Group {
   std::string name;
   std::vector<Span> spans;
-  std::vector<std::string_view> numbers;  // of each span
+  std::vector<std::string_view> numbers;  // one for each span
   double total_ns = 0;
 };
 
-// A number at the end of a name, compared as numbers are.
+// Compares the numbers at the ends of names by value.
 bool is_less(std::string_view a, std::string_view b) { return a.size() != b.size() ? a.size() < b.size() : a < b; }
 
-// Where the numbers begin again.
+// Returns the indices at which the numbers start again.
 std::vector<size_t> passes_of(const Group& group) {
   std::vector<size_t> begins{0};
   for (size_t i = 1; i < group.numbers.size(); ++i)
@@ -73,7 +73,7 @@ bool is_of_parts(const Group& group) {
   return counts_again || has_word_of(group.name, kPartWords);
 }
 
-// Each pass from its first part to its last. Parts without numbers do not tell where a pass begins.
+// Returns each pass from its first part to its last. Parts without numbers do not show where a pass begins.
 std::vector<Span> spans_of_passes(const Group& group) {
   const std::vector<size_t> begins = passes_of(group);
   if (begins.size() == group.spans.size()) return {};
@@ -110,7 +110,7 @@ std::vector<Group> groups_of_ranges(const Sources& from) {
   return found;
 }
 
-// The part of the device's work, by duration, that was launched within the spans.
+// Returns the share of the device's work, by duration, that was launched within the spans.
 double share_launched_in(const std::vector<Span>& spans, const Sources& from) {
   double inside = 0, all = 0;
   for (size_t i = 0; i < from.device.work.size(); ++i) {

@@ -1,4 +1,4 @@
-// Steps by ranges that repeat, and what all ways of finding steps share.
+// Finds steps by ranges that repeat; and functions that all ways of finding steps share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "trace/analysis/device_work.hpp"
@@ -11,16 +11,16 @@ struct Sources {
   const DeviceWork& device;
 };
 
-// The spans that begin when the one before is over, out of spans by start.
+// Takes spans ordered by start; returns those that begin after the last kept span is over.
 std::vector<Span> apart(const std::vector<Span>& spans);
-// How many spans begin at or before `ns`.
+// Returns how many spans begin at or before `ns`.
 size_t begun_by(const std::vector<Span>& spans, int64_t ns);
 
-// Found by this, a recording is one pass over numbered parts (layers): no kernels that repeat in it are steps.
+// A recording found by this is one pass over numbered parts (layers): kernels that repeat in it are not steps.
 inline constexpr std::string_view kOnePass = "one pass over numbered ranges";
 
-// Ranges of a thread with one name, or names that differ in a number at their end, in which most work is launched.
-// Numbered parts of something (layers) are no steps: a pass over all of them is one.
+// Finds ranges of a thread with one name, or names that differ in a final number, in which most work is launched.
+// Numbered parts of something (layers) are not steps: a pass over all of them is one.
 Steps range_steps(const Sources& from);
 
 }  // namespace rung::trace

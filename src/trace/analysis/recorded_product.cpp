@@ -9,7 +9,7 @@ namespace {
 
 using enum ProductKind;
 
-// Where operands stand among an operation's arguments; -1: it has none.
+// The positions of operands among an operation's arguments; -1: it has none.
 struct ProductOp {
   std::string_view name;
   int a, b, bias;
@@ -37,7 +37,7 @@ bool is_compiled(std::string_view operation) {
          operation.find("attention") == operation.npos;
 }
 
-// Rows: the product of all dimensions before the last. 0: a size that no tensor has, or more rows than are counted.
+// Returns the product of all dimensions before the last; 0: an invalid size, or more rows than fit.
 int64_t rows_of(const Operand& operand) {
   int64_t rows = 1;
   for (size_t axis = 0; axis + 1 < operand.shape.size(); ++axis)
@@ -45,7 +45,7 @@ int64_t rows_of(const Operand& operand) {
   return rows;
 }
 
-// A file may say any number; sums and products of these do not overflow.
+// Refuses sizes whose sums and products could overflow: a file may contain any number.
 bool are_sizes(const RecordedProduct& product) {
   constexpr int64_t kMost = INT32_MAX;
   for (const int64_t size : {product.batch, product.m, product.n, product.k})
@@ -56,7 +56,7 @@ bool are_sizes(const RecordedProduct& product) {
   return true;
 }
 
-// A layer's first operand may have any number of axes.
+// Sets sizes by shapes; a layer's first operand may have any number of axes.
 Status set_sizes(const ProductOp& op, RecordedProduct& product) {
   const std::vector<int64_t>&a = product.a.shape, &b = product.b.shape;
   const size_t rank = op.batched ? 3 : 2;
@@ -71,7 +71,7 @@ Status set_sizes(const ProductOp& op, RecordedProduct& product) {
   return {};
 }
 
-// Inductor's templates take operands in any shape and the result last, before sizes of the grid: by their elements.
+// Sets sizes by elements: Inductor's templates take operands of any shape and the result last, before the grid's sizes.
 Status set_compiled_sizes(const std::vector<Operand>& operands, RecordedProduct& product) {
   std::vector<const Operand*> tensors;
   for (const Operand& operand : operands)

@@ -1,4 +1,4 @@
-// Rare tokens are the marks: once in each step in the best case. Their distances are the lengths to try.
+// Uses rare tokens as marks: at best they occur once per step. Tries the distances between them as lengths.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/repetition.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 using Tokens = std::vector<uint32_t>;
 
-constexpr size_t kMarks = 16;         // tokens to look at, the rarest first
+constexpr size_t kMarks = 16;         // tokens examined, the rarest first
 constexpr size_t kMarksInOne = 8;     // of one token, in one repetition
 constexpr size_t kMostSearched = 64;  // lengths tried
 
@@ -22,7 +22,7 @@ struct Mark {
 
 bool covers(size_t part, size_t whole) { return part >= whole - whole / 5; }
 
-// Tokens that occur at least twice, the rarest first.
+// Returns tokens that occur at least twice, the rarest first.
 std::vector<Mark> marks_of(const Tokens& tokens) {
   std::unordered_map<uint32_t, size_t> counts;
   for (const uint32_t token : tokens) ++counts[token];
@@ -42,7 +42,7 @@ std::vector<size_t> positions_of(const Tokens& tokens, uint32_t token) {
   return positions;
 }
 
-// Distances between marks, in the middle of the sequence: its ends may be another matter.
+// Returns distances between marks in the middle of the sequence, whose ends may differ, and at its start.
 std::vector<size_t> lengths_to_try(const Tokens& tokens, const std::vector<Mark>& marks) {
   std::vector<size_t> lengths;
   for (const Mark& mark : marks) {
@@ -64,7 +64,7 @@ struct Run {
   size_t length() const { return end - begin; }
 };
 
-// The longest part in which each token is the one `length` before it.
+// Returns the longest part in which each token equals the one `length` before it.
 Run longest_run(const Tokens& tokens, size_t length) {
   Run best, run;
   for (size_t i = 0; i + length < tokens.size(); ++i) {
@@ -79,14 +79,14 @@ Run longest_run(const Tokens& tokens, size_t length) {
   return best;
 }
 
-// One step of layers looks like many steps, but for what follows the last of them: tokens that no step has.
+// Returns whether other tokens follow: one step of layers looks like many steps except for what follows the last.
 bool ends_otherwise(const Tokens& tokens, const Run& steps) {
   const auto at = [&](size_t i) { return tokens.begin() + static_cast<ptrdiff_t>(i); };
   const std::unordered_set<uint32_t> inside(at(steps.begin), at(steps.end));
   return std::any_of(at(steps.end), tokens.end(), [&](uint32_t token) { return !inside.contains(token); });
 }
 
-// Where in a repetition the pause is the longest on average.
+// Returns the place in a repetition with the longest average pause before it.
 size_t after_longest_pause(const std::vector<int64_t>& pauses, const Run& run, size_t length) {
   std::vector<double> sums(length, 0.0);
   std::vector<int> counts(length, 0);
@@ -118,7 +118,7 @@ std::vector<size_t> exact_cuts(const Tokens& tokens, const std::vector<Mark>& ma
   return {};
 }
 
-// Steps that are not quite the same: a mark at distances that differ by a tenth at most.
+// Finds steps that differ slightly: a mark at distances that differ from the mean by less than a tenth.
 std::vector<size_t> uneven_cuts(const Tokens& tokens, const std::vector<Mark>& marks) {
   for (const Mark& mark : marks) {
     std::vector<size_t> at = positions_of(tokens, mark.token);

@@ -1,4 +1,4 @@
-// Where a sequence repeats itself.
+// Finds repetitions in a sequence.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -7,8 +7,9 @@
 
 namespace rung::trace {
 
-// Where each repetition begins, and where the last one ends; empty: less than four fifths of the sequence repeat. If it
-// begins or ends in the middle of one, they begin after the longest pause: pauses[i] is that before tokens[i].
+// Returns the start of each repetition, and the end of the last one; empty: less than four fifths of the sequence
+// repeat. If the repeated part is no whole number of them, they begin after the longest pause: pauses[i] is before
+// tokens[i].
 std::vector<size_t> find_repetitions(const std::vector<uint32_t>& tokens, const std::vector<int64_t>& pauses);
 
 }  // namespace rung::trace

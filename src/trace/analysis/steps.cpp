@@ -1,4 +1,4 @@
-// Four ways to find steps, the surest first: the first that finds some counts.
+// Finds steps in four ways, the surest first: the first that finds any counts.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/analysis/steps.hpp"
 
@@ -14,7 +14,7 @@ namespace rung::trace {
 namespace {
 
 constexpr std::string_view kProfilerStep = "ProfilerStep";
-constexpr double kOutlier = 1.5;  // times the median, or the median times it
+constexpr double kOutlier = 1.5;  // times the median, or a fraction 1/kOutlier of it
 
 Steps profiler_steps(const Sources& from) {
   std::vector<Span> spans;
@@ -25,10 +25,10 @@ Steps profiler_steps(const Sources& from) {
 }
 
 // ---- launches
-// A call with the work behind it.
+// A call and the work that it started.
 struct Launch {
   int64_t start_ns = 0, end_ns = 0;
-  uint32_t token = 0;  // the same for the same kernels
+  uint32_t token = 0;  // equal for equal kernels
   Span work = {INT64_MAX, INT64_MIN};
 };
 
@@ -56,7 +56,7 @@ std::vector<Launch> graph_launches(const Sources& from, double& share) {
   return found;
 }
 
-// From the first launch of each to the last call that launched something before the next one: a loop may pause between.
+// Returns each step's span, from its first launch to its last launching call: a loop may pause between steps.
 std::vector<Span> spans_between(const std::vector<Launch>& launches, const std::vector<size_t>& cuts,
                                 const Sources& from) {
   std::vector<Span> spans;
@@ -84,7 +84,7 @@ std::vector<uint32_t> tokens_of(const std::vector<Launch>& launches) {
   return tokens;
 }
 
-// Before each, on the device.
+// Returns the device's pause before each launch's work.
 std::vector<int64_t> pauses_of(const std::vector<Launch>& launches) {
   std::vector<int64_t> pauses(launches.size(), 0);
   for (size_t i = 1; i < launches.size(); ++i)
@@ -100,7 +100,7 @@ Steps repeated_graphs(const Sources& from) {
   return {.spans = spans_between(launches, cuts, from), .found_by = "graph launches"};
 }
 
-// The stream with the most work: streams that overlap make an order that differs from step to step.
+// Returns the stream with the most work: overlapping streams give an order that differs from step to step.
 uint16_t main_stream(const Sources& from) {
   std::unordered_map<uint16_t, size_t> counts;
   for (const Work& work : from.device.work) ++counts[from.recording.events[work.event].lane];
@@ -125,7 +125,7 @@ Steps repeated_kernels(const Sources& from) {
   return {.spans = apart(spans_between(launches, cuts, from)), .found_by = "repeated kernels"};
 }
 
-// Where nothing was launched nothing was stepped: a profiler that is stopped behind its last step leaves such a range.
+// Drops steps without launches: a profiler that is stopped after its last step leaves such a range.
 void drop_empty(Steps& steps, const Sources& from) {
   std::vector<bool> launched(steps.spans.size());
   const auto note = [&](int64_t ns) {
@@ -167,7 +167,7 @@ void place_on_device(Steps& steps, const Recording& recording, const DeviceWork&
   steps.host = spans;
   if (spans.empty()) return;
   constexpr int64_t kNever = INT64_MAX;
-  // Times of the work that was launched between the begins of two spans: within the first, or after it.
+  // Times of work launched from the start of one span to the next: within the first span, or after it.
   std::vector<int64_t> first_start(spans.size() + 1, kNever), last_end(spans.size() + 1, INT64_MIN), end_in = last_end;
   for (size_t i = 0; i < device.work.size(); ++i) {
     const Event& event = recording.events[device.work[i].event];
@@ -186,7 +186,7 @@ void place_on_device(Steps& steps, const Recording& recording, const DeviceWork&
     spans[i].end_ns = std::max({spans[i].end_ns, end_in[i + 1], spans[i].start_ns});
     pending = std::max(pending, last_end[i + 1]);
   }
-  // A device's clock may be early by a little.
+  // A device's clock may be slightly early.
   if (first_start[1] < first.start_ns) spans.front().start_ns = first_start[1];
   for (size_t i = 1; i < spans.size(); ++i) steps.between_ns += spans[i].start_ns - spans[i - 1].end_ns;
 }

@@ -1,20 +1,20 @@
-// The step that repeats: found on the host, then placed on the device.
+// Finds the step that repeats: on the host first, then on the device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "trace/analysis/device_work.hpp"
 
 namespace rung::trace {
 
-// Spans that the host calls steps, in order, apart, of its time. Those in which nothing was launched are left out.
+// Returns the host's spans of steps, in order and apart. Leaves out those without launches.
 Steps host_steps(const Recording& recording, const std::vector<uint32_t>& around, const DeviceWork& device);
 
-// When they began and ended for the device, which may be late: see Steps.
+// Sets the steps' starts and ends on the device, which may be late: see Steps.
 void place_on_device(Steps& steps, const Recording& recording, const DeviceWork& device);
 
-// Which of the steps has the median length; of an even number the lower one.
+// Returns the index of the step with the median length; of an even number, the lower middle one.
 size_t median_of(const std::vector<Span>& steps);
 
-// Steps of other lengths are no steps of this kind: a first one that loads libraries, one that was cut off.
+// Sets steps of other lengths apart: a first one that loads libraries, one that was cut off.
 void set_outliers_apart(Steps& steps);
 
 }  // namespace rung::trace

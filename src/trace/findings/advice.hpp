@@ -1,4 +1,4 @@
-// A pattern in a recording that costs latency: what shows it, what to do about it, what that can bring at most.
+// A pattern in a recording that costs latency: its evidence, the remedy, and the most that the remedy can gain.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -11,11 +11,11 @@ namespace rung::trace {
 
 struct Evidence {
   std::string event;  // a name as recorded, or a sequence of them
-  int64_t count = 0;  // in the steps that were looked at: one
-  double ms = 0;      // of the device where it is device work, else of the host
+  int64_t count = 0;  // in the one step examined
+  double ms = 0;      // of the device for device work, else of the host
 };
 
-// How to change it in one stack.
+// The remedy in one stack.
 struct Change {
   std::string_view stack;  // "PyTorch", "vLLM", "any"
   std::string_view what;   // setting or code
@@ -25,17 +25,17 @@ struct Advice {
   std::string_view id;  // "launch_bound"
   std::string title;    // one line with figures
   std::vector<Evidence> evidence;
-  double bound_ms = 0;     // of a step: the most that the remedy can take off
-  std::string bound_from;  // how the bound comes about, in words
+  double bound_ms = 0;     // of a step: the most that the remedy can remove
+  std::string bound_from;  // the derivation of the bound, in words
   std::string_view remedy;
   std::vector<Change> changes;
-  std::string_view traps;      // what is known to go wrong
+  std::string_view traps;      // known failures
   std::string_view confirm;    // what to measure
-  double loaded_bound_ms = 0;  // the bound where clocks fall under a load that lasts; 0: the same
+  double loaded_bound_ms = 0;  // the bound where clocks fall under a lasting load; 0: the same
 };
 
-// A finding is one file and one row of detectors.inc; nothing found: no advice.
-// Asks each for the step whose length is the median; by bound, the largest first.
+// A finding is one file and one row of detectors.inc; it gives no advice if it finds nothing. Asks each detector for
+// the step of median length; sorts by bound, the largest first.
 std::vector<Advice> advise_on(const Analysis& analysis);
 
 }  // namespace rung::trace

@@ -1,4 +1,4 @@
-// Device or pinned memory is allocated or freed inside a step: slow calls, of which freeing waits for the device.
+// A step allocates or frees device or pinned memory: the calls are slow, and freeing waits for the device.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 

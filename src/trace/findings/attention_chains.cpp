@@ -1,4 +1,4 @@
-// Looks around each softmax for the products before and after it.
+// Searches the products before and after each softmax.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/findings/attention_chains.hpp"
 
@@ -10,7 +10,7 @@ namespace rung::trace {
 namespace {
 
 constexpr size_t kNowhere = SIZE_MAX;
-constexpr size_t kMostBetween = 6;  // pieces between softmax and a product: scale, mask, types, what is not finite
+constexpr size_t kMostBetween = 6;  // pieces between softmax and a product: scale, mask, types, non-finite values
 constexpr std::string_view kFallback = "_scaled_dot_product_attention_math";
 
 class ChainFinder {
@@ -22,7 +22,7 @@ class ChainFinder {
         if (analysis.work[i].op == products[p].op) product_of_[i] = p;
   }
 
-  // Not before `from`.
+  // Returns the chain around a softmax, which begins at `from` or later.
   std::optional<AttentionChain> around(size_t softmax, size_t from) const {
     if (product_of_[softmax] != kNowhere) return std::nullopt;
     AttentionChain chain;

@@ -1,4 +1,4 @@
-// By names of calls; of asynchronous copies by the memory that they read or write.
+// Recognises calls by name, and asynchronous copies by the memory that they read or write.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/findings/capture_breaks.hpp"
 

@@ -1,4 +1,4 @@
-// Calls of a step that would break the capture of a graph: the host may not wait, ask, or allocate meanwhile.
+// Finds calls of a step that would break a graph capture: during it the host may not wait, query or allocate.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -11,12 +11,12 @@ namespace rung::trace {
 struct CaptureBreak {
   std::string call;                  // "cudaStreamSynchronize", "cudaMemcpyAsync (pageable memory)"
   std::string place;                 // "in aten::item, between launches"
-  bool is_between_launches = false;  // else it can stay outside of the graph
-  int64_t count = 0;                 // in the steps that are analysed
-  double ms = 0;                     // of the host
+  bool is_between_launches = false;  // else it can stay outside the graph
+  int64_t count = 0;                 // in the steps analysed
+  double ms = 0;                     // host time
 };
 
-// By threads that launch; those between launches first, then by time. None where graphs launch all of the work.
+// Returns breaks on launching threads: those between launches first, then by time. Empty if graphs launch all work.
 std::vector<CaptureBreak> capture_breaks(const Analysis& analysis);
 
 }  // namespace rung::trace

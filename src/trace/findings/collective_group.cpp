@@ -12,7 +12,7 @@
 namespace rung::trace::detectors {
 namespace {
 
-constexpr uint32_t kGpus = 8;  // of a machine, each with a link to the other seven
+constexpr uint32_t kGpus = 8;  // in a machine, each with a link to the other seven
 
 constexpr std::string_view kCollectiveGroupRemedy =
     "One GPU where the model fits, else all eight: in a smaller group each GPU uses only its links to the others of "

@@ -1,4 +1,4 @@
-// Collectives by category; their groups and messages from record_param_comms and the operations around it.
+// Finds collectives by category; reads groups and messages from record_param_comms and enclosing operations.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/findings/collectives.hpp"
 
@@ -30,7 +30,7 @@ const Event& event_of(const Analysis& analysis, const Collective& collective) {
 
 Span span_of(const Analysis& analysis, const Collective& collective, Part part) {
   const Event& event = event_of(analysis, collective);
-  const int64_t complete_ns = event.start_ns + collective.wait_ns;  // the last rank is there
+  const int64_t complete_ns = event.start_ns + collective.wait_ns;  // the last rank has arrived
   return {part == Part::transfer ? complete_ns : event.start_ns, part == Part::wait ? complete_ns : event.end_ns()};
 }
 
@@ -40,14 +40,14 @@ std::vector<Span> spans_of(const Analysis& analysis, const std::vector<Collectiv
   return union_of(std::move(spans));
 }
 
-// The time of a message over PCI Express, generously: no link between GPUs of one machine is slower.
+// A generous time for a message over PCI Express: links between GPUs of one machine are no slower.
 constexpr double kSlowestLatencyNs = 60e3, kSlowestBytesPerNs = 10;
 
 int64_t longest_transfer_ns(int64_t message_bytes) {
   return static_cast<int64_t>(kSlowestLatencyNs + static_cast<double>(message_bytes) / kSlowestBytesPerNs);
 }
 
-// The quickest of a kernel, message and group may be in another step.
+// Sets waits by the quickest run of a kernel, message and group, which may be in another step.
 void tell_waits(const Analysis& analysis, const std::vector<Collective>& all, std::vector<Collective>& collectives) {
   std::map<std::tuple<uint32_t, int64_t, uint32_t>, int64_t> quickest_ns;  // by kernel, message and group
   const auto quickest = [&](const Analysis& of, const Collective& c) -> int64_t& {
@@ -102,7 +102,7 @@ Tally tally_of(const Analysis& analysis, const std::vector<Collective>& collecti
 
 int64_t exposed_ns(const Analysis& analysis, const std::vector<Collective>& collectives, Part part) {
   std::vector<Span> others;
-  size_t next = 0;  // both are by start
+  size_t next = 0;  // both are sorted by start
   for (uint32_t i = 0; i < analysis.work.size(); ++i) {
     if (next < collectives.size() && collectives[next].work == i) {
       ++next;

@@ -1,4 +1,4 @@
-// Kept with the analysis.
+// Keeps derived facts with the analysis.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/findings/derived.hpp"
 

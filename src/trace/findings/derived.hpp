@@ -1,4 +1,4 @@
-// Facts of one recording that several findings ask for, worked out when first asked for.
+// Facts of one recording that several findings need, derived on first use.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace rung::trace {
 
-// A recording's host, and how much of its time was its own and not the profiler's.
+// A recording's host, and the share of its time that the program itself took, without the profiler.
 struct KnownHost {
   explicit KnownHost(const Analysis& analysis) : held(analysis), own_share(largest_own_share(analysis, held)) {}
   HeldHost held;
@@ -25,7 +25,7 @@ struct Derived {
   std::optional<std::vector<int64_t>> host_ns_of_work;
 };
 
-// The facts of this analysis, whose other parts must not change any more. By one thread at a time.
+// Returns the derived facts of an analysis, whose other parts must no longer change. Not for several threads at once.
 Derived& derived(const Analysis& analysis);
 const KnownHost& held_host(const Analysis& analysis);
 

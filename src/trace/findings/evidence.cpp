@@ -1,4 +1,4 @@
-// Sums, shares and spans of evidence.
+// Computes sums, shares and spans of evidence.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/findings/evidence.hpp"
 

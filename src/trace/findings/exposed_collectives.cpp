@@ -1,4 +1,4 @@
-// Large collectives run while the device does nothing else.
+// Finds large collectives that run while the device does nothing else.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 namespace rung::trace::detectors {
 namespace {
 
-constexpr size_t kMostStreams = 4;  // AMD's guide: beyond that, streams share hardware queues
+constexpr size_t kMostStreams = 4;  // AMD's guide: more streams share hardware queues
 
 constexpr std::string_view kExposedCollectivesRemedy =
     "Start collectives earlier and on a stream of their own, so that they run beside work that does not need them; "

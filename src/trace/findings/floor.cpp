@@ -1,4 +1,4 @@
-// Rooflines of operands and arithmetic.
+// Computes rooflines from operands and arithmetic.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/findings/floor.hpp"
 

@@ -1,4 +1,4 @@
-// Operands of attention: [batch, heads, rows, head] of queries, keys and values.
+// Computes attention's demand from its operands: [batch, heads, rows, head] of queries, keys and values.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/findings/fused_attention.hpp"
 
@@ -20,7 +20,7 @@ std::optional<AttentionShapes> attention_shapes_of(const Analysis& analysis, con
   for (const Operand* operand : {&q, &k, &v})
     if (operand->shape.size() != kDimensions) return std::nullopt;
   const bool is_masked = operands.size() > kMask && !operands[kMask].shape.empty();
-  // is_causal is one of the values; that none is true says that it is not.
+  // is_causal is among the values; if none is "True", it is false.
   const std::string_view values = recording.strings[recording.operands[op.detail].values];
   const double share = is_masked ? 0 : (values.empty() || values.find("True") != values.npos ? 0.5 : 1);
   const double pairs = double(q.shape[0]) * double(q.shape[1]) * double(q.shape[2]) * double(k.shape[2]);

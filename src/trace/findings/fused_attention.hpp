@@ -1,4 +1,4 @@
-// The demand on the card of attention by one kernel, from the operands of scaled_dot_product_attention.
+// The demand of a fused attention kernel, from the operands of scaled_dot_product_attention.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
@@ -9,11 +9,11 @@
 
 namespace rung::trace {
 
-// Keys and values count once for `times` heads that they were repeated for. Half the products, where a causal mask may
-// spare the other half; none of them with a mask. None where the operation or its shapes are not recorded.
+// Keys and values count once for the `times` heads they were repeated for. Counts half of the products if a causal mask
+// may spare the rest, and none with any other mask. Returns none if the operation or its shapes are not recorded.
 std::optional<Demand> fused_demand_of(const Analysis& analysis, const Work& work, int64_t times);
 
-// The same of a kernel that computes all pairs, whatever a mask may spare it.
+// The shapes and demand of a kernel that computes all pairs, regardless of masks.
 struct AttentionShapes {
   std::string_view type;
   std::vector<int64_t> q, k;

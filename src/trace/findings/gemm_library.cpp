@@ -1,4 +1,4 @@
-// Products by Triton where the vendor's library is faster, and the reverse: only on evidence.
+// Finds products in Triton where the vendor's library is faster, and the reverse; gives advice only on evidence.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@ namespace rung::trace::detectors {
 namespace {
 
 constexpr double kClearly = 1.05;
-constexpr int64_t kLongEnoughNs = 10'000;  // shorter ones are not what peaks speak of
+constexpr int64_t kLongEnoughNs = 10'000;  // peaks do not apply to shorter ones
 
 using Sizes = std::array<int64_t, 4>;
 Sizes sizes_of(const Product& product) { return {product.batch, product.m, product.n, product.k}; }
@@ -25,7 +25,7 @@ bool is_triton(const Analysis& analysis, const Product& product) {
   return analysis.work[product.main].kind.library == "Triton";
 }
 
-// The shortest of the same sizes and type by the other side.
+// The shortest run of the same sizes and type by the other side.
 class OtherSide {
  public:
   OtherSide(const Analysis& analysis, const std::vector<Product>& products) {
@@ -34,7 +34,7 @@ class OtherSide {
       best = best == 0 ? product.ns : std::min(best, product.ns);
     }
   }
-  // 0: none is recorded
+  // Returns 0 if none is recorded.
   int64_t best_ns(const Product& product, bool triton) const {
     const auto found = best_.find({!triton, std::string(product.type()), sizes_of(product)});
     return found == best_.end() ? 0 : found->second;
@@ -44,7 +44,7 @@ class OtherSide {
   std::map<std::tuple<bool, std::string, Sizes>, int64_t> best_;
 };
 
-// The least time of a product by the other side; 0: no evidence that it is faster.
+// Returns the least time of a product by the other side; 0: no evidence that it is faster.
 int64_t by_other_side_ns(const Product& product, bool triton, int64_t other_ns, const CardPeaks* peaks) {
   const auto ns = static_cast<double>(product.ns);
   if (other_ns > 0) return ns > kClearly * static_cast<double>(other_ns) ? other_ns : 0;

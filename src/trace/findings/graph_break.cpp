@@ -1,4 +1,4 @@
-// A compiled model falls into several regions with eager work between them.
+// Finds a compiled model that is split into several regions, with eager work between them.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -18,14 +18,14 @@ constexpr std::string_view kGraphBreakRemedy =
     "registered "
     "with it.";
 
-// The surest first: Inductor's graphs as they run, else Dynamo's regions, which also hold what is resumed after a
-// break.
+// Names of regions, the surest first: Inductor's graphs as they run, else Dynamo's regions, which also contain code
+// resumed after a break.
 constexpr std::string_view kRegions[] = {"## Call CompiledFxGraph", "Torch-Compiled Region"};
 
-// Ranges of the launching threads whose names begin so, of nested ones the outermost; by start.
+// Returns ranges of launching threads whose names begin with `begin`: the outermost of nested ones, by start.
 std::vector<Event> ranges_of(const Analysis& analysis, const HeldHost& host, std::string_view begin) {
   const Recording& recording = analysis.recording;
-  std::vector<int8_t> known(recording.strings.size(), -1);  // by name: looked at once each
+  std::vector<int8_t> known(recording.strings.size(), -1);  // by name: each is examined once
   std::unordered_map<uint16_t, int64_t> inside_until;       // by lane
   std::vector<Event> ranges;
   for (const Event& event : recording.events) {
@@ -48,7 +48,7 @@ std::vector<Event> compiled_regions(const Analysis& analysis) {
   return {};
 }
 
-// From one region's end to the next one's, of one thread: eager work is what is launched before the next begins.
+// The time from one region's end to the next one's end, on one thread: work launched before the next begins is eager.
 struct Between {
   int64_t from_ns, next_begins_ns, next_ends_ns;
   uint16_t lane;
@@ -93,7 +93,7 @@ class BreakFinder {
       gap_ns += gap_before_[*at];
       const auto its_step = step_at(analysis_, analysis_.event(analysis_.work[*at]).start_ns);
       if (launch(*at).start_ns >=
-          between.next_begins_ns) {  // the next region's first: the same step as the eager work?
+          between.next_begins_ns) {  // the next region's first launch: same step as the eager work?
         if (step && its_step == step) take(gap_ns, eager, breaks);
         return;
       }

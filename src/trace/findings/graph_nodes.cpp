@@ -1,5 +1,5 @@
-// Graphs of many small nodes on AMD's runtime: from the end of one node to the start of the next the device needs about
-// 4 us, which a graph does not take away.
+// Finds graphs of many small nodes on AMD's runtime: the device needs about 4 us from the end of one node to the start
+// of the next, and a graph does not remove that.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kFewNodes = 16;
 constexpr double kLeastPauseUs = 2;          // CUDA's graphs take about 1 us from node to node
-constexpr int64_t kLongestPauseNs = 10'000;  // a longer one waits for something: a node of the host, another branch
+constexpr int64_t kLongestPauseNs = 10'000;  // a longer pause waits for something: a host node, another branch
 constexpr double kLeastShareOfPauses = 0.05;
 
 bool is_hip_graph_launch(const Analysis& analysis, const Work& work) {
@@ -26,7 +26,7 @@ bool is_hip_graph_launch(const Analysis& analysis, const Work& work) {
 struct Nodes {
   int64_t count = 0;
   std::unordered_set<uint32_t> launches;
-  Tally pauses;  // the device stands still between two nodes of one launch
+  Tally pauses;  // idle times between two nodes of one launch
 };
 
 Nodes nodes_of(const Analysis& analysis) {

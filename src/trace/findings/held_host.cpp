@@ -1,4 +1,4 @@
-// Holds by cause; which of them wait for the device; what is inside a step.
+// Sorts holds by cause; decides which of them wait for the device and which are inside a step.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/findings/held_host.hpp"
 
@@ -39,7 +39,7 @@ void HeldHost::note_holds() {
       causes_.emplace(time.event, time.cause);
     }
   }
-  for (std::vector<uint32_t>& events : by_cause_) std::ranges::sort(events);  // events are by start
+  for (std::vector<uint32_t>& events : by_cause_) std::ranges::sort(events);  // events are sorted by start
 }
 
 uint32_t HeldHost::work_of(uint32_t call) const {

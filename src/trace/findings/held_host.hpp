@@ -1,4 +1,4 @@
-// Waits, copies, allocations and compilation that hold the launching threads up inside the recorded steps.
+// Waits, copies, allocations and compilation that hold up the launching threads inside the recorded steps.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -12,19 +12,19 @@
 
 namespace rung::trace {
 
-// One pass over a recording, for what is looked up again and again.
+// Results of one pass over a recording, for repeated look-ups.
 class HeldHost {
  public:
   explicit HeldHost(const Analysis& analysis);
 
-  // Events that hold a thread up for a cause, within the wall, on threads that launch work of the analysed device; of
-  // nested ones the outermost; by start.
+  // Returns events that hold up a thread for a cause, within the wall, on threads that launch work of the analysed
+  // device: the outermost of nested ones, by start.
   const std::vector<uint32_t>& by(GapCause cause) const { return by_cause_[static_cast<size_t>(cause)]; }
-  // The work of a call, an index of Analysis::work; none: kNone.
+  // Returns the index in Analysis::work of a call's work; kNone: it has none.
   uint32_t work_of(uint32_t call) const;
-  // The host waits in the call for the device: in synchronisations, copies that block, and frees.
+  // Returns whether the host waits for the device in the call: in synchronisations, blocking copies and frees.
   bool waits(uint32_t call) const;
-  // Between two launches of one step: not what a step ends or begins with.
+  // Returns whether it lies between two launches of one step, so not at a step's start or end.
   bool is_inside_step(uint32_t event) const;
   bool launches(uint16_t lane) const { return lane < launching_.size() && launching_[lane]; }
 
@@ -44,9 +44,9 @@ class HeldHost {
   std::unordered_map<uint32_t, uint32_t> work_by_call_;
 };
 
-// The purpose of a call: the outermost operation of PyTorch around it ("aten::item"), else the call itself.
+// Returns the purpose of a call: the outermost PyTorch operation around it ("aten::item"), else the call itself.
 std::string_view purpose_of(const Analysis& analysis, uint32_t call);
-// "aten::item > cudaStreamSynchronize"
+// Returns "aten::item > cudaStreamSynchronize".
 std::string call_in_words(const Analysis& analysis, uint32_t call);
 
 }  // namespace rung::trace

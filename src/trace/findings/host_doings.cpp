@@ -1,4 +1,4 @@
-// One pass over the recording: each event is held against the gaps that it overlaps.
+// Goes over the recording once and compares each event with the gaps that it overlaps.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/findings/host_doings.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kNothing = "nothing that the recording shows";
 constexpr double kMuch = 0.3;  // of a gap
 
-// Facts of a gap: the shortest event over half of it, by thread, and the event that took most inside it.
+// Facts of a gap: the shortest event over half of it, on its own and on other threads, and times inside it by name.
 struct Doing {
   uint32_t own = kNone, others = kNone;
   std::map<uint32_t, int64_t> inside_ns;  // of the launching thread, by name
@@ -74,7 +74,7 @@ class DoingFinder {
   std::vector<Doing> doings_;
 };
 
-// By lane: when calls that launched, or held the host up, ended.
+// Returns the ends of calls that launched, or held up the host, by lane.
 std::unordered_map<uint16_t, std::vector<int64_t>> ends_of_calls(const Analysis& analysis) {
   std::unordered_map<uint16_t, std::vector<int64_t>> ends;
   const auto add = [&](uint32_t call) {

@@ -1,4 +1,4 @@
-// The device waits while the host does something else than launch, for long: a graph would not shorten that.
+// Finds pauses in which the host does other work than launching for long: a graph would not shorten them.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -16,8 +16,8 @@ constexpr std::string_view kHostWorkRemedy =
     "Take this work out of the step: do it once before the loop, on another thread while the device works, or on the "
     "device.";
 
-// A step that compiles for longer than a pause is no step as it will be: the pause belongs to the same preparation, of
-// a library's plans for new shapes, of modules.
+// Excludes pauses shorter than a step's compilation: such a step is not typical, and its pauses belong to the same
+// preparation, of a library's plans for new shapes or of modules.
 std::vector<LateGap> pauses_of(const Analysis& analysis) {
   std::vector<LateGap> gaps = late_gaps(analysis, GapCause::host_work);
   const double prepared_ms = ms_per_step(analysis, length_of(preparation_spans(analysis)));

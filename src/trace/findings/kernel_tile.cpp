@@ -10,7 +10,7 @@ namespace {
 
 bool is_decimal(char c) { return c >= '0' && c <= '9'; }
 
-// The number at the begin of the text, which then begins after it; 0: none.
+// Takes the number at the start of the text; 0: there is none.
 int64_t take_number(std::string_view& text) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -19,7 +19,7 @@ int64_t take_number(std::string_view& text) {
   return number;
 }
 
-// "128x64..." or "128, 64..."
+// Reads "128x64..." or "128, 64...".
 std::optional<KernelTile> pair_at(std::string_view text, std::string_view between) {
   KernelTile tile;
   tile.first = take_number(text);
@@ -29,7 +29,7 @@ std::optional<KernelTile> pair_at(std::string_view text, std::string_view betwee
   return tile.second == 0 ? std::nullopt : std::optional(tile);
 }
 
-// The first pair "_128x64" behind a word, which is where the tile stands; a pair before it is the instruction's.
+// Returns the first pair "_128x64" after a word, which is the tile; a pair before the word is the instruction's shape.
 std::optional<KernelTile> pair_behind(std::string_view kernel, std::string_view word) {
   size_t at = kernel.find(word);
   if (at == kernel.npos) return std::nullopt;
@@ -60,7 +60,7 @@ bool is_wide_tile(std::string_view kernel) {
 
 bool splits_inner_dimension(std::string_view kernel) {
   if (kernel.find("plitK") != kernel.npos || kernel.find("split_k") != kernel.npos) return true;
-  for (const std::string_view word : {"_GSU", "_SK"})  // Tensile: how often it is split; work in one stream of tiles
+  for (const std::string_view word : {"_GSU", "_SK"})  // Tensile: the number of splits; stream-K tiles
     if (const size_t at = kernel.find(word); at != kernel.npos) {
       std::string_view number = kernel.substr(at + word.size());
       if (!number.empty() && is_decimal(number.front()) && take_number(number) > (word == "_GSU" ? 1 : 0)) return true;

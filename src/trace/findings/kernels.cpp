@@ -1,4 +1,4 @@
-// Kernels and copies told by names, and copies by their operands.
+// Recognises kernels and copies by names, and copies by their operands.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/findings/kernels.hpp"
 
@@ -21,13 +21,13 @@ bool has_any(std::string_view text, std::span<const std::string_view> parts) {
 
 constexpr std::string_view kLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
 
-// The name at `at`, without what follows it.
+// Returns the identifier that begins at `at`.
 std::string_view identifier_at(std::string_view text, size_t at) {
   return text.substr(at, std::min(text.find_first_not_of(kLetters, at), text.size()) - at);
 }
 
-// "MulFunctor" of PyTorch's elementwise_kernel<128, 2, ...BinaryFunctor<float, float, float, ...MulFunctor<float> >
-// >(...): the innermost of its functors tells what is computed.
+// Returns "MulFunctor" for PyTorch's elementwise_kernel<128, 2, ...BinaryFunctor<float, float, float,
+// ...MulFunctor<float> > >(...): the innermost functor names the computation.
 std::string_view functor_of(std::string_view kernel) {
   const std::string_view types = kernel.substr(0, kernel.find(", std::array"));
   std::string_view found;
@@ -40,7 +40,7 @@ std::string_view functor_of(std::string_view kernel) {
   return found;
 }
 
-// Without a return type, namespaces, template arguments and parameters.
+// Removes the return type, namespaces, template arguments and parameters.
 std::string_view short_kernel_name(std::string_view kernel) {
   if (kernel.find("elementwise_kernel<") != kernel.npos)
     if (const std::string_view functor = functor_of(kernel); !functor.empty()) return functor;
@@ -56,7 +56,7 @@ bool reads_twice(const Operand& operand) {
   return false;
 }
 
-// Strides of dimensions of one element say nothing.
+// Strides of dimensions with a single element do not matter.
 bool have_other_strides(const Operand& a, const Operand& b) {
   if (a.strides.size() != a.shape.size() || b.strides.size() != a.shape.size()) return false;
   for (size_t i = 0; i < a.shape.size(); ++i)
@@ -121,7 +121,7 @@ LaunchShape launch_of(const Analysis& analysis, const Work& work) {
 }
 
 uint32_t op_around(const Analysis& analysis, const Work& work, std::string_view part) {
-  constexpr int kDeepest = 64;  // real ones are less than 20; a file may nest as it likes
+  constexpr int kDeepest = 64;  // real nesting is below 20; a file may nest deeper
   const std::vector<Event>& events = analysis.recording.events;
   uint32_t at = work.op;
   for (int depth = 0; depth < kDeepest && at != kNone; ++depth) {

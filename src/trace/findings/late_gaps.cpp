@@ -1,4 +1,4 @@
-// A gap that is cut at its launch is put together again.
+// Joins the two parts of a gap that was cut at its launch.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/findings/late_gaps.hpp"
 
@@ -10,7 +10,7 @@
 namespace rung::trace {
 namespace {
 
-// When calls that hold the host up ended, by time.
+// Returns the ends of calls that hold up the host, by time.
 std::vector<int64_t> ends_of_holds(const Analysis& analysis) {
   std::vector<int64_t> ends;
   for (const GapCause cause : {GapCause::synchronization, GapCause::copy, GapCause::allocation})

@@ -1,4 +1,4 @@
-// Other ranks come late to collectives: this one waits inside its kernels, which looks like communication.
+// Other ranks arrive late at collectives: this rank waits inside its kernels, which looks like communication.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 

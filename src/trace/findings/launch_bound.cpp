@@ -24,7 +24,7 @@ bool is_held(GapCause cause) {
   return cause == GapCause::synchronization || cause == GapCause::copy || cause == GapCause::allocation;
 }
 
-// The host's work after a step's last launch stays with a graph.
+// Returns whether the gap ends with work: a graph does not remove the host's work after a step's last launch.
 bool ends_with_work(const Analysis& analysis, const LateGap& gap) {
   if (gap.after == kNone || gap.call == kNone) return false;
   const int64_t starts_ns = analysis.event(analysis.work[gap.after]).start_ns;
@@ -45,7 +45,7 @@ Late late_launches(const Analysis& analysis) {
   return late;
 }
 
-// After a wait the host has lost its lead, and launches late for a while: that is the wait's, not this finding's.
+// Returns the lead lost by waits: afterwards the host launches late for a while, which is not this finding's.
 double lost_lead_ms(const Analysis& all) {
   const HeldHost& host = held_host(all).held;
   Omission holds;
@@ -56,8 +56,8 @@ double lost_lead_ms(const Analysis& all) {
   return std::max(0.0, ms_per_step(all, Replays(all).most_saved_ns(holds) - late_launches(all).held_ns));
 }
 
-// Streams that stand still because each launch comes late run side by side once all are launched; of streams that a
-// wait keeps apart that is the wait's.
+// Streams that are idle because launches come late run side by side once all are launched; if waits keep them apart,
+// the waits' finding has that time.
 int64_t overlap_of_late_launches_ns(const Analysis& analysis) {
   const std::vector<bool> late = launched_late(analysis);
   const auto count = static_cast<size_t>(std::ranges::count(late, true));

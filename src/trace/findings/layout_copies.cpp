@@ -15,8 +15,8 @@ bool is_matrix_work(const Work& work) {
   return work.kind.category == Category::gemm || work.kind.category == Category::attention;
 }
 
-// Without operations the kernel's name tells a copy by strides; that a product or attention reads or wrote it, its
-// place.
+// Without operations, the kernel's name shows a copy by strides, and its place shows that a product or attention reads
+// or wrote the data.
 bool is_beside_matrix_work(const Analysis& analysis, size_t i) {
   const auto is_copy = [&](size_t at) { return is_strided_copy_kernel(analysis.name(analysis.work[at])); };
   size_t before = i, after = i;
@@ -25,7 +25,7 @@ bool is_beside_matrix_work(const Analysis& analysis, size_t i) {
   return is_matrix_work(analysis.work[before]) || is_matrix_work(analysis.work[after]);
 }
 
-// The name of the row of evidence; empty: no such copy.
+// Returns the name of the row of evidence; empty: no such copy.
 std::string layout_copy_name(const Analysis& analysis, size_t i) {
   const Work& work = analysis.work[i];
   if (is_format_kernel(analysis.name(work))) return std::string(analysis.name(work));

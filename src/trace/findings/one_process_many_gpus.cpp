@@ -13,7 +13,7 @@
 namespace rung::trace::detectors {
 namespace {
 
-constexpr double kLeastOfLaunches = 0.1;  // of a process's: a device with fewer is no worker
+constexpr double kLeastOfLaunches = 0.1;  // of a process's launches: a device with fewer is no worker
 
 constexpr std::string_view kOneProcessManyGpusRemedy =
     "One process per GPU, each bound to the processor nearest to it: launches of one process go through one "
@@ -33,10 +33,10 @@ struct DeviceWork {
 struct Process {
   int64_t number = 0;
   std::map<int, DeviceWork> devices;
-  std::unordered_map<uint32_t, int> device_by_link;  // of its calls' kernels
+  std::unordered_map<uint32_t, int> device_by_link;  // of the kernels of its calls
 };
 
-// Processes by the links of their calls; a link that two processes use is nobody's.
+// Returns processes by the links of their calls; omits a link that two processes use.
 std::unordered_map<uint32_t, int64_t> process_by_link(const Recording& recording) {
   constexpr int64_t kSeveral = INT64_MIN;
   std::unordered_map<uint32_t, int64_t> processes;
@@ -50,7 +50,7 @@ std::unordered_map<uint32_t, int64_t> process_by_link(const Recording& recording
   return processes;
 }
 
-// The process with kernels on the most devices.
+// Returns the process with kernels on the most devices.
 Process process_with_most_devices(const Recording& recording) {
   const std::unordered_map<uint32_t, int64_t> processes = process_by_link(recording);
   std::map<int64_t, Process> by_number;
@@ -75,8 +75,8 @@ Process process_with_most_devices(const Recording& recording) {
   return most;
 }
 
-// When a thread of the process worked for other devices: from the end of one launch to the end of the next, which is
-// another device's.
+// Returns when a thread of the process worked for other devices: from the end of one launch to the end of the next, if
+// that is another device's.
 std::vector<Span> work_for_others(const Recording& recording, const Process& process, int device) {
   std::unordered_map<uint16_t, int64_t> launched_until;  // by thread
   std::vector<Span> spans;

@@ -1,4 +1,4 @@
-// Products of one or a few rows on kernels made for tiles of many: what counts is how fast weights are read.
+// Products of one or a few rows on kernels made for tiles of many: the speed of reading weights decides.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -15,9 +15,9 @@ namespace rung::trace::detectors {
 namespace {
 
 constexpr int64_t kFewRows = 4;
-constexpr int64_t kLeastWeights = 1 << 20;  // smaller ones take the time of a launch
-constexpr double kSlower = 1.1;             // than the best known programs read memory
-// Kernels made for few rows, or that split the inner dimension so that all of the card reads.
+constexpr int64_t kLeastWeights = 1 << 20;  // smaller ones take as long as a launch
+constexpr double kSlower = 1.1;             // relative to the best known programs' memory speed
+// Kernels made for few rows, or that split the inner dimension so that the whole card reads.
 constexpr std::string_view kFewRowKernels[] = {"gemv",   "Gemv", "GEMV", "splitK",   "SplitK", "split_k",
                                                "skinny", "dot_", "LLMM", "wvSplitK", "LLGemm", "wv_split"};
 
@@ -28,7 +28,7 @@ bool is_for_few_rows(std::string_view kernel) {
 bool is_slow_row(const Analysis& analysis, const Product& product, const CardPeaks* peaks) {
   const std::string_view kernel = analysis.name(analysis.work[product.main]);
   return product.batch == 1 && product.m <= kFewRows && elements_of(product.b) >= kLeastWeights &&
-         !is_for_few_rows(kernel) && !is_wide_tile(kernel) &&  // wide_tiles has those
+         !is_for_few_rows(kernel) && !is_wide_tile(kernel) &&  // finding wide_tiles has those
          static_cast<double>(product.ns) > kSlower * static_cast<double>(attainable_ns(peaks, product.demand()));
 }
 
@@ -36,7 +36,7 @@ bool is_slow_row(const Analysis& analysis, const Product& product, const CardPea
 
 std::optional<Advice> one_row_gemm(const Analysis& analysis) {
   const CardPeaks* peaks = peaks_of(analysis);
-  if (!peaks) return std::nullopt;  // a tile kernel may well read as fast as the card can
+  if (!peaks) return std::nullopt;  // a tile kernel may read as fast as the card can
   Saving saving(analysis);
   Tally tally;
   double bytes = 0;

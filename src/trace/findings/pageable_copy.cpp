@@ -1,4 +1,4 @@
-// Copies to the device from pageable memory: they go through a buffer of the driver's, and the host waits.
+// Copies to the device from pageable memory: they go through a buffer of the driver, and the host waits.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -34,7 +34,7 @@ int64_t uploaded_bytes(const Analysis& analysis, const Omission& uploads) {
   return bytes;
 }
 
-// "16.8 MB at 12.4 GB/s"; empty where the profiler tells no sizes.
+// Returns "16.8 MB at 12.4 GB/s"; empty if the profiler records no sizes.
 std::string size_in_words(const Analysis& analysis, int64_t bytes, int64_t ns) {
   if (bytes == 0 || ns == 0) return "";
   return fmt::format(", {:.3g} MB at {:.3g} GB/s", per_step(analysis, bytes) / 1e6,

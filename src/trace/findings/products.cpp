@@ -10,8 +10,8 @@
 namespace rung::trace {
 namespace {
 
-// Operations of one name and the same operands, such as those of all layers and steps, are one product: their texts are
-// read once.
+// Reads each product's texts once: operations with the same name and operands, such as those of all layers and steps,
+// are one product.
 class KnownProducts {
  public:
   explicit KnownProducts(const Recording& recording) : recording_(recording) {}
@@ -29,9 +29,9 @@ class KnownProducts {
 };
 
 std::vector<Product> find_products(const Analysis& analysis) {
-  constexpr size_t kMostWork = 16;  // a library's product takes one to five; what takes more is something else
+  constexpr size_t kMostWork = 16;  // a library's product takes one to five; with more it is something else
   std::vector<Product> products;
-  std::unordered_map<uint32_t, size_t> product_of_op;  // kNoProduct: looked at
+  std::unordered_map<uint32_t, size_t> product_of_op;  // kNoProduct: examined, no product
   constexpr size_t kNoProduct = SIZE_MAX;
   KnownProducts known(analysis.recording);
   for (size_t i = 0; i < analysis.work.size(); ++i) {

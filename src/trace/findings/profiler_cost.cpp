@@ -1,4 +1,4 @@
-// The shortest step from an operation into another.
+// Uses the shortest time from an operation's start to that of the first operation inside it.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/findings/profiler_cost.hpp"
 
@@ -9,8 +9,8 @@
 namespace rung::trace {
 namespace {
 
-constexpr int64_t kFewestPairs = 30;    // fewer tell no minimum
-constexpr double kSmallestShare = 0.5;  // a profiler that takes more than the program is not believed
+constexpr int64_t kFewestPairs = 30;    // fewer give no reliable minimum
+constexpr double kSmallestShare = 0.5;  // a profiler that took more than the program is not plausible
 
 struct Nesting {
   int64_t shortest_ns = INT64_MAX;

@@ -1,4 +1,4 @@
-// Keys and values of grouped heads written out, or read, once per head of the queries.
+// Keys and values of grouped heads are written out, or read, once per head of the queries.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 namespace rung::trace::detectors {
 namespace {
 
-// [batch, groups, heads of a group, rows, head]: repeated is neither the head's elements nor the first dimension.
+// Finds a copy to [batch, groups, heads of a group, rows, head] that repeats a dimension between first and last.
 std::optional<TensorCopy> repetition_of(const Analysis& analysis, const Work& work) {
   constexpr size_t kLeastDimensions = 4;
   std::optional<TensorCopy> copy = tensor_copy_of(analysis, work);
@@ -30,7 +30,7 @@ int64_t times_of(const TensorCopy& copy) {
   return stored > 0 ? elements_of(copy.from) / stored : 1;
 }
 
-// Copies to all heads, until attention or the product that reads them.
+// Copies to all heads that attention or a product has not read yet.
 struct Repetitions {
   std::vector<size_t> copies;
   int64_t times = 1;
@@ -70,7 +70,7 @@ class RepeatedKeys {
  private:
   static constexpr size_t kMostBetween = 8;  // pieces between the copies and attention: scales, copies of queries
 
-  // Attention, or a product of a chain, uses up the copies.
+  // Returns whether the work ends the open copies: attention or a chain's product reads them.
   bool is_read_by(size_t i, const Repetitions& open) {
     const Work& work = analysis_.work[i];
     if (work.kind.category != Category::attention && !is_scores_[i]) return work.kind.category == Category::gemm;
@@ -89,7 +89,7 @@ class RepeatedKeys {
     return true;
   }
 
-  // Without a copy: every head of the product reads the same keys, a stride of 0.
+  // Handles products without a copy: every head reads the same keys, with a stride of 0.
   void look_at_broadcast(const AttentionChain& chain) {
     if (!chain.scores || !chain.values) return;
     for (const Product* product : {&*chain.scores, &*chain.values}) {

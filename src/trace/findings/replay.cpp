@@ -1,4 +1,4 @@
-// The host is a line of moments, each at a time of its own when it is played again; the device's work follows it.
+// A replay maps recorded host moments to new times, stop by stop; the device's work follows.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/findings/replay.hpp"
 
@@ -13,16 +13,16 @@
 namespace rung::trace {
 namespace {
 
-constexpr double kPartsOfShare[] = {1, 0.5, 0.25};  // of the largest share of the host's time that was its own
+constexpr double kPartsOfShare[] = {1, 0.5, 0.25};  // parts of the largest share of host time that was the host's own
 
 constexpr double kBeforeAll = -1e300;
 
-// Recorded times at which work ended, and when it ends now.
+// Recorded end times of work, and its end times in the replay.
 class Ends {
  public:
   void add(int64_t then_ns, double now_ns) { running_.push({then_ns, now_ns}); }
 
-  // The end of the last work that had ended at a recorded moment.
+  // Returns the end of the last work that had ended at a recorded moment.
   struct End {
     int64_t then_ns = INT64_MIN;
     double now_ns = kBeforeAll;
@@ -44,12 +44,12 @@ class Ends {
 
 // A span of the host that no profiler slows.
 struct Stop {
-  enum Kind : uint8_t { gone, lasts, waits };  // takes no time, as long as recorded, until the device is as far
+  enum Kind : uint8_t { gone, lasts, waits };  // takes no time; as long as recorded; until the device arrives
   Span span;
   Kind kind = gone;
 };
 
-// How fast the host is, and whether each piece of work waits for those before it on other streams.
+// The host's pace, and whether each piece of work waits for earlier work on other streams.
 struct Manner {
   double pace = 1;
   const std::vector<bool>& waits;
@@ -68,7 +68,7 @@ class Replay {
     line_.push_back({start, static_cast<double>(start)});
   }
 
-  // When the device ends.
+  // Returns when the device ends.
   double run() {
     double end = line_.front().now_ns;
     for (uint32_t i = 0; i < analysis_.work.size(); ++i) end = std::max(end, place(i));
@@ -97,7 +97,7 @@ class Replay {
     return end;
   }
 
-  // The earliest moment at which the launch lets work start.
+  // Returns the earliest moment at which the launch lets work start.
   double launched(const Event& call, const Event& work, bool in_time) {
     const double now = host_at(call.start_ns);
     return in_time ? now : now + static_cast<double>(std::max<int64_t>(work.start_ns - call.start_ns, 0));

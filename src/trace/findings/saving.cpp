@@ -1,4 +1,4 @@
-// Sums of what vanishes on the device and of the host's launches.
+// Sums up device time and host launch time that disappear.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/findings/saving.hpp"
 
@@ -18,12 +18,12 @@
 namespace rung::trace {
 namespace {
 
-// A launching thread: where its last launch ended, and what it spent in other calls since.
+// A launching thread: the end of its last launch, and the time that it spent in other calls since.
 struct Launcher {
   int64_t since_ns = INT64_MAX, elsewhere_ns = 0;
 };
 
-// The host's time for a launch, after which the launcher begins again. Of the first launch nothing is known.
+// Returns the host's time for a launch, and restarts the launcher. The time of the first launch is unknown.
 int64_t launch_ns(Launcher& launcher, const Event& call) {
   const int64_t spent = call.end_ns() - launcher.since_ns - launcher.elsewhere_ns;
   const bool is_first = launcher.since_ns == INT64_MAX;
@@ -31,8 +31,8 @@ int64_t launch_ns(Launcher& launcher, const Event& call) {
   return is_first ? 0 : std::max<int64_t>(spent, 0);
 }
 
-// Per event that is a runtime call: the work that it launched; of the replay of a graph, which is no work's own, the
-// number of all work.
+// Returns the work that each runtime call launched; a graph's replay, which launches several pieces, gets the number of
+// all work.
 std::unordered_map<uint32_t, size_t> work_by_call(const Analysis& analysis) {
   std::unordered_map<uint32_t, size_t> found;
   for (size_t i = 0; i < analysis.work.size(); ++i) {
@@ -61,7 +61,7 @@ std::vector<int64_t> host_ns_of_work(const Analysis& analysis) {
   const std::vector<Event>& events = analysis.recording.events;
   for (uint32_t i = 0; i < events.size(); ++i) {
     Launcher& launcher = launchers[events[i].lane];
-    // what the host does between two steps is for no launch
+    // host time between two steps counts for no launch
     if (events[i].kind == EventKind::range && analysis.recording.name_of(events[i]).starts_with("ProfilerStep"))
       launcher = {events[i].start_ns, 0};
     if (events[i].kind != EventKind::runtime_call) continue;
@@ -114,7 +114,7 @@ void Saving::remove(size_t work) { lose(cost_of(work)); }
 
 void Saving::shorten(int64_t ns) { lose({ns, 0}); }
 
-// Recorded device time under a load that lasts.
+// Returns the factor of device time under a lasting load.
 double Saving::load() {
   if (load_) return *load_;
   const int64_t busy = analysis_.whole().accounting.busy_ns;
@@ -132,7 +132,7 @@ double Saving::load() {
 
 double Saving::device_ms() const { return ms_per_step(analysis_, device_ns_); }
 
-// An idle device may have been busy with what the recording lost.
+// Returns 0 if launches are lost: an idle device may have been busy with them.
 double Saving::host_ms() const {
   if (analysis_.launches.are_lost()) return 0;
   return ms_per_step(analysis_, std::min(host_over_device_ns_, standstill_ns(analysis_)));

@@ -1,4 +1,4 @@
-// The time that a step can lose where device work vanishes or shrinks: on the device, and the host's for launching it.
+// The time that a step can save if device work disappears or shrinks: device time, and host time for launching it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -12,28 +12,28 @@
 
 namespace rung::trace {
 
-// The host's time until it had launched a piece of work: from its launch before, in the same step and on the same
-// thread, without other calls of the runtime (which wait, allocate, ask) and without the profiler's own time as far as
-// it is known. By index in Analysis::work; 0 in a graph.
+// Returns host time until each piece of work was launched: from the launch before, in the same step and on the same
+// thread, without other runtime calls (which wait, allocate, query) and without the profiler's own time as far as
+// known. By index in Analysis::work; 0 in a graph.
 std::vector<int64_t> host_ns_of_work(const Analysis& analysis);
 
-// The wall of a step is its longest path. Each piece of work lies on it with its time on the device and the pause
-// before it, or with the host's time for its launch; the host's counts only as far as the device stood still.
+// The wall of a step is its longest path. Each piece of work contributes its device time and the pause before it, or
+// the host's time for its launch; host time counts only up to the device's idle time.
 class Saving {
  public:
   explicit Saving(const Analysis& analysis);
 
-  // Pieces `work` become one launch that takes `kept_ns` on the device; the dearest launch of the host remains.
+  // Replaces pieces `work` by one launch that takes `kept_ns` on the device; the host's dearest launch remains.
   void replace(std::span<const size_t> work, int64_t kept_ns);
   void remove(size_t work);
-  // The device takes so much less, with the same launches.
+  // Reduces device time by `ns`, with the same launches.
   void shorten(int64_t ns);
 
-  // The most that a step can lose, and at most the step.
+  // Returns the most that a step can save, and at most the step.
   double bound_ms();
-  // The same where the device's clocks fall under a load that lasts, as they do not in a short recording.
+  // Returns the same where a lasting load lowers the device's clocks, as a short recording does not show.
   double loaded_bound_ms();
-  // Bounds, and `how` they come about with the figures that add up to them.
+  // Sets the bounds, and their derivation: `how` and the figures that add up to them.
   void give_bound(Advice& advice, std::string_view how);
 
  private:
@@ -47,17 +47,16 @@ class Saving {
   double host_ms() const;
 
   const Analysis& analysis_;
-  std::vector<int64_t> host_ns_, pause_ns_;  // of each piece of work; filled when first asked for
+  std::vector<int64_t> host_ns_, pause_ns_;  // of each piece of work; filled on first use
   int64_t device_ns_ = 0, host_over_device_ns_ = 0;
   std::optional<double> load_;
 };
 
-// A card that has just been idle runs at its highest clock; under a load that lasts, power holds it lower. Of the
-// traces of tests/data/traces, from an H200, those with narrow products at half of the peak took 1.13 to 1.24 times
-// their kernels' time when the same steps were repeated for seconds, and those at a sixth of it or in f32 1.01 to 1.03
-// times.
+// A card that has just been idle runs at its highest clock; under a lasting load, power holds it lower. For the traces
+// in tests/data/traces, from an H200, repeating the same steps for seconds took 1.13 to 1.24 times the kernels' time if
+// narrow products ran at half of the peak, and 1.01 to 1.03 times if at a sixth of it or in f32.
 inline constexpr double kLastingLoad = 1.3;
-inline constexpr double kHeavyShare = 1.0 / 3;             // of the peak, over the time in which the device works
-inline constexpr int64_t kShortRecordingNs = 500'000'000;  // of device time: clocks have not settled
+inline constexpr double kHeavyShare = 1.0 / 3;             // of the peak, while the device works
+inline constexpr int64_t kShortRecordingNs = 500'000'000;  // of device time: clocks have not settled by then
 
 }  // namespace rung::trace

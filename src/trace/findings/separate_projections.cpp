@@ -1,4 +1,4 @@
-// Products on one input, launched apart: queries, keys and values, or gate and up.
+// Products on one input, launched separately: queries, keys and values, or gate and up.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -21,7 +21,7 @@ struct Projections {
   int64_t kept_ns = 0;  // of the one product that would remain
 };
 
-// ---- by the operations' shapes
+// ---- by the shapes of operations
 bool may_share_input(const Product& a, const Product& b) {
   return a.batch == 1 && b.batch == 1 && a.m == b.m && a.k == b.k && a.type() == b.type() && a.a.shape == b.a.shape &&
          a.a.strides == b.a.strides;
@@ -35,7 +35,7 @@ bool has_operand_of(const Analysis& analysis, const Work& work, int64_t elements
   return std::ranges::any_of(operands, [&](const Operand& operand) { return elements_of(operand) == elements; });
 }
 
-// Between gate and up: nothing, or the activation of the gate's result, which is then multiplied with that of up.
+// Between gate and up there is no work, or the activation of the gate's result, which then multiplies up's result.
 bool is_activated_gate(const Analysis& analysis, const Product& gate, const Product& up) {
   const size_t between = gate.last + 1, after = up.last + 1;
   if (up.first != between + 1 || after >= analysis.work.size() || gate.n != up.n) return false;
@@ -51,7 +51,7 @@ bool is_back_to_back(const Analysis& analysis, const Product& a, const Product& 
   return true;
 }
 
-// One product alone could be the other's input where its result has the input's shape; three in a row are projections.
+// Two products may be a chain if the result of one has the input's shape; three in a row are projections.
 bool are_projections(std::span<const Product> group) {
   constexpr size_t kSurely = 3;
   return group.size() >= kSurely || (group.size() == 2 && group[0].n != group[0].k);
@@ -66,7 +66,7 @@ Projections projections_of(const Analysis& analysis, std::span<const Product> gr
     for (const size_t i : indices(product.first, product.last))
       if (analysis.work[i].op == product.op) found.work.push_back(i);
     longest = std::max(longest, product.ns);
-    const double input = found.products++ > 0 ? bytes_of(product.a) : 0;  // read once
+    const double input = found.products++ > 0 ? bytes_of(product.a) : 0;  // the input is read once
     demand.flops += product.flops();
     demand.bytes += product.demand().bytes - input;
     columns += fmt::format("{}{}", columns.empty() ? "" : " + ", product.n);
@@ -92,8 +92,8 @@ std::vector<Projections> by_shapes(const Analysis& analysis) {
   return found;
 }
 
-// ---- by kernels alone, as in the replay of a graph
-// Three products in a row, the last two of the same kernel and grid, and attention before the next: q, k and v.
+// ---- by kernels only, as in the replay of a graph
+// Three products in a row, the last two with the same kernel and grid, and attention before the next: q, k and v.
 bool are_same_launch(const Analysis& analysis, const Work& a, const Work& b) {
   const LaunchShape launch = launch_of(analysis, a);
   return analysis.event(a).name == analysis.event(b).name && launch != LaunchShape{} &&

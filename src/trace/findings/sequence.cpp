@@ -1,4 +1,4 @@
-// Names and times of several pieces of work.
+// Joins names and times of several pieces of work.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/findings/sequence.hpp"
 

@@ -1,4 +1,4 @@
-// Several pieces of work as one row of evidence.
+// Presents several pieces of work as one row of evidence.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <span>
@@ -8,12 +8,12 @@
 
 namespace rung::trace {
 
-// "aten::bmm + 2 aten::copy_ + aten::_softmax": names in order, at most eight.
+// Returns "aten::bmm + 2 aten::copy_ + aten::_softmax": names in order, at most eight.
 std::string sequence_of(const Analysis& analysis, std::span<const size_t> work);
 int64_t duration_of(const Analysis& analysis, std::span<const size_t> work);
-// first..last, both included.
+// Returns first..last, including both.
 std::vector<size_t> indices(size_t first, size_t last);
-// "[1,32,2048,128]"
+// Returns "[1,32,2048,128]".
 std::string shape_text(const std::vector<int64_t>& shape);
 
 }  // namespace rung::trace

@@ -1,4 +1,4 @@
-// Attention by one kernel that is far slower than its sizes ask for, or that leaves most of the card idle.
+// Attention in one kernel that is far slower than its sizes require, or that leaves most of the card idle.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -16,16 +16,16 @@
 namespace rung::trace::detectors {
 namespace {
 
-// The best known kernels of 128 elements a head take 1.3 to 2 times what attainable_ns() says; one of 40 elements,
-// which computes 64, takes 3.
+// The best known kernels with 128 elements a head take 1.3 to 2 times attainable_ns(); one with 40 elements, which
+// computes 64, takes 3 times.
 constexpr double kFarSlower = 4;
-constexpr int64_t kLeastAttentionNs = 10'000;  // shorter ones are not what peaks speak of
-constexpr int64_t kLongForFewNs = 20'000;      // where only the grid tells
-constexpr double kFewUnits = 0.25;             // of the card's
+constexpr int64_t kLeastAttentionNs = 10'000;  // peaks do not apply to shorter ones
+constexpr int64_t kLongForFewNs = 20'000;      // if only the grid is known
+constexpr double kFewUnits = 0.25;             // of the card's units
 constexpr int64_t kLongestFlashHead = 256;     // elements
 constexpr std::string_view kMemoryEfficient = "PyTorch (memory-efficient)";
 
-// All kernels of one operation: split keys have a second one that joins the parts.
+// All kernels of one operation: with split keys a second kernel joins the parts.
 struct Attention {
   size_t main = 0;
   int64_t ns = 0;
@@ -52,7 +52,7 @@ std::vector<Attention> attentions_of(const Analysis& analysis) {
   return all;
 }
 
-// Names say f32 where operands do not: wide_dtype has those.
+// Returns whether a name shows f32, if operands do not: finding wide_dtype has those.
 bool is_of_f32(std::string_view kernel) {
   return kernel.find("_f32_") != kernel.npos || kernel.find("<float") != kernel.npos;
 }
@@ -61,7 +61,7 @@ class SlowAttention {
  public:
   SlowAttention(const Analysis& analysis, const CardPeaks& peaks) : analysis_(analysis), peaks_(peaks) {}
 
-  // Empty: it is not slow, as far as the recording shows.
+  // Returns the reason; empty: it is not slow, as far as the recording shows.
   std::string why(const Attention& attention, const std::optional<AttentionShapes>& shapes) const {
     const Work& work = analysis_.work[attention.main];
     if (attention.ns < kLeastAttentionNs) return {};

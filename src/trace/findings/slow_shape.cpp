@@ -1,4 +1,4 @@
-// Products whose sizes or strides keep fast kernels away: odd rows, rows that meet in one memory channel, few tiles.
+// Products whose sizes or strides rule out fast kernels: odd rows, rows that share a memory channel, few tiles.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -15,10 +15,10 @@ namespace rung::trace::detectors {
 namespace {
 
 constexpr int kVectorBytes = 16;    // the widest load of a thread
-constexpr int kChannelBytes = 512;  // strides of CDNA 3 that are multiples meet in one channel of the tag RAM
-constexpr double kFewBlocks = 32;   // or a quarter of the card's units, where it has fewer than 128
+constexpr int kChannelBytes = 512;  // on CDNA 3, strides that are multiples share one channel of the tag RAM
+constexpr double kFewBlocks = 32;   // or a quarter of the card's units, if it has fewer than 128
 
-// Bytes from one row to the next in memory; 0: rows or columns of one element, or strides that are not recorded.
+// Returns bytes from one row to the next; 0: rows or columns of one element, or strides not recorded.
 int64_t row_bytes(const Operand& operand) {
   const size_t rank = operand.shape.size();
   if (rank < 2 || operand.strides.size() != rank) return 0;
@@ -26,7 +26,7 @@ int64_t row_bytes(const Operand& operand) {
   return std::max(operand.strides[rank - 1], operand.strides[rank - 2]) * bytes_of(operand.type);
 }
 
-// [m, k] and [n, k] in memory: both are read along k.
+// Returns whether memory holds [m, k] and [n, k], so that both are read along k.
 bool is_tn(const Product& product) {
   const auto has_unit = [](const Operand& operand, size_t from_last) {
     const size_t rank = operand.strides.size();
@@ -45,7 +45,7 @@ bool is_slower_than(double times, const Product& product, const CardPeaks* peaks
   return attainable > 0 && static_cast<double>(product.ns) > times * static_cast<double>(attainable);
 }
 
-// Empty: none that can be seen.
+// Describes rows that are odd in bytes; empty: none is visible.
 std::string odd_rows(const Product& product) {
   for (const Operand* operand : {&product.a, &product.b})
     if (const int64_t bytes = row_bytes(*operand); bytes % kVectorBytes != 0)

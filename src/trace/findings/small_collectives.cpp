@@ -1,4 +1,4 @@
-// Many small collectives one after the other: each costs its latency, whatever the links could carry.
+// Many small collectives one after the other: each costs its latency, whatever the links' bandwidth.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -10,14 +10,14 @@
 namespace rung::trace::detectors {
 namespace {
 
-constexpr double kFewest = 8;  // of a step
+constexpr double kFewest = 8;  // in a step
 
 constexpr std::string_view kSmallCollectivesRemedy =
     "Fewer and quicker: fuse the sum with the normalisation behind it, use a one-shot kernel over peer memory for "
     "small "
     "messages, join what is ready together, or use fewer GPUs per model.";
 
-// "16 KB each at most"; of unknown sizes: "22 us each".
+// Returns "16 KB each at most"; if sizes are unknown, "22 us each".
 std::string sizes_in_words(const std::vector<Collective>& small, const Tally& tally) {
   const int64_t largest = std::ranges::max(small, {}, &Collective::message_bytes).message_bytes;
   if (largest < 0) return fmt::format("{} each", duration_ms(ms_of(tally.ns()) / static_cast<double>(tally.count())));

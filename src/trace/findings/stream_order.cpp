@@ -1,4 +1,4 @@
-// Work by start, with what its stream and the others had done by then.
+// Goes through work by start, with the latest ends on its own stream and on others.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/findings/stream_order.hpp"
 
@@ -9,14 +9,14 @@
 namespace rung::trace {
 namespace {
 
-constexpr size_t kMostStreams = 256;     // that are told apart
-constexpr int64_t kToDeviceNs = 20'000;  // from a launch to its work on an idle stream, generously
+constexpr size_t kMostStreams = 256;     // more streams are not distinguished
+constexpr int64_t kToDeviceNs = 20'000;  // a generous time from a launch to its work on an idle stream
 
 struct Stream {
   int64_t launched_ns = INT64_MIN, end_ns = INT64_MIN;
 };
 
-// By time: calls by which a stream waits for an event.
+// Returns the times of calls by which a stream waits for an event, in order.
 std::vector<int64_t> event_waits(const Recording& recording) {
   std::vector<int64_t> found;
   std::unordered_map<uint32_t, bool> names;
@@ -40,7 +40,7 @@ bool has_too_many_streams(const Analysis& analysis) {
   return lanes.size() > kMostStreams;
 }
 
-// The latest end of work on streams other than `lane` that had ended by `ns`.
+// Returns the latest end, up to `ns`, of work on streams other than `lane`.
 int64_t others_done_ns(const std::unordered_map<uint16_t, Stream>& streams, uint16_t lane, int64_t ns) {
   int64_t done = INT64_MIN;
   for (const auto& [other, stream] : streams)

@@ -1,4 +1,4 @@
-// The host waits for the device between two launches of a step: the device then waits for the host to catch up.
+// The host waits for the device between two launches of a step; then the device waits for the host to catch up.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ constexpr std::string_view kSyncInStepRemedy =
     "Keep values on the device until the step is over: decide with torch.where and masks instead of Python's if, "
     "read results once, at the end, and let copies to the host run asynchronously into pinned memory.";
 
-// A copy to the device that holds the host up because its memory is pageable has advice of its own.
+// Another finding covers copies to the device that hold up the host because their memory is pageable.
 bool is_pageable_upload(const Analysis& analysis, const HeldHost& host, uint32_t call) {
   const uint32_t work = host.work_of(call);
   if (work == kNone || analysis.event(analysis.work[work]).kind != EventKind::copy) return false;

@@ -1,4 +1,4 @@
-// Kernels are compiled, tuned or loaded inside the recorded steps, where everything should be ready.
+// The recorded steps compile, tune or load kernels, although everything should be ready.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -35,7 +35,7 @@ Preparation preparation_in_steps(const Analysis& analysis) {
   return found;
 }
 
-// Operations that launch work have other operands in one step than in another.
+// Returns whether operations that launch work have other operands in one step than in another.
 bool shapes_differ(const Analysis& analysis) {
   std::vector<std::set<std::pair<uint32_t, uint32_t>>> by_step(analysis.steps.spans.size());
   for (const Work& work : analysis.work) {

@@ -1,4 +1,4 @@
-// Attention by pieces where one kernel would do: scores and weights of every pair go through memory, some several
+// Attention in pieces where one kernel would suffice: scores and weights of every pair go through memory, some several
 // times.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>

@@ -1,4 +1,4 @@
-// Norms, activations and rotations by several kernels, each of which reads and writes what one would keep in registers.
+// Norms, activations and rotations in several kernels, which read and write what one kernel would keep in registers.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -15,9 +15,9 @@
 namespace rung::trace::detectors {
 namespace {
 
-constexpr size_t kLeastPieces = 4;  // a sum and a norm, or an activation between, are what every eager model has
+constexpr size_t kLeastPieces = 4;  // every eager model has a sum and a norm, or an activation between products
 
-// Work that a compiler has fused stays as it is, and copies that only change an order are another finding.
+// Excludes work that a compiler has fused, and copies that only change an order, which are another finding.
 bool is_piece(const Analysis& analysis, const Work& work) {
   if (!is_small_step(work) || work.kind.library == "Triton") return false;
   if (analysis.event(work).kind != EventKind::kernel || is_format_kernel(analysis.name(work))) return false;
@@ -26,7 +26,7 @@ bool is_piece(const Analysis& analysis, const Work& work) {
   return !copy || (!copy->is_reordered && !copy->is_expanded);
 }
 
-// One operation again and again is not a chain: a benchmark that clears memory.
+// Returns whether a run is a chain; one operation repeated is not, such as a benchmark that clears memory.
 bool is_chain(const Analysis& analysis, const std::vector<size_t>& run) {
   constexpr size_t kLeastOperations = 3;
   std::set<std::string> labels;
@@ -49,7 +49,7 @@ std::vector<std::vector<size_t>> chains_of_pieces(const Analysis& analysis) {
   return runs;
 }
 
-// The largest tensor of the run in its narrowest type, read once, and written once unless a sum ends the run.
+// Reads the run's largest tensor once, in its narrowest type, and writes it once unless a sum ends the run.
 Demand demand_of_run(const Analysis& analysis, const std::vector<size_t>& run) {
   int64_t most = 0;
   int bytes = 0;

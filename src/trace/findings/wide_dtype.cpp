@@ -1,4 +1,4 @@
-// Products and attention in f32 where bf16 or f16 would do: without matrix units, and with twice the bytes.
+// Products and attention in f32 where bf16 or f16 would suffice: they use no matrix units, and twice the bytes.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -16,7 +16,7 @@ namespace rung::trace::detectors {
 namespace {
 
 constexpr int kNarrowBytes = 2;
-constexpr double kAlmostAll = 0.9;  // of the matrix work: the whole model is in f32
+constexpr double kAlmostAll = 0.9;  // of the matrix work: then the whole model is in f32
 
 // Names of wide kernels that have no operation.
 constexpr std::string_view kWideKernels[] = {"sgemm", "f32f32_f32f32", "fmha_cutlassF_f32", "scudnn_", "_ffma_"};
@@ -32,7 +32,7 @@ bool is_matrix_kernel(const Work& work) {
   return work.kind.category == Category::gemm || work.kind.category == Category::attention;
 }
 
-// The first two tensors of real numbers are in f32; nothing: the operation has none, or they are not recorded.
+// Returns whether the first two floating-point tensors are f32; none: the operation has none, or they are not recorded.
 std::optional<bool> has_wide_operands(const Analysis& analysis, const Work& work) {
   if (work.op == kNone) return std::nullopt;
   int tensors = 0;
@@ -69,7 +69,7 @@ class WideWork {
   std::optional<Advice> advice();
 
  private:
-  // A product in attention needs only its arithmetic: its operands need not leave the chip.
+  // A product in attention is charged only its arithmetic: its operands need not leave the chip.
   void look_at_products(const std::vector<bool>& in_attention) {
     for (const Product& product : products_) {
       matrix_ns_ += product.ns;
@@ -97,7 +97,7 @@ class WideWork {
     tally_.add(analysis_.name(work), ns);
   }
 
-  // Where all is in f32: half the bytes of the others, and nothing of attention by pieces.
+  // If all work is in f32, saves half the bytes of other work, and all of attention in pieces.
   void look_at_others(const std::vector<bool>& in_attention) {
     for (size_t i = 0; i < analysis_.work.size(); ++i) {
       const Work& work = analysis_.work[i];
@@ -118,7 +118,7 @@ class WideWork {
   int64_t matrix_ns_ = 0, others_ns_ = 0, others_ = 0;
 };
 
-// Matrix units that know f16 alone have no TF32 either.
+// Matrix units that support only f16 have no TF32 either.
 bool knows_bf16(const CardPeaks* peaks) { return !peaks || peaks->narrow != Narrow::f16; }
 
 std::vector<Change> changes_for(const CardPeaks* peaks) {

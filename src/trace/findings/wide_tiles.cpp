@@ -16,16 +16,16 @@
 namespace rung::trace::detectors {
 namespace {
 
-constexpr double kSlowerThanBest = 1.1;  // than the best known programs read memory
-constexpr int64_t kLeastTileNs = 8'000;  // shorter kernels take the time to begin and to end
+constexpr double kSlowerThanBest = 1.1;  // relative to the best known programs' memory speed
+constexpr int64_t kLeastTileNs = 8'000;  // shorter kernels take that long to begin and end
 
-constexpr int kMostProductsBetween = 2;  // of queries, keys and values the last has two before it
+constexpr int kMostProductsBetween = 2;  // of queries, keys and values, the last has two before it
 
 // Norms that launch a block for each row.
 constexpr std::string_view kBlockPerRow[] = {"vectorized_layer_norm_kernel", "rms_norm_kernel"};
 
-// Rows of what a product reads, by the norm before it on its stream, with at most other products of the same input
-// between; 0: nothing tells.
+// Returns the rows of a product's input, from the norm before it on its stream, with at most other products of the same
+// input between; 0: nothing shows it.
 int64_t rows_before(const Analysis& analysis, size_t product) {
   const uint16_t lane = analysis.event(analysis.work[product]).lane;
   int between = 0;
@@ -45,13 +45,13 @@ class WideTiles {
  public:
   WideTiles(const Analysis& analysis, const CardPeaks& peaks) : analysis_(analysis), peaks_(peaks) {}
 
-  // By the shapes of the operation: above the time of its operands.
+  // Decides by the operation's shapes: the product takes longer than its operands need.
   bool has(const Product& product) const {
     return product.batch == 1 && product.m <= kFewRowsOfTile && is_long_and_wide(product.main) &&
            static_cast<double>(product.ns) >
                kSlowerThanBest * static_cast<double>(attainable_ns(&peaks_, product.demand()));
   }
-  // Without shapes: by the grid, where fewer blocks than the card has units read all weights.
+  // Decides by the grid if shapes are unknown: fewer blocks than the card has units read all weights.
   bool has(size_t work) const {
     const int64_t rows = rows_before(analysis_, work);
     if (rows == 0 || rows > kFewRowsOfTile || !is_long_and_wide(work)) return false;
@@ -79,7 +79,7 @@ std::string event_of(const Analysis& analysis, size_t work, std::string_view siz
   return fmt::format("{} {}: tiles of {} x {}", analysis.name(analysis.work[work]), sizes, tile.first, tile.second);
 }
 
-// Those whose operation or whose sizes are not recorded, as in the replay of a graph.
+// Adds products whose operation or sizes are not recorded, as in the replay of a graph.
 void add_without_shapes(const Analysis& analysis, const WideTiles& tiles, Saving& saving, Tally& tally) {
   std::unordered_set<uint32_t> known;
   for (const Product& product : products_of(analysis)) known.insert(product.op);
@@ -96,7 +96,7 @@ void add_without_shapes(const Analysis& analysis, const WideTiles& tiles, Saving
 
 std::optional<Advice> wide_tiles(const Analysis& analysis) {
   const CardPeaks* peaks = peaks_of(analysis);
-  if (!peaks) return std::nullopt;  // a wide tile may well read as fast as the card can
+  if (!peaks) return std::nullopt;  // a wide tile may read as fast as the card can
   const WideTiles tiles(analysis, *peaks);
   Saving saving(analysis);
   Tally tally;

@@ -1,4 +1,4 @@
-// The first rule whose prefix fits.
+// Applies the first rule whose prefix matches.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/amd_domains.hpp"
 

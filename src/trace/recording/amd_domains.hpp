@@ -1,4 +1,4 @@
-// Domains of the host's events in AMD's tracers, and the events that each becomes.
+// Maps domains of host events in AMD's tracers to kinds of events.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
@@ -15,7 +15,7 @@ struct DomainRule {
   bool of_hsa = false;  // lies within HIP's calls
 };
 
-// A domain is a word such as "HIP_RUNTIME_API_EXT"; rocprofv2's is "HIP_API_DOMAIN".
+// Returns the rule of a domain, a word such as "HIP_RUNTIME_API_EXT"; rocprofv2's is "HIP_API_DOMAIN".
 const DomainRule& rule_of_domain(std::string_view domain);
 
 }  // namespace rung::trace

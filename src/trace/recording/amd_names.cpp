@@ -1,4 +1,4 @@
-// Suffixes and prefixes are cut off.
+// Removes suffixes and prefixes of names.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/amd_names.hpp"
 

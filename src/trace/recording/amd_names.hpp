@@ -1,4 +1,4 @@
-// Words of AMD's tracers in the form that other profilers give them.
+// Converts words of AMD's tracers into the form of other profilers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
@@ -6,9 +6,9 @@
 
 namespace rung::trace {
 
-// "k(float*)" of "k(float*) [clone .kd]", "k.kd" and "k(float*) (.kd)": what the loader calls a kernel's descriptor.
+// Returns "k(float*)" for "k(float*) [clone .kd]", "k.kd" and "k(float*) (.kd)", the loader's names of descriptors.
 std::string_view kernel_name(std::string_view descriptor);
-// 4 of "4", "Agent 4" and "GPU 4".
+// Returns 4 for "4", "Agent 4" and "GPU 4".
 std::optional<int64_t> agent_number(std::string_view text);
 
 }  // namespace rung::trace

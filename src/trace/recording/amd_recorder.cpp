@@ -1,4 +1,4 @@
-// A row's file and, among calls, its domain say which event it becomes.
+// A row becomes an event by its file and, among calls, by its domain.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/amd_recorder.hpp"
 
@@ -92,7 +92,7 @@ uint32_t AmdRecorder::launch_of(const AmdTable& table) {
   constexpr AmdColumn kBlock[] = {AmdColumn::block_x, AmdColumn::block_y, AmdColumn::block_z};
   LaunchShape shape;
   for (size_t i = 0; i < 3; ++i) {
-    if (!table.has(kGrid[i]) || !table.has(kBlock[i])) {  // rocprof gives one number for all three
+    if (!table.has(kGrid[i]) || !table.has(kBlock[i])) {  // rocprof gives one number for all three axes
       const uint32_t known = shape.block[0] > 0;
       shape.grid[i] = shape.block[i] = known;
       continue;
@@ -120,7 +120,7 @@ void AmdRecorder::take_kernel(const AmdTable& table) {
   builder_.add(kernel);
 }
 
-// rocprof records no calls, but when the host handed each kernel over.
+// Adds a call for each dispatch: rocprof records no calls, only the time when the host handed a kernel over.
 void AmdRecorder::add_dispatch(const AmdTable& table, Event& kernel) {
   const auto at = table.number(AmdColumn::dispatched);
   if (!at || *at <= 0 || *at > kernel.start_ns) return;

@@ -1,5 +1,5 @@
-// Rows of AMD's CSV files -> a recording. The files of one process are read one after another: calls before the work
-// that they start.
+// Turns rows of AMD's CSV files into a recording. The files of a process are read one after another: calls before the
+// work that they start.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
@@ -19,13 +19,13 @@ class AmdRecorder {
  public:
   explicit AmdRecorder(std::string format) : builder_(std::move(format)) {}
 
-  // Rows that are read from now on are of another process, whose correlations are its own.
+  // Starts another process, with its own correlations, for the rows read from now on.
   void next_process();
   // Errors: those of AmdTable.
   Status read(const std::string& path);
-  // Calls within calls that were read before.
+  // Reads calls that lie within calls read before.
   Status read_inner(const std::string& path);
-  // Was there a list with times, be it empty?
+  // Returns whether there was a list with times, even an empty one.
   bool any_timed() const { return any_timed_; }
   Recording finish();
 
@@ -48,11 +48,11 @@ class AmdRecorder {
   LinkNumbers links_;
   int64_t process_ = 0, dispatches_ = 0;
   size_t first_of_process_ = 0;      // among the builder's events
-  std::optional<OuterCalls> outer_;  // while inner calls are read
+  std::optional<OuterCalls> outer_;  // set while inner calls are read
   bool any_timed_ = false;
   std::vector<Agent> agents_;
-  std::vector<int64_t> far_devices_;  // numbers too great for a recording, in the order in which they came
-  bool gpus_counted_ = false;         // kernels name their agent "GPU 0", not by its node
+  std::vector<int64_t> far_devices_;  // numbers too large for a recording, in order of appearance
+  bool gpus_counted_ = false;         // kernels name their agent "GPU 0", not its node
 };
 
 }  // namespace rung::trace

@@ -1,4 +1,4 @@
-// Names of columns, of every version, and what a file with them is.
+// Lists names of columns in all versions, and recognises files by their columns.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/amd_table.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 using Places = std::array<int, static_cast<size_t>(AmdColumn::count)>;
 
-// In the order of AmdColumn, in small letters and with '_' for '-' and blanks. The first is the current name.
+// Column names in the order of AmdColumn, in lower case and with '_' for '-' and blanks; the current name is first.
 constexpr std::array<std::array<std::string_view, 3>, static_cast<size_t>(AmdColumn::count)> kNames{{
     {"kernel_name", "kernelname"},
     {"function"},
@@ -49,11 +49,11 @@ constexpr std::array<std::array<std::string_view, 3>, static_cast<size_t>(AmdCol
 struct KindRule {
   AmdTableKind kind;
   std::array<AmdColumn, 2> told_by;
-  bool timed;  // cannot do without start and end
+  bool timed;  // requires start and end
   std::string_view what;
 };
 
-// In order: a file of counters names kernels too.
+// The order matters: a file of counters has kernel names too.
 constexpr KindRule kKinds[] = {
     {AmdTableKind::counters, {AmdColumn::counter, AmdColumn::counter}, false, "counters"},
     {AmdTableKind::agents, {AmdColumn::node, AmdColumn::agent_type}, false, "agents"},

@@ -1,5 +1,5 @@
-// A CSV file of AMD's profilers (rocprof, rocprofv2, rocprofv3): what it tells, by the columns that it has, whichever
-// version wrote them and in whatever order.
+// A CSV file of AMD's profilers (rocprof, rocprofv2, rocprofv3): its columns, in any order and of any version,
+// determine its kind.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -52,7 +52,7 @@ enum class AmdColumn : uint8_t {
 enum class AmdTableKind : uint8_t {
   kernels,
   copies,
-  calls,  // and ranges
+  calls,  // also ranges
   agents,
   counters,
   allocations,
@@ -62,15 +62,15 @@ enum class AmdTableKind : uint8_t {
 
 class AmdTable {
  public:
-  // By a header. `other`: none that is known.
+  // Determines the kind from a header. `other`: unknown.
   static AmdTableKind kind_of(const std::vector<std::string>& header);
 
-  // Errors: those of CsvRows, and a column that its kind cannot do without.
+  // Errors: those of CsvRows, and a missing column that the file's kind requires.
   static Result<AmdTable> open(const std::string& path);
   AmdTableKind kind() const { return kind_; }
   bool has(AmdColumn column) const { return places_[static_cast<size_t>(column)] >= 0; }
 
-  // False: the end. A row that has not the header's number of fields is `broken`.
+  // Returns false at the end. A row whose number of fields differs from the header's is `broken`.
   Result<bool> next();
   bool broken() const { return fields_->size() != rows_.header().size(); }
   std::string_view text(AmdColumn column) const;  // empty: no such column

@@ -1,4 +1,4 @@
-// Reads by pread: a mapping's pages would count as this process's memory, and a file cut meanwhile would end it.
+// Reads by pread: a mapping's pages would count as this process's memory, and truncation of the file would crash it.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/byte_source.hpp"
 
@@ -12,7 +12,7 @@
 namespace rung::trace {
 namespace {
 
-constexpr int kGzipWindow = 15 + 16;  // zlib's word for gzip's own header
+constexpr int kGzipWindow = 15 + 16;  // zlib's setting for gzip's own header
 
 }  // namespace
 
@@ -61,7 +61,7 @@ Result<size_t> ByteSource::read_file(char* to, size_t bytes) {
   return done;
 }
 
-// A gzip file is one member or several, one after another; what fills a block or a disk's sector up is zeros.
+// A gzip file has one member or several in sequence; zeros fill up a block or a disk's sector.
 Result<size_t> ByteSource::inflate_into(char* to, size_t bytes) {
   z_stream& z = inflater_->stream;
   z.next_out = reinterpret_cast<Bytef*>(to);

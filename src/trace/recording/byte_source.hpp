@@ -1,4 +1,4 @@
-// The bytes of a file in order, unpacked where the file is gzip.
+// Reads the bytes of a file in order, and unpacks gzip files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -18,7 +18,7 @@ class ByteSource {
   ByteSource& operator=(ByteSource&&) noexcept;
   ~ByteSource();
 
-  // Fills `to`; fewer bytes come only at the end. Errors: the disk's, and gzip data that is damaged or ends early.
+  // Fills `to`; returns fewer bytes only at the end. Errors: the disk's, and gzip data that is damaged or truncated.
   Result<size_t> read(char* to, size_t bytes);
   uint64_t file_bytes() const { return file_.bytes; }  // on the disk
   bool packed() const { return inflater_ != nullptr; }

@@ -1,4 +1,4 @@
-// PyTorch's profiler and rung's own profile write Chrome's JSON.
+// Reads Chrome's JSON of PyTorch's profiler and of rung's own profile.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/chrome_document.hpp"
 #include "trace/recording/chrome_recorder.hpp"

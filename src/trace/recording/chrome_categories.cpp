@@ -1,4 +1,4 @@
-// Kineto's words (ActivityType.h of libkineto), with the capitalised ones of its first versions.
+// Kineto's categories (ActivityType.h of libkineto), including the capitalised ones of its first versions.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/chrome_categories.hpp"
 
@@ -7,7 +7,7 @@ namespace {
 
 constexpr CategoryRule kRules[] = {
     {"cpu_op", EventKind::host_op, {}},
-    {"cuda_runtime", EventKind::runtime_call, {}},  // HIP's calls too
+    {"cuda_runtime", EventKind::runtime_call, {}},  // also HIP's calls
     {"kernel", EventKind::kernel, {}},
     {"cuda_driver", EventKind::runtime_call, {}},
     {"gpu_memcpy", EventKind::copy, {}},

@@ -1,4 +1,4 @@
-// The categories of Kineto's events, and what becomes of events of each.
+// Maps categories of Kineto's events to kinds of events.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
@@ -14,7 +14,7 @@ struct CategoryRule {
   std::string_view left_out_as;
 };
 
-// By its name, between the quotes. Null: not Kineto's.
+// Looks up a category by its name between the quotes; null: not Kineto's.
 const CategoryRule* rule_of_category(std::string_view category);
 
 }  // namespace rung::trace

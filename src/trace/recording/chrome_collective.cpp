@@ -1,4 +1,4 @@
-// Kineto writes elements and their type in c10's words.
+// Kineto writes the number of elements and their type in c10's words.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/chrome_collective.hpp"
 

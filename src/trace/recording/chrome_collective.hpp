@@ -1,4 +1,4 @@
-// Kineto's notes on a collective beside its operation: the group's size and the message's.
+// Reads Kineto's notes on a collective beside its operation: the group's size and the message's.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "trace/recording/chrome_event.hpp"
@@ -6,7 +6,7 @@
 
 namespace rung::trace {
 
-// Fills in `ranks` and `message_bytes`; what is not noted, or cannot be meant, stays unknown.
+// Fills in `ranks` and `message_bytes`; missing and implausible values stay unknown.
 void note_collective(const ChromeEvent& event, OperandTexts& texts);
 
 }  // namespace rung::trace

@@ -1,5 +1,5 @@
-// On ROCm kernels name their device by its number among all agents, processors included, and properties count GPUs
-// alone: 2 may be GPU 0 of a host with two processors.
+// On ROCm a kernel's device number counts all agents, including CPUs, whereas properties count GPUs only: 2 may be GPU
+// 0 of a host with two CPUs.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/chrome_devices.hpp"
 
@@ -66,7 +66,7 @@ void ChromeDevices::name(RecordingBuilder& builder) const {
   const bool by_id = std::ranges::all_of(used, [&](int device) {
     return std::ranges::find(devices_, static_cast<uint64_t>(device), &Device::id) != devices_.end();
   });
-  // Agents of several kinds stand in the order of their GPUs; which of them were at work is told only if all were.
+  // Agents of several kinds are in the order of their GPUs; unless all were used, it is unknown which ones were.
   if (!by_id && !one_kind && used.size() != devices_.size()) return;
   if (by_id)
     for (const Device& device : devices_) builder.name_device(device.id, device.name);

@@ -1,4 +1,4 @@
-// The GPUs that Kineto describes, and which of them kernels ran on.
+// The GPUs that Kineto describes, and those on which kernels ran.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -12,9 +12,9 @@ namespace rung::trace {
 
 class ChromeDevices {
  public:
-  // "deviceProperties": [{"id": 0, "name": "NVIDIA H200", ...}]. False: not understood.
+  // Reads "deviceProperties": [{"id": 0, "name": "NVIDIA H200", ...}]. Returns false if they are not understood.
   bool take(std::string_view json);
-  // Names the builder's devices, when all lanes are known.
+  // Names the builder's devices once all lanes are known.
   void name(RecordingBuilder& builder) const;
 
  private:

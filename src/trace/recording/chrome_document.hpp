@@ -1,4 +1,4 @@
-// Chrome's JSON: an object whose "traceEvents" are read, or the array of events alone.
+// Reads Chrome's JSON: an object with the member "traceEvents", or just the array of events.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string_view>
@@ -11,7 +11,7 @@
 namespace rung::trace {
 
 inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-inline constexpr uint64_t kLeastEventBytes = 128;  // of text, of an event that is kept
+inline constexpr uint64_t kLeastEventBytes = 128;  // of text, for an event that is kept
 
 // A Recorder takes each event and the member "deviceProperties".
 template <class Recorder>
@@ -32,7 +32,7 @@ class ChromeDocument {
   }
 
  private:
-  // An event and its comma in one go: there are millions.
+  // Scans an event and its comma together, because there are millions.
   Status read_events() {
     bool closed = false;
     RUNG_CHECK(window_.open('[', ']', closed));
@@ -82,7 +82,7 @@ Result<Recording> read_chrome_document(const std::string& path) {
   return recording;
 }
 
-// Blanks and a mark aside, what a file begins with where it is JSON of this kind; empty: it is not.
+// Returns the start of JSON of this kind, after blanks and a byte-order mark; empty: the file is not such JSON.
 inline std::string_view chrome_text(std::string_view head) {
   if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
   const size_t first = head.find_first_not_of(" \t\r\n");

@@ -1,4 +1,4 @@
-// Fields and arguments are told by their keys; all others are stepped over.
+// Recognises fields and arguments by their keys, and skips all others.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/chrome_event.hpp"
 
@@ -7,7 +7,7 @@
 namespace rung::trace {
 namespace {
 
-// In the order of Field and Argument.
+// Keys are in the order of Field and Argument.
 constexpr std::array<std::string_view, static_cast<size_t>(Field::count)> kFieldKeys{"ph",  "cat", "name", "pid",
                                                                                      "tid", "ts",  "dur",  "id"};
 constexpr std::array<std::string_view, static_cast<size_t>(Argument::count)> kArgumentKeys{

@@ -1,5 +1,5 @@
-// One event of a trace in Chrome's format ("Trace Event Format"), as the texts of its fields: what they mean is the
-// recorder's.
+// One event of a trace in Chrome's format ("Trace Event Format"), as the texts of its fields; the recorder interprets
+// them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -11,7 +11,7 @@ namespace rung::trace {
 
 enum class Field : uint8_t { phase, category, name, process, thread, start, duration, id, count };
 
-// Arguments in "args": Kineto's, then rung's own profile's, rocprof's, XLA's; `name` is of metadata.
+// Arguments in "args": Kineto's, then those of rung's own profile, rocprof's, XLA's; `name` belongs to metadata.
 enum class Argument : uint8_t {
   correlation,
   device,
@@ -47,8 +47,8 @@ enum class Argument : uint8_t {
 };
 
 struct ChromeEvent {
-  std::array<std::string_view, static_cast<size_t>(Field::count)> fields;        // JSON; empty: not there
-  std::array<std::string_view, static_cast<size_t>(Argument::count)> arguments;  // likewise
+  std::array<std::string_view, static_cast<size_t>(Field::count)> fields;        // JSON; empty: missing
+  std::array<std::string_view, static_cast<size_t>(Argument::count)> arguments;  // JSON; empty: missing
 
   std::string_view operator[](Field field) const { return fields[static_cast<size_t>(field)]; }
   std::string_view operator[](Argument argument) const { return arguments[static_cast<size_t>(argument)]; }

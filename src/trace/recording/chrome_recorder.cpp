@@ -1,4 +1,4 @@
-// Phases: "X" is a whole event, "B" and "E" are its two ends, "M" names threads; the others tell nothing that is kept.
+// Phases: "X" is a whole event, "B" and "E" are its two ends, "M" names threads; no others are kept.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/chrome_recorder.hpp"
 
@@ -17,7 +17,7 @@ constexpr size_t kMostThreadNames = 65'535;
 
 bool has_escape(std::string_view text) { return text.find('\\') != std::string_view::npos; }
 
-// "[432, 1, 1]"
+// Reads "[432, 1, 1]".
 std::array<uint32_t, 3> extents_of(std::string_view json) {
   std::array<uint32_t, 3> extents{};
   JsonCursor cursor(json.data(), json.data() + json.size());
@@ -80,7 +80,7 @@ void ChromeRecorder::take(const ChromeEvent& event) {
   }
 }
 
-// A stack is recorded with each function: millions, of which those that take long tell what the host was at.
+// A profiler records the stack with each function, millions in all; only long ones show what occupied the host.
 void ChromeRecorder::keep(const Event& event, const Meaning& meaning) {
   constexpr int64_t kShortestFunctionNs = 1'000'000;
   if (event.kind == EventKind::function && event.duration_ns < kShortestFunctionNs)
@@ -101,7 +101,7 @@ void ChromeRecorder::take_whole(const ChromeEvent& event) {
   keep(made, meaning);
 }
 
-// Events that are left out are begun too, so that their ends find them.
+// Also begins events that are left out, so that their ends find them.
 void ChromeRecorder::take_begin(const ChromeEvent& event) {
   Meaning meaning = meaning_of(event);
   const auto start = ns_of_us(event[Field::start]);
@@ -137,7 +137,7 @@ Event ChromeRecorder::event_of(const ChromeEvent& event, const Meaning& meaning)
   return made;
 }
 
-// A thread or process that is no number has one of its own below zero; without any it is 0.
+// A thread or process that is not a number gets its own number below zero; a missing one is 0.
 int64_t ChromeRecorder::number_of(std::string_view json) {
   if (json.empty()) return 0;
   if (const auto number = integer_of(json)) return *number;
@@ -188,7 +188,7 @@ uint32_t ChromeRecorder::text_of(std::string_view json) {
   return escaped ? builder_.text(unescaped(json)) : builder_.text(inner(json));
 }
 
-// A device's number may be a process's too: Kineto names streams "stream 7".
+// Names of streams are kept apart ("stream 7" in Kineto), as a device's number may also be a process's.
 void ChromeRecorder::take_thread_name(const ChromeEvent& event) {
   if (inner(event[Field::name]) != "thread_name") return;
   const std::string_view text = event[Argument::name];

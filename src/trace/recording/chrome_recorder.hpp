@@ -1,4 +1,4 @@
-// The meaning of a Chrome trace's event: PyTorch's profiler (Kineto) by its categories, rung's own profile by its
+// Interprets events of Chrome traces: PyTorch's profiler (Kineto) by its categories, rung's own profile by its
 // arguments.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -23,13 +23,13 @@ class ChromeRecorder {
   void expect(size_t events) { builder_.expect(events); }
 
   void take(const ChromeEvent& event);
-  // The member "deviceProperties": [{"id": 0, "name": "NVIDIA H200", ...}].
+  // Takes the member "deviceProperties": [{"id": 0, "name": "NVIDIA H200", ...}].
   void take_devices(std::string_view json);
-  // Errors: events, but none of a profiler that is known.
+  // Errors: there are events, but none of a known profiler.
   Result<Recording> finish();
 
  private:
-  // The event that it becomes. No kind: it is left out, for the reason.
+  // The kind of event that it becomes. Without a kind it is left out, for the given reason.
   struct Meaning {
     std::optional<EventKind> kind;
     std::string_view left_out_as;
@@ -67,7 +67,7 @@ class ChromeRecorder {
   ChromeDevices devices_;
   std::unordered_map<Thread, std::vector<Begun>, ThreadHash> begun_;  // not ended yet
   size_t begun_count_ = 0;
-  std::unordered_map<int64_t, uint32_t> far_links_;  // of correlations above 2^31: from the greatest link down
+  std::unordered_map<int64_t, uint32_t> far_links_;  // links of correlations above 2^31, from the greatest number down
   std::unordered_map<Thread, std::string, ThreadHash> thread_names_, stream_names_;
   int64_t events_ = 0, of_pytorch_ = 0, of_rung_ = 0;
 };

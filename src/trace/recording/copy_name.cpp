@@ -1,4 +1,4 @@
-// Direction by its word, kinds of memory by what stands around the arrow.
+// Finds the direction by its word, and kinds of memory by the words around the arrow.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/copy_name.hpp"
 
@@ -7,7 +7,7 @@
 namespace rung::trace {
 namespace {
 
-// A managed page may lie on either side: unknown, as is "Host" of AMD's, pinned or not.
+// A managed page may lie on either side, so it is unknown, as is AMD's "Host", pinned or not.
 MemoryKind memory_kind(std::string_view words) {
   const auto has = [&](std::string_view word) { return words.find(word) != std::string_view::npos; };
   if (has("Pageable")) return MemoryKind::pageable;

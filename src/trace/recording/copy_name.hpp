@@ -1,4 +1,4 @@
-// The facts in a copy's name, in the words of CUPTI and of AMD's tracers.
+// Reads the facts in a copy's name, in the words of CUPTI and of AMD's tracers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace rung::trace {
 
-// "Memcpy HtoD (Pageable -> Device)", "CopyHostToDevice", "MEMORY_COPY_HOST_TO_DEVICE". Bytes negative: unknown.
+// Reads "Memcpy HtoD (Pageable -> Device)", "CopyHostToDevice", "MEMORY_COPY_HOST_TO_DEVICE". Negative bytes: unknown.
 CopyShape copy_shape(std::string_view name, int64_t bytes);
 
 }  // namespace rung::trace

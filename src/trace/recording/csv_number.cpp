@@ -1,4 +1,4 @@
-// Marks are points and commas. One that occurs once, and is the last, begins a fraction; others part groups of three.
+// Marks are points and commas. A last one that occurs only once begins a fraction; others separate groups of three.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/csv_number.hpp"
 
@@ -25,7 +25,7 @@ std::optional<int64_t> plain_number(std::string_view digits) {
   return value;
 }
 
-// "8.819.330" -> "8819330"; empty: its groups are not of three.
+// Turns "8.819.330" into "8819330"; empty: its groups are not of three digits.
 std::string without_groups(std::string_view text) {
   std::string digits;
   const size_t first = text.find_first_of(kMarks);

@@ -1,4 +1,4 @@
-// Whole numbers as profilers write them, and as spreadsheets of any language save them again.
+// Reads whole numbers as profilers write them, and as spreadsheets of any language save them again.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace rung::trace {
 
-// "8819330200067564", "8.819.330,6" and "8,819,330.6" (rounded), " 12 ". None: no number, beyond 64 bits, or with an
-// exponent, in which digits are lost.
+// Reads "8819330200067564", "8.819.330,6" and "8,819,330.6" (rounded), " 12 ". None: no number, beyond 64 bits, or with
+// an exponent, which loses digits.
 std::optional<int64_t> whole_number(std::string_view text);
 
 }  // namespace rung::trace

@@ -1,4 +1,4 @@
-// A quote ends a field only before a separator or the end of the line: profilers write names that have quotes inside.
+// A quote ends a field only before a separator or the end of the line: profilers write names with quotes inside.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/csv_rows.hpp"
 
@@ -75,7 +75,7 @@ Status CsvRows::read_header() {
 
 Result<const std::vector<std::string_view>*> CsvRows::next() {
   RUNG_CHECK(read_row());
-  // A separator after the last column is no further one.
+  // A separator after the last column begins no further column.
   if (fields_.size() == header_.size() + 1 && fields_.back().empty()) fields_.pop_back();
   return &fields_;
 }
@@ -96,7 +96,7 @@ Status CsvRows::read_row() {
   return {};
 }
 
-// The text that was read before goes: fields of the row before lay there.
+// Discards the text read before, which holds the fields of the previous row.
 Status CsvRows::load() {
   RUNG_CHECK(source_->next(chunk_));
   ended_ = chunk_.empty();
@@ -106,7 +106,7 @@ Status CsvRows::load() {
   return {};
 }
 
-// False: the row is not all there.
+// Returns false if the row is incomplete.
 bool CsvRows::scan_row() {
   places_.clear();
   size_t at = at_;
@@ -155,7 +155,7 @@ bool CsvRows::scan_quoted(size_t& at) {
 void CsvRows::cut_fields() {
   for (const Place& place : places_) {
     size_t end = place.end;
-    if (place.doubled) {  // in place: the row will not be scanned again
+    if (place.doubled) {  // in place, as the row is not scanned again
       end = place.begin;
       for (size_t i = place.begin; i < place.end; ++i) {
         text_[end++] = text_[i];

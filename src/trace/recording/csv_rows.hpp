@@ -1,4 +1,4 @@
-// Rows of a CSV file, one after another: the separator is told by the header, and no more than a row is kept.
+// Reads rows of a CSV file one after another: the header shows the separator, and only one row is kept.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
@@ -11,20 +11,20 @@
 
 namespace rung::trace {
 
-// The separator of this text's first line: ',', ';' or a tab, whichever it has most of outside quotes.
+// Returns the most frequent of ',', ';' and tab outside quotes in this text's first line, as its separator.
 char separator_of(std::string_view text);
-// The fields of a text's first line.
+// Returns the fields of a text's first line.
 std::vector<std::string> first_row(std::string_view text);
 
 class CsvRows {
  public:
   static constexpr size_t kMostRowBytes = size_t{1} << 20;
 
-  // Reads the header, too. Errors: those of ByteSource, no header, one of a single column.
+  // Reads the header as well. Errors: those of ByteSource, no header, a header with a single column.
   static Result<CsvRows> open(const std::string& path);
 
   const std::vector<std::string>& header() const { return header_; }
-  // The fields of the next row that is not empty, valid until the next call; no fields: the end. Errors: the source's,
+  // Returns the fields of the next non-empty row, valid until the next call; no fields: the end. Errors: the source's,
   // and a row beyond kMostRowBytes.
   Result<const std::vector<std::string_view>*> next();
   const std::string& path() const { return path_; }
@@ -32,7 +32,7 @@ class CsvRows {
  private:
   struct Place {
     size_t begin, end;
-    bool doubled;  // has quotes that stand for one
+    bool doubled;  // has doubled quotes, which stand for one
   };
   CsvRows(std::string path, ByteSource source);
   Status read_header();
@@ -46,7 +46,7 @@ class CsvRows {
   std::string path_;
   std::unique_ptr<ReadAhead> source_;
   std::string text_, chunk_;
-  size_t at_ = 0;  // where the next row begins
+  size_t at_ = 0;  // begin of the next row
   bool ended_ = false;
   char separator_ = ',';
   size_t rows_ = 0;

@@ -1,4 +1,4 @@
-// Tables of words, and suffixes cut off.
+// Translates words by tables, and removes suffixes.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/cuda_names.hpp"
 
@@ -10,7 +10,7 @@ namespace rung::trace {
 namespace {
 
 constexpr std::string_view kCopyWords[] = {"",     "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD",
-                                           "DtoA", "DtoD", "HtoH", "PtoP", "HtoD", "DtoH", "DtoD"};  // last: pages
+                                           "DtoA", "DtoD", "HtoH", "PtoP", "HtoD", "DtoH", "DtoD"};  // last 3: pages
 constexpr std::string_view kMemoryWords[] = {"Pageable", "Pinned", "Device", "Array", "Managed", "Device", "Managed"};
 constexpr size_t kLeastVersion = 4;  // digits: "_v7000" is a version, "cuMemAlloc_v2" a name
 

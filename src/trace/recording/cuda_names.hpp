@@ -1,4 +1,4 @@
-// Words of CUDA's profilers in the form that PyTorch's profiler gives them.
+// Converts words of CUDA's profilers into the form of PyTorch's profiler.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace rung::trace {
 
-// "cudaMemcpyAsync" of "cudaMemcpyAsync_ptsz_v7000": without the version and the kind of default stream.
+// Returns "cudaMemcpyAsync" for "cudaMemcpyAsync_ptsz_v7000": removes the version and the kind of default stream.
 std::string_view call_name(std::string_view name);
 
-// "HtoD" of 1: CUPTI's numbers of directions. Empty: not known.
+// Returns "HtoD" for 1: translates CUPTI's numbers of directions. Empty: unknown.
 std::string_view copy_word(int64_t direction);
-// "Pageable" of 0: Nsight Systems' numbers of kinds of memory. Empty: not known.
+// Returns "Pageable" for 0: translates Nsight Systems' numbers of memory kinds. Empty: unknown.
 std::string_view memory_word(int64_t kind);
-// "Memcpy HtoD (Pageable -> Device)", and "Memcpy HtoD" where the kinds are not known.
+// Returns "Memcpy HtoD (Pageable -> Device)", or "Memcpy HtoD" if the kinds are unknown.
 std::string copy_name(std::string_view direction, std::string_view from, std::string_view to);
 
 }  // namespace rung::trace

@@ -1,4 +1,4 @@
-// Until then the highest bit says that the rest is a place, not a text of the pool.
+// Until names are applied, the highest bit marks a place, not the number of a text in the pool.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/database_names.hpp"
 

@@ -1,4 +1,4 @@
-// The result grows as it is needed: a few bytes may stand for many.
+// The result grows as needed: a few bytes may unpack to many.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/inflate.hpp"
 
@@ -10,7 +10,7 @@ namespace rung::trace {
 namespace {
 
 constexpr size_t kFirst = size_t{256} << 10;
-constexpr int kZlibOrGzip = 15 + 32;  // zlib's word for either header
+constexpr int kZlibOrGzip = 15 + 32;  // zlib's setting for either header
 
 }  // namespace
 
@@ -28,7 +28,7 @@ bool inflate_all(std::string_view packed, size_t most, std::string& unpacked) {
     z.avail_out = static_cast<uInt>(unpacked.size() - done);
     code = inflate(&z, Z_NO_FLUSH);
     unpacked.resize(unpacked.size() - z.avail_out);
-    if (code == Z_OK && z.avail_out > 0) break;  // it wants bytes that are not there
+    if (code == Z_OK && z.avail_out > 0) break;  // it needs bytes that are missing
   }
   inflateEnd(&z);
   return code == Z_STREAM_END;

@@ -1,4 +1,4 @@
-// Unpacks what zlib packed, all at once.
+// Unpacks zlib data in one call.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace rung::trace {
 
 inline constexpr size_t kMostInflated = size_t{64} << 20;
 
-// False: `packed` is damaged, ends early, or unpacks to more than `most` bytes.
+// Returns false if `packed` is damaged, truncated, or unpacks to more than `most` bytes.
 bool inflate_all(std::string_view packed, size_t most, std::string& unpacked);
 
 }  // namespace rung::trace

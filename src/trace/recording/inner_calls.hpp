@@ -1,4 +1,4 @@
-// Calls within calls that a file tells before the work that they start: held until all of it is there.
+// Holds calls within calls, which a file lists before the work that they start, until all of it is read.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -13,11 +13,11 @@ class InnerCalls {
  public:
   static constexpr size_t kMost = 1'500'000;  // 48 MB
 
-  // With its lane, times and link. Beyond kMost what it started, if anything, keeps a link that no call has.
+  // Takes a call with its lane, times and link. Work that a call beyond kMost started keeps a link that no call has.
   void take(const Event& inner) {
     if (calls_.size() < kMost) calls_.push_back(inner);
   }
-  // Links the builder's events from `first` on; then none is held.
+  // Links the builder's events from index `first` on, then drops the calls.
   void link(RecordingBuilder& builder, size_t first) {
     if (calls_.empty()) return;
     OuterCalls outer(builder, first);

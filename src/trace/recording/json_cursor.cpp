@@ -1,4 +1,4 @@
-// Strings eight bytes at a time; nesting by a stack of brackets.
+// Scans strings eight bytes at a time, and nesting by a stack of brackets.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/json_cursor.hpp"
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t each(char byte) { return uint64_t{0x0101010101010101} * static_cast<uint8_t>(byte); }
 
-// The high bit of every byte up to the first that is zero; what stands above that one may be wrong.
+// Sets the high bit of the first byte that is zero; bits above that one may be wrong.
 constexpr uint64_t zeros(uint64_t word) { return (word - each('\x01')) & ~word & each('\x80'); }
 
 constexpr std::array<bool, 256> scalar_bytes() {
@@ -24,7 +24,7 @@ constexpr std::array<bool, 256> scalar_bytes() {
 }
 constexpr std::array<bool, 256> kScalarBytes = scalar_bytes();
 
-// NaN and infinities: Python writes them.
+// Includes NaN and infinities, which Python writes.
 bool is_literal(std::string_view text) {
   return text == "null" || text == "true" || text == "false" || text == "NaN" || text == "Infinity";
 }
@@ -52,7 +52,7 @@ bool JsonCursor::take(char byte) {
 
 Scan JsonCursor::expect(char byte, const char* wanted_there) { return take(byte) ? Scan::ok : stop(wanted_there); }
 
-// `at` is on the opening quote.
+// Expects `at` on the opening quote.
 Scan JsonCursor::skip_string() {
   ++at;
   for (;;) {
@@ -83,7 +83,7 @@ Scan JsonCursor::skip_scalar() {
   return stop("a value");
 }
 
-// A string, a scalar, a bracket, a comma or a colon; the last three where something is open alone.
+// Skips a string, a scalar, a bracket, a comma or a colon; the last three only while something is open.
 Scan JsonCursor::skip_token(JsonNesting& open) {
   skip_blanks();
   const char c = *at;
@@ -101,7 +101,7 @@ Scan JsonCursor::skip_token(JsonNesting& open) {
   return Scan::ok;
 }
 
-// An array or object. Keys, commas and colons are looked at where the members are wanted; here brackets must match.
+// Skips an array or object. Only brackets must match here; keys, commas and colons are checked when members are read.
 Scan JsonCursor::skip_nested() {
   JsonNesting open;
   do {
@@ -153,7 +153,7 @@ Scan JsonCursor::comma_or(char closing, bool& closed) {
 std::string unescaped(std::string_view text) {
   const std::string_view within = inner(text);
   if (!is_string(text) || within.find('\\') == std::string_view::npos) return std::string(within);
-  // The library judges escapes and surrogates; what it refuses stays as it is written.
+  // The library checks escapes and surrogates; text that it refuses stays unchanged.
   const auto json = nlohmann::json::parse(text, nullptr, false);
   return json.is_string() ? json.get<std::string>() : std::string(within);
 }

@@ -1,4 +1,4 @@
-// An object's members one after another, their values' texts by key.
+// Scans an object's members one after another; stores texts of values by key.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace rung::trace {
 
-// scan_member(key) scans that member's value.
+// Calls scan_member(key), which scans that member's value.
 template <class F>
 Scan scan_members(JsonCursor& cursor, const F& scan_member) {
   if (const Scan scan = cursor.expect('{', "'{'"); scan != Scan::ok) return scan;
@@ -22,7 +22,7 @@ Scan scan_members(JsonCursor& cursor, const F& scan_member) {
   return Scan::ok;
 }
 
-// Where the value of a key goes; null: nowhere.
+// Returns the place for the value of a key; null: the key is not wanted.
 template <size_t N>
 std::string_view* place_of(std::string_view key, const std::array<std::string_view, N>& keys,
                            std::array<std::string_view, N>& texts) {

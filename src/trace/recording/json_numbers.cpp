@@ -1,4 +1,4 @@
-// Digits are taken as they stand; only numbers with an exponent go through a double.
+// Reads digits exactly; only numbers with an exponent go through a double.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/json_numbers.hpp"
 

@@ -1,4 +1,4 @@
-// Numbers of a trace, from a JSON number or a string that holds one.
+// Reads numbers of a trace from a JSON number or a string with a number.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace rung::trace {
 
-// Whole numbers only.
+// Read whole numbers only.
 std::optional<int64_t> integer_of(std::string_view json);
 std::optional<uint64_t> unsigned_of(std::string_view json);
-// Microseconds, with a fraction or an exponent -> nanoseconds, the nearest: a double would lose them in times since
-// 1970. Nothing: no number, not finite, or beyond 100 years.
+// Converts microseconds, with a fraction or an exponent, to the nearest nanoseconds: a double would lose them in times
+// since 1970. None: no number, not finite, or beyond 100 years.
 std::optional<int64_t> ns_of_us(std::string_view json);
 
 }  // namespace rung::trace

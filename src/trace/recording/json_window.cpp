@@ -1,4 +1,4 @@
-// Moves the unscanned rest to the front and puts the next chunk behind it.
+// Moves the unscanned rest to the front and appends the next chunk.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/json_window.hpp"
 
@@ -31,7 +31,7 @@ tl::unexpected<Error> JsonWindow::cut_short(const char* what) const {
                   path_, before_ + end_, what);
 }
 
-// Two scans: what comes after the bracket may not be there yet.
+// Scans twice, because the text after the bracket may not be read yet.
 Status JsonWindow::open(char opening, char closing, bool& closed) {
   RUNG_CHECK(
       scan("a list", [&](JsonCursor& cursor) { return cursor.expect(opening, opening == '[' ? "'['" : "'{'"); }));

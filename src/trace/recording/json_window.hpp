@@ -1,5 +1,5 @@
-// A part of a JSON text of any length, moved along as the text is read: what is scanned must fit, what was scanned
-// goes.
+// A window onto a JSON text of any length, moved along as the text is read: a value to scan must fit, and scanned text
+// is dropped.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace rung::trace {
 
 class JsonWindow {
  public:
-  static constexpr size_t kMostBytes = size_t{64} << 20;  // of one value
+  static constexpr size_t kMostBytes = size_t{64} << 20;  // for one value
 
   explicit JsonWindow(ByteSource source) : path_(source.path()), chunks_(std::move(source)) {}
 
-  // scan(cursor) from where the last one ended, again with more text for as long as that is what it wants. Then what it
-  // found stays where it is until the next call. Errors give the byte; `what` names what was being read.
+  // Calls scan(cursor) where the last scan ended, again with more text as long as the scan wants it. Results stay in
+  // place until the next call. Errors give the byte; `what` names what was being read.
   template <class F>
   Status scan(const char* what, const F& scan_one) {
     for (;;) {
@@ -32,14 +32,14 @@ class JsonWindow {
       if (!grown) return cut_short(what);
     }
   }
-  // The bracket that comes next, and the one that closes what it opened where nothing stands between them.
+  // Scans the next opening bracket, and the closing one if nothing is between them.
   Status open(char opening, char closing, bool& closed);
-  // An array comes next: read_element() reads each of its elements, by further calls.
+  // Reads an array: read_element() reads each element by further calls.
   template <class F>
   Status elements(const F& read_element) {
     return items('[', ']', read_element);
   }
-  // An object comes next: read_member(key) reads each member's value, by further calls.
+  // Reads an object: read_member(key) reads each member's value by further calls.
   template <class F>
   Status members(const F& read_member) {
     return items('{', '}', [&]() -> Status {
@@ -48,9 +48,9 @@ class JsonWindow {
       return read_member(std::string(key));
     });
   }
-  // A value of any length, of which only strings must fit.
+  // Skips a value of any length; only its strings must fit.
   Status skip_value();
-  // Nothing but blanks may follow.
+  // Checks that only blanks follow.
   Status expect_end();
   uint64_t byte() const { return before_ + at_; }
   const std::string& path() const { return path_; }
@@ -74,7 +74,7 @@ class JsonWindow {
   ReadAhead chunks_;
   std::string chunk_;
   std::string text_;         // padded
-  size_t at_ = 0, end_ = 0;  // in `text_`: where scanning stands, where the text ends
+  size_t at_ = 0, end_ = 0;  // in `text_`: the scan position, the end of the text
   uint64_t before_ = 0;      // bytes of the whole text before `text_`
 };
 

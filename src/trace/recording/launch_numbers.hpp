@@ -1,4 +1,4 @@
-// Numbers of a launch as profilers write them: 0 is what is missing or cannot be meant.
+// Numbers of a launch as profilers write them; missing and implausible ones become 0.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -15,7 +15,7 @@ constexpr uint32_t count_of(std::optional<int64_t> number) {
   return number && *number >= 0 && *number <= std::numeric_limits<uint32_t>::max() ? static_cast<uint32_t>(*number) : 0;
 }
 
-// AMD's profilers give both kinds of a thread's registers, which lie in one file.
+// AMD's profilers give both kinds of a thread's registers, which share one file.
 constexpr uint32_t registers_of(uint32_t vector, uint32_t accumulators) {
   constexpr uint32_t kMost = 4096;
   return vector <= kMost && accumulators <= kMost ? vector + accumulators : 0;

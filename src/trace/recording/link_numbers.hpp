@@ -1,5 +1,5 @@
-// Numbers by which calls and the work that they started find one another: one sequence for all processes of a
-// recording, each of which counts its correlations from where it likes.
+// Numbers that link calls to the work that they started: one sequence for all processes of a recording, each of which
+// starts its correlations at any number.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -11,9 +11,9 @@ namespace rung::trace {
 class LinkNumbers {
  public:
   static constexpr uint32_t kMostProcesses = 31;
-  static constexpr uint32_t kWindow = uint32_t{1} << 27;  // correlations apart, within a process
+  static constexpr uint32_t kWindow = uint32_t{1} << 27;  // distance of correlations within a process
 
-  // 0: no correlation (0 or less), or one process too many.
+  // Returns 0 for no correlation (0 or less), or if there are too many processes.
   uint32_t of(int64_t process, int64_t correlation) {
     if (correlation <= 0) return 0;
     size_t number = 0;

@@ -1,4 +1,4 @@
-// An event's numbers are found, or put, into the tables of the whole.
+// Finds or adds an event's texts, details, links and lanes in the tables of the merged recording.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/merge.hpp"
 
@@ -9,7 +9,7 @@
 namespace rung::trace {
 namespace {
 
-// The number itself, or the next that nobody has.
+// Returns the number itself, or the smallest free one if it is taken.
 int64_t free_number(const std::set<int64_t>& taken, int64_t number) {
   if (!taken.contains(number)) return number;
   int64_t next = 0;

@@ -1,4 +1,4 @@
-// Recordings of several processes, one of each, as one recording.
+// Merges recordings of several processes, one of each, into one recording.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -14,7 +14,7 @@ class RecordingMerger {
  public:
   explicit RecordingMerger(std::string format) : builder_(std::move(format)) {}
 
-  // Each has devices, processes and links of its own: where a number is taken, it gets another one.
+  // Adds a recording with its own devices, processes and links: a number that is taken is replaced.
   void add(const Recording& recording);
   RecordingBuilder& builder() { return builder_; }
   Recording finish() { return builder_.finish(); }
@@ -23,7 +23,7 @@ class RecordingMerger {
   class One;
 
   RecordingBuilder builder_;
-  std::set<int64_t> devices_, processes_;  // taken
+  std::set<int64_t> devices_, processes_;  // numbers in use
   uint32_t links_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Nsight Systems: the SQLite database that `nsys export` makes of a report. The report itself has no documented form.
+// Reads Nsight Systems' SQLite database, which `nsys export` makes of a report. The report's own form is undocumented.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/nsys_recorder.hpp"
 #include "trace/recording/reader.hpp"

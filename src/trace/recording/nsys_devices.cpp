@@ -1,4 +1,4 @@
-// Older versions have no table of what a process sees: there CUDA's number is the device's.
+// Older versions have no table of a process's visible devices: CUDA's number is then the device's.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/nsys_devices.hpp"
 

@@ -1,4 +1,4 @@
-// The GPUs of a Nsight Systems database: a process numbers those that it sees from 0, the machine has one number each.
+// The GPUs of a Nsight Systems database: a process numbers its visible ones from 0; the machine has a number for each.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

@@ -1,4 +1,4 @@
-// One table after another, calls first.
+// Reads one table after another, calls first.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/nsys_recorder.hpp"
 
@@ -15,12 +15,12 @@ namespace {
 constexpr std::string_view kWholeGraph = "CUDA graph, traced as a whole";
 constexpr size_t kMostMemoryWords = 64;
 
-// A process and a thread in one number: 24 bits of the thread, 24 of the process, above them the machine's.
+// One number holds process and thread: 24 bits of the thread, 24 of the process, above them the machine's.
 constexpr int kThreadBits = 24;
 constexpr int64_t kThreadMask = (int64_t{1} << kThreadBits) - 1;
 constexpr int64_t process_of(int64_t global) { return (global >> kThreadBits) & kThreadMask; }
 
-// The first columns of every table of work on a device.
+// The first columns of every table of device work.
 enum WorkColumn : size_t { kStart, kEnd, kCorrelation, kProcess, kDevice, kStream, kFirstOther };
 #define RUNG_WORK_COLUMNS "start", "end", "correlationId", "globalPid", "deviceId", "streamId"
 
@@ -60,13 +60,13 @@ constexpr std::string_view kGraphColumns[] = {RUNG_WORK_COLUMNS};
 enum RangeColumn : size_t { kRangeThread = kEnd + 1, kEventType, kText, kTextId };
 constexpr std::string_view kRangeColumns[] = {"start", "end", "globalTid", "eventType", "text", "textId"};
 constexpr int64_t kMark = 34;
-constexpr int64_t kRangeTypes[] = {59, 60, 70, 71};  // pushed and popped, started and ended; the same of a text file
+constexpr int64_t kRangeTypes[] = {59, 60, 70, 71};  // pushed and popped, started and ended; both from a text file
 
 constexpr std::string_view kStartColumn[] = {"start"};
 
 }  // namespace
 
-// No function: left out, and counted as `left_out_as`.
+// A table to read. Without a function its rows are skipped and counted as `left_out_as`.
 struct NsysRecorder::Table {
   std::string_view name;
   std::span<const std::string_view> columns;

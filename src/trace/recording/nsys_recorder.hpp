@@ -1,4 +1,4 @@
-// Tables of Nsight Systems' SQLite export -> a recording. Versions differ in columns; a table is there if it has rows.
+// Turns tables of Nsight Systems' SQLite export into a recording. Columns differ by version; empty tables are absent.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace rung::trace {
 class NsysRecorder {
  public:
   explicit NsysRecorder(SqliteFile& file) : file_(file) {}
-  // Errors: damage, and a database that has none of the tables that are read.
+  // Errors: damage, and a database without any of the tables read here.
   Result<Recording> read();
 
  private:
@@ -46,9 +46,9 @@ class NsysRecorder {
   LinkNumbers links_;
   DatabaseNames names_;
   NsysDevices devices_;
-  int64_t first_process_ = 0;  // stands for that of device work in versions that do not say
+  int64_t first_process_ = 0;  // replaces a missing process of device work, as in some versions
   bool any_table_ = false;
-  std::map<int64_t, std::string> memory_words_;  // as this version numbers them; empty: as the documentation does
+  std::map<int64_t, std::string> memory_words_;  // this version's numbers; empty: the documented ones
 };
 
 }  // namespace rung::trace

@@ -1,4 +1,4 @@
-// The outer call is the last that began before on the same thread, if it had not ended yet.
+// The outer call is the last one that began before on the same thread, if it has not ended yet.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/outer_calls.hpp"
 

@@ -1,5 +1,5 @@
-// Links of work that was started by a call within another: rocprofv3, when it traces HSA too, gives a kernel the
-// correlation of HSA's call, which is left out, not that of HIP's call around it, which is kept.
+// Links work that a call within another call started: when rocprofv3 also traces HSA, it gives a kernel the correlation
+// of the HSA call, which is left out, instead of the enclosing HIP call's, which is kept.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace rung::trace {
 
 class OuterCalls {
  public:
-  // The outer calls of the builder's events from `first` on.
+  // Takes outer calls from the builder's events from index `first` on.
   OuterCalls(const RecordingBuilder& builder, size_t first);
   bool wanted() const { return !orphans_.empty(); }
-  // An inner call: what it started, if anything, is its outer call's.
+  // Takes an inner call: work that it started belongs to its outer call.
   void take(const Event& inner);
   void link(RecordingBuilder& builder) const;
 
@@ -24,7 +24,7 @@ class OuterCalls {
 
   size_t first_;
   std::vector<Event> calls_;                          // by lane and start
-  std::vector<uint32_t> orphans_;                     // links of work that no kept call has; in order
+  std::vector<uint32_t> orphans_;                     // links of work without a kept call; in order
   std::vector<std::pair<uint32_t, uint32_t>> found_;  // inner link -> outer link
 };
 

@@ -1,4 +1,4 @@
-// A field of the trace is its tag, a length, and that number of bytes; fields that are no packets are stepped over.
+// A field of the trace is a tag, a length, and that number of bytes; fields other than packets are skipped.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/packet_window.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMostVarintBytes = 10;
 
-// Reads a number at `at`, behind which `at` then stands.
+// Reads a number at `at`, and moves `at` behind it.
 enum class Varint : uint8_t { ok, more, bad };
 Varint take_varint(std::string_view bytes, size_t& at, uint64_t& value) {
   value = 0;
@@ -85,7 +85,7 @@ bool begins_with_packet(std::string_view head) {
     protozero::pbf_reader reader(packet.data(), packet.size());
     while (reader.next()) reader.skip();
   } catch (const protozero::end_of_buffer_exception&) {
-    return packet.size() < length;  // goes on behind the head
+    return packet.size() < length;  // continues beyond the head
   } catch (const protozero::exception&) {
     return false;
   }

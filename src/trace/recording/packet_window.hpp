@@ -1,4 +1,4 @@
-// The packets of a Perfetto trace one after another: a trace is a list of them, each with its length before it.
+// Reads the packets of a Perfetto trace one after another: a trace is a list of packets, each after its length.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -11,14 +11,14 @@ namespace rung::trace {
 
 class PacketWindow {
  public:
-  static constexpr size_t kMostBytes = size_t{64} << 20;  // of one packet
+  static constexpr size_t kMostBytes = size_t{64} << 20;  // for one packet
 
   explicit PacketWindow(ByteSource source, size_t most_bytes = kMostBytes)
       : path_(source.path()), most_bytes_(most_bytes), chunks_(std::move(source)) {}
 
-  // The next packet, which stays where it is until the next call; false: there is none. Errors give the byte.
+  // Returns the next packet, which stays in place until the next call; false: there is none. Errors give the byte.
   Result<bool> next(std::string_view& packet);
-  uint64_t byte() const { return before_ + at_; }  // behind the packet
+  uint64_t byte() const { return before_ + at_; }  // after the packet
   const std::string& path() const { return path_; }
 
  private:
@@ -30,11 +30,11 @@ class PacketWindow {
   size_t most_bytes_;
   ReadAhead chunks_;
   std::string chunk_, bytes_;
-  size_t at_ = 0;        // in `bytes_`: behind what was scanned
+  size_t at_ = 0;        // in `bytes_`: the end of the scanned part
   uint64_t before_ = 0;  // bytes of the whole trace before `bytes_`
 };
 
-// Are the first bytes of a file a packet's, as far as they go?
+// Returns whether the first bytes of a file are a packet's, as far as they reach.
 bool begins_with_packet(std::string_view head);
 
 }  // namespace rung::trace

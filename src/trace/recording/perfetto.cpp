@@ -1,4 +1,4 @@
-// Perfetto's traces, as rocprofv3 (--output-format pftrace) and rocprof-sys write them.
+// Reads Perfetto traces of rocprofv3 (--output-format pftrace) and rocprof-sys.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/byte_source.hpp"
 #include "trace/recording/packet_window.hpp"
@@ -8,7 +8,7 @@
 namespace rung::trace {
 namespace {
 
-constexpr uint64_t kLeastSliceBytes = 100;  // of a begin and an end
+constexpr uint64_t kLeastSliceBytes = 100;  // for a begin and an end
 
 bool looks_like_perfetto(const TraceFile& file) { return begins_with_packet(file.head); }
 

@@ -1,4 +1,4 @@
-// rocprof-sys had other words when roctracer stood behind it ("rocm_hip", "device_hip"): they come after the new ones.
+// rocprof-sys used other words with roctracer ("rocm_hip", "device_hip"): they come after the new ones.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/perfetto_categories.hpp"
 

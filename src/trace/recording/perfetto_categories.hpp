@@ -1,5 +1,4 @@
-// Categories of the events that rocprofv3 and rocprof-sys write into Perfetto traces, and what becomes of events of
-// each.
+// Maps categories of the events that rocprofv3 and rocprof-sys write into Perfetto traces to their meanings.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -16,11 +15,11 @@ enum class PerfettoMeaning : uint8_t {
   left_out,
   kernel,
   copy,
-  device,    // kernels and copies alike: the event tells
-  call,      // of the runtime
-  hsa_call,  // within one of HIP
+  device,    // kernels and copies alike: the event decides
+  call,      // a runtime call
+  hsa_call,  // within a HIP call
   range,
-  operation,  // of a library
+  operation,  // an operation of a library
 };
 
 struct PerfettoCategory {
@@ -30,7 +29,7 @@ struct PerfettoCategory {
   std::string_view left_out_as;
 };
 
-// Null: not known.
+// Returns null for an unknown category.
 const PerfettoCategory* perfetto_category(std::string_view name);
 
 }  // namespace rung::trace

@@ -1,5 +1,5 @@
-// Clocks 64 to 127 are a sequence's own. A clock of the system that no snapshot names is taken for the trace's: on a
-// machine that was not suspended they agree.
+// Clocks 64 to 127 belong to one sequence. A system clock that no snapshot names counts as the trace's clock: the two
+// agree on a machine that was not suspended.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/perfetto_clocks.hpp"
 
@@ -11,7 +11,7 @@
 namespace rung::trace {
 namespace {
 
-constexpr uint32_t kSinceBoot = 6;  // a trace's clock where nothing else is said
+constexpr uint32_t kSinceBoot = 6;  // the trace's clock by default
 constexpr uint32_t kFirstOfSequence = 64, kLastOfSequence = 127;
 constexpr size_t kMostClocks = 100'000;
 
@@ -60,7 +60,7 @@ void PerfettoClocks::take_snapshot(uint32_t sequence, std::string_view message) 
         field.skip();
     }
   });
-  // The trace's time of these readings: its own clock's, or that of one whose distance is known, or else the first's.
+  // The trace's time of these readings: from its own clock, or one whose distance is known, or else the first clock.
   std::optional<int64_t> now;
   for (const Reading& reading : readings)
     if (reading.id == primary_.value_or(kSinceBoot)) now = ns_of(reading.time, reading.clock.unit_ns);

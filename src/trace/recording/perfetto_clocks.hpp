@@ -1,4 +1,4 @@
-// The clocks of a Perfetto trace: readings of several at once tell how far each is from the trace's own.
+// The clocks of a Perfetto trace: simultaneous readings of several show each one's distance from the trace's own.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -11,25 +11,25 @@ namespace rung::trace {
 
 class PerfettoClocks {
  public:
-  // The message ClockSnapshot, by a sequence of packets. Throws what protozero throws.
+  // Takes the message ClockSnapshot, by a sequence of packets. Throws protozero's exceptions.
   void take_snapshot(uint32_t sequence, std::string_view message);
-  // A packet's time on the trace's clock; each is to be asked for once and in order: some clocks count from the packet
-  // before. No clock: the trace's own. Nothing: a clock that no snapshot names, or a time beyond what a clock can have.
+  // Returns a packet's time on the trace's clock. Ask for each packet once and in order: some clocks count from the
+  // packet before. No clock: the trace's own. None: a clock that no snapshot names, or a time out of range.
   std::optional<int64_t> trace_ns(uint32_t sequence, std::optional<uint32_t> clock, uint64_t time);
 
  private:
   struct Clock {
     uint64_t unit_ns = 1;
     bool incremental = false;
-    uint64_t last = 0;     // in units: of the last packet, where it is incremental
-    int64_t ahead_ns = 0;  // of the trace's clock
+    uint64_t last = 0;     // in units: the last packet's time, for incremental clocks
+    int64_t ahead_ns = 0;  // relative to the trace's clock
   };
   struct Reading {
     uint32_t id = 0;
     uint64_t time = 0;
     Clock clock;
   };
-  using Key = std::pair<uint32_t, uint32_t>;  // the sequence, for clocks of its own; the clock
+  using Key = std::pair<uint32_t, uint32_t>;  // the sequence, for clocks that belong to one; the clock
   static Key key_of(uint32_t sequence, uint32_t clock);
   static Reading reading_of(std::string_view message);
 

@@ -1,4 +1,4 @@
-// Lists of numbers are written one by one or packed; both are read.
+// Reads lists of numbers written one by one or packed.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/perfetto_event.hpp"
 

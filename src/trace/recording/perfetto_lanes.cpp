@@ -1,5 +1,5 @@
-// An event's own fields go before the name of its track: "COMPUTE AGENT [4] QUEUE [0] (GPU)", "STREAM [ 1 ]", "GPU
-// Kernel Dispatch [0] Queue 1", "HIP Activity Stream 1", "THREAD 1 (4712)".
+// An event's own fields take precedence over its track's name: "COMPUTE AGENT [4] QUEUE [0] (GPU)", "STREAM [ 1 ]",
+// "GPU Kernel Dispatch [0] Queue 1", "HIP Activity Stream 1", "THREAD 1 (4712)".
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/perfetto_lanes.hpp"
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kMostDevices = 1024;
 
-// 4 of 4, "Agent-4" and "GPU 4".
+// Returns 4 for 4, "Agent-4" and "GPU 4".
 int64_t number_of(const PerfettoEvent::Value& value) {
   if (value.number) return *value.number;
   const auto numbers = numbers_in(value.text);
@@ -35,7 +35,7 @@ size_t PerfettoLanes::Hash::operator()(const Key& key) const {
 
 uint16_t PerfettoLanes::lane_of(const Key& key) {
   if (const auto known = lanes_.find(key); known != lanes_.end()) return known->second;
-  const auto number = static_cast<int64_t>(lanes_.size());  // a lane of its own, whatever it will be called
+  const auto number = static_cast<int64_t>(lanes_.size());  // a lane of its own, whatever its later name
   const uint16_t lane = key.on_device ? builder_.device_lane(0, number) : builder_.host_lane(0, number);
   if (lane != kNoLane) lanes_[key] = lane;
   return lane;
@@ -48,7 +48,7 @@ uint16_t PerfettoLanes::host(const PerfettoEvent& event) {
 uint16_t PerfettoLanes::device(const PerfettoEvent& event, bool copy) {
   Key key{.track = event.track, .on_device = true, .copy = copy};
   if (copy) {
-    // The end that is a GPU: of a copy to the host it is the source.
+    // The end that is a GPU; for a copy to the host it is the source.
     const bool to_host = copy_shape(builder_.recording().strings[event.name], -1).device_to_host;
     key.device = number_of(event[to_host ? Annotation::source : Annotation::destination]);
   } else {

@@ -1,5 +1,5 @@
-// Lanes of a recording for the tracks of a Perfetto trace. What a track is called may come after its events, so that a
-// lane learns at the end whose it is.
+// Lanes of a recording for the tracks of a Perfetto trace. A track's name may come after its events, so a lane gets its
+// owner at the end.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -21,15 +21,14 @@ class PerfettoLanes {
 
   uint16_t host(const PerfettoEvent& event);
   uint16_t device(const PerfettoEvent& event, bool copy);
-  // GPUs of copies are numbered among the machine's agents by rocprof-sys, which numbers those of kernels by
-  // themselves.
+  // Assigns owners. rocprof-sys numbers the GPUs of copies among the machine's agents, but those of kernels separately.
   void finish(const PerfettoTracks& tracks, PerfettoTool tool);
 
  private:
   struct Key {
     uint64_t track = 0;
     bool on_device = false, copy = false;
-    int64_t device = -1;  // and stream: unknown
+    int64_t device = -1;  // unknown, as are stream and thread
     int64_t stream = -1;
     int64_t thread = -1;
     bool operator==(const Key&) const = default;

@@ -1,4 +1,4 @@
-// The order within a packet: what is no longer true, then defaults and names, then clocks, then the event.
+// The order within a packet: drop outdated state, then defaults and names, then clocks, then the event.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/perfetto_packets.hpp"
 
@@ -74,7 +74,7 @@ Status PerfettoPackets::take_checked(std::string_view bytes, bool within_packed)
     clocks_.take_snapshot(packet.sequence, packet.snapshot);
     return {};
   }
-  std::optional<int64_t> time_ns;  // of every packet: some clocks count from one to the next
+  std::optional<int64_t> time_ns;  // computed for every packet: some clocks count from one to the next
   if (packet.time)
     time_ns = clocks_.trace_ns(packet.sequence, packet.clock ? packet.clock : sequence.clock(), *packet.time);
   if (!packet.descriptor.empty() && !recorder_.tracks().take(packet.descriptor))

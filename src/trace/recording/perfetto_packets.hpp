@@ -1,4 +1,4 @@
-// Packets of a Perfetto trace -> events with their times, as the packets before them on their sequence have it.
+// Turns packets of a Perfetto trace into events with times, using earlier packets of their sequence.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace rung::trace {
 class PerfettoPackets {
  public:
   explicit PerfettoPackets(PerfettoRecorder& recorder) : recorder_(recorder) {}
-  // Errors: bytes that are no message. They tell no place.
+  // Errors: bytes that are no message; they give no position.
   Status take(std::string_view packet);
 
  private:
@@ -37,7 +37,7 @@ class PerfettoPackets {
   Status take_deflated(std::string_view packed);
 
   static constexpr size_t kMostSequences = 65'536;
-  static constexpr size_t kMostInterned = 1'000'000;  // of all sequences
+  static constexpr size_t kMostInterned = 1'000'000;  // over all sequences
 
   PerfettoRecorder& recorder_;
   PerfettoClocks clocks_;

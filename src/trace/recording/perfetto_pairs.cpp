@@ -1,4 +1,4 @@
-// At equal times an end comes before a begin: slices on a track may touch.
+// At equal times an end precedes a begin: slices on a track may touch.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/perfetto_pairs.hpp"
 

@@ -1,4 +1,4 @@
-// Begins and ends of a Perfetto trace's slices, put together: an end is that of the last begin on its track.
+// Pairs begins and ends of a Perfetto trace's slices: an end belongs to the last begin on its track.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -14,22 +14,22 @@ namespace rung::trace {
 
 class PerfettoPairs {
  public:
-  // A slice that began, its duration not known yet. Null: of no category that is known.
+  // A slice that began, its duration not known yet. Null category: unknown.
   struct Slice {
     Event event;
     const PerfettoCategory* category = nullptr;
     PerfettoMeaning meaning = PerfettoMeaning::left_out;
   };
 
-  // A writer's packets come in order; those of several do not, so that what one writer began on a track and another
-  // ended is put together when all is there.
+  // One writer's packets come in order; several writers' do not. So a slice that one writer began and another ended on
+  // the same track is paired when all packets are read.
   bool begin(uint32_t sequence, uint64_t track, const Slice& slice);  // false: too many are open
-  // True: `slice` is what ended here.
+  // Returns true if `slice` ended here.
   bool end(uint32_t sequence, uint64_t track, int64_t end_ns, Slice& slice);
-  // Packets of the sequence were lost: what is open there may have ended. How many that are.
+  // Called when packets of the sequence were lost: open slices may have ended. Drops them and returns their number.
   size_t drop(uint32_t sequence);
 
-  // take(slice) for what several writers tell together; then the numbers of begins and ends that stay alone.
+  // Calls take(slice) for slices of several writers, then returns the numbers of begins and ends without a partner.
   struct Alone {
     int64_t begins = 0, ends = 0;
   };

@@ -1,4 +1,4 @@
-// An event's meaning is its category's; what its annotations tell becomes its link, lane and detail.
+// Categories give an event's meaning; annotations give its link, lane and detail.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/perfetto_recorder.hpp"
 
@@ -11,7 +11,7 @@
 namespace rung::trace {
 namespace {
 
-// 256, or "(256,1,1)": rocprofv3 gives the product alone.
+// Reads 256 or "(256,1,1)": rocprofv3 gives only the product.
 std::array<uint32_t, 3> extents_of(const PerfettoEvent::Value& value) {
   std::array<uint32_t, 3> extents{};
   if (value.number) return {count_of(*value.number), 1, 1};
@@ -41,7 +41,7 @@ void PerfettoRecorder::take_begin(const PerfettoEvent& event, const Stamp& stamp
   if (!pairs_.begin(stamp.sequence, event.track, slice)) builder_.skip("begun, with too many begun before");
 }
 
-// The meaning of an event on a device whose category does not say.
+// Decides the meaning of a device event whose category leaves it open.
 PerfettoMeaning PerfettoRecorder::meaning_of(const PerfettoEvent& event) const {
   if (!event.category) return PerfettoMeaning::left_out;
   if (event.category->meaning != PerfettoMeaning::device) return event.category->meaning;
@@ -85,8 +85,8 @@ PerfettoPairs::Slice PerfettoRecorder::slice_of(const PerfettoEvent& event, cons
   return slice;
 }
 
-// Without annotations the first arrow tells calls and work that belong together: a writer makes its number of the
-// correlation's and one that is the same throughout its process.
+// Without annotations the first arrow connects calls and work: a writer combines the correlation's number with one that
+// is constant throughout its process.
 uint32_t PerfettoRecorder::link_of(const PerfettoEvent& event, const Stamp& stamp) {
   if (const auto correlation = event.number(Annotation::correlation)) return links_.of(stamp.process, *correlation);
   if (!event.flow) return 0;
@@ -104,7 +104,7 @@ uint32_t PerfettoRecorder::launch_of(const PerfettoEvent& event) {
   return builder_.launch(shape);
 }
 
-// Slices that are left out are begun too, so that their ends find them.
+// Keeps a slice, or counts it as left out: those are begun too, so that their ends find them.
 void PerfettoRecorder::keep(const PerfettoPairs::Slice& slice) {
   if (!slice.category) return builder_.skip("events of categories that are not known");
   ++of_tool_[static_cast<size_t>(slice.category->tool)];

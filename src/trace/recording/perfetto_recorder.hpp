@@ -1,4 +1,4 @@
-// Events of a Perfetto trace of rocprofv3 or rocprof-sys -> a recording.
+// Turns events of a Perfetto trace of rocprofv3 or rocprof-sys into a recording.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -19,7 +19,7 @@ namespace rung::trace {
 
 class PerfettoRecorder {
  public:
-  // Where and when an event's packet was written.
+  // The sequence, process and time of an event's packet.
   struct Stamp {
     uint32_t sequence = 0;
     int64_t process = 0;  // its writer's
@@ -30,9 +30,9 @@ class PerfettoRecorder {
   RecordingBuilder& builder() { return builder_; }
   PerfettoTracks& tracks() { return tracks_; }
   void take(const PerfettoEvent& event, const Stamp& stamp);
-  // Packets of the sequence were lost.
+  // Called when packets of the sequence were lost.
   void lose(uint32_t sequence);
-  // Errors: events, but none of a tool that is known.
+  // Errors: there are events, but none of a known tool.
   Result<Recording> finish();
 
  private:

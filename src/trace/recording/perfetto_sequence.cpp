@@ -1,4 +1,4 @@
-// Categories and annotations that nobody asks for are not kept.
+// Keeps no categories and annotations that no code reads.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/perfetto_sequence.hpp"
 
@@ -13,7 +13,7 @@ struct AnnotationName {
   Annotation annotation;
 };
 
-// rocprofv3's and rocprof-sys's, in the words of their versions.
+// Names of rocprofv3's and rocprof-sys's annotations, in all their versions.
 constexpr AnnotationName kAnnotationNames[] = {
     {"corr_id", Annotation::correlation},
     {"stack_id", Annotation::correlation},
@@ -40,7 +40,7 @@ struct Entry {
   std::string_view name;
 };
 
-// EventCategory, EventName and DebugAnnotationName are alike.
+// Reads EventCategory, EventName and DebugAnnotationName, which have the same form.
 Entry entry_of(std::string_view message) {
   Entry entry;
   each_field(message, [&](protozero::pbf_reader& field) {

@@ -1,5 +1,5 @@
-// Facts from the packets of one writer so far: names by number, defaults. Valid until the writer says that it begins
-// again, or packets are lost.
+// Facts from one writer's packets so far: names by number, and defaults. They are valid until the writer restarts or
+// packets are lost.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -35,17 +35,17 @@ std::optional<Annotation> annotation_named(std::string_view name);
 
 class PerfettoSequence {
  public:
-  // Forgets all that was said before.
+  // Forgets all earlier facts.
   void clear(bool valid);
   bool valid() const { return valid_; }
-  // The messages TracePacketDefaults and InternedData. Throw what protozero throws.
+  // Take the messages TracePacketDefaults and InternedData. Throw protozero's exceptions.
   void take_defaults(std::string_view message);
   void take_interned(std::string_view message, size_t most, RecordingBuilder& builder);  // `most`: entries in all
   size_t interned() const { return names_.size() + categories_.size() + annotations_.size(); }
 
   std::optional<uint32_t> clock() const { return clock_; }
   uint64_t track() const { return track_; }
-  uint32_t name(uint64_t number) const;  // in the builder's pool; 0: not known
+  uint32_t name(uint64_t number) const;  // in the builder's pool; 0: unknown
   const PerfettoCategory* category(uint64_t number) const;
   std::optional<Annotation> annotation(uint64_t number) const;
 

@@ -1,4 +1,4 @@
-// A chain of tracks is followed a few steps, so that one that leads back to itself ends.
+// Follows a chain of tracks for only a few steps, so that a cycle ends.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/perfetto_tracks.hpp"
 

@@ -1,4 +1,4 @@
-// The tracks of a Perfetto trace: what they are called, and whose they are.
+// The tracks of a Perfetto trace, with their names and owners.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -17,10 +17,10 @@ class PerfettoTracks {
     std::string name;
   };
 
-  // The message TrackDescriptor. False: one track too many. Throws what protozero throws.
+  // Takes the message TrackDescriptor. Returns false if there are too many tracks. Throws protozero's exceptions.
   bool take(std::string_view message);
-  // The owner by the nearest of the track and those above it that names one: a descriptor may come after the events on
-  // its track.
+  // Returns the owner from the nearest track, this or one above it, that names one: a descriptor may come after the
+  // events on its track.
   Owner owner_of(uint64_t uuid) const;
 
  private:
@@ -33,7 +33,7 @@ class PerfettoTracks {
   std::unordered_map<uint64_t, Track> tracks_;
 };
 
-// Runs of digits in a text: {4, 0} of "COMPUTE AGENT [4] QUEUE [0] (GPU)".
+// Returns the runs of digits in a text: {4, 0} for "COMPUTE AGENT [4] QUEUE [0] (GPU)".
 std::vector<int64_t> numbers_in(std::string_view text);
 
 }  // namespace rung::trace

@@ -1,4 +1,4 @@
-// Asks each reader in turn whether the file is of its format.
+// Asks each reader in turn whether the file has its format.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/read.hpp"
 
@@ -32,7 +32,7 @@ Result<TraceFile> look_at(const std::string& path) {
   return file;
 }
 
-// "7b 0a 20": what a file begins with is not for a terminal.
+// Returns the first bytes as "7b 0a 20", because a terminal should not show them raw.
 std::string first_bytes(const std::string& head) {
   std::string text;
   for (const char c : head.substr(0, 8)) text += fmt::format(" {:02x}", static_cast<unsigned char>(c));
@@ -59,7 +59,7 @@ Result<Recording> read_file(const std::string& path) {
   return bad_file("'{}': got {}, wanted one of: {}", path, got, known_formats());
 }
 
-// In a folder, where other JSON may lie beside traces.
+// Returns whether a file in a folder is a trace; other JSON may lie beside traces.
 Result<bool> is_trace(const std::string& path) {
   RUNG_TRY(const TraceFile file, look_at(path));
   const TraceReader* reader = reader_of(file);

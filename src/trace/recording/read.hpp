@@ -1,4 +1,4 @@
-// A profiler's file of any known format -> a Recording.
+// Reads a profiler's file of any known format into a Recording.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace rung::trace {
 
-// The format is told by the content, not by the name; errors name the file, what was found and what was wanted.
+// Detects the format by the content, not by the name; errors name the file, what was found and what was wanted.
 Result<Recording> read_recording(const std::string& path);
 
-// All devices are of this card: somebody who knows says so.
+// Names all devices after this card, when the caller knows it.
 void name_all_devices(Recording& recording, const std::string& card);
 
 }  // namespace rung::trace

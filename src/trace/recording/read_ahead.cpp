@@ -1,4 +1,4 @@
-// One chunk is ready, one is being read, one is the reader's.
+// Uses three chunks: one is ready, one is being read, and the reader has one.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/read_ahead.hpp"
 
@@ -11,12 +11,12 @@
 
 namespace rung::trace {
 
-// A small file is not to cost the memory of a large one: what it may unpack to, in one chunk.
+// Sizes a chunk for all that a small file may unpack to, so that it takes less memory than a large file.
 ReadAhead::ReadAhead(ByteSource source)
     : source_(std::move(source)), chunk_bytes_(std::min<uint64_t>(kChunk, 4096 + 8 * source_.file_bytes())) {
   if (!source_.packed() && source_.file_bytes() < kChunk) return;
   try {
-    const SignalsHeld held;  // from the thread's first instruction on
+    const SignalsHeld held;  // from the thread's first instruction
     thread_ = std::thread([this] { read_chunks(); });
   } catch (const std::system_error&) {
   }
@@ -40,7 +40,7 @@ Status ReadAhead::read_chunk(std::string& chunk) {
   });
 }
 
-// False: nobody wants more.
+// Returns false when no more chunks are wanted.
 bool ReadAhead::hand_over(std::string& chunk, Status status) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return stopped_ || !ready_; });
@@ -68,7 +68,7 @@ Status ReadAhead::next(std::string& chunk) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return ready_.has_value(); });
   if (!status_) return tl::unexpected(status_.error());
-  if (ready_->empty()) return chunk.clear(), Status();  // stays: the thread has ended
+  if (ready_->empty()) return chunk.clear(), Status();  // stays empty: the thread has ended
   spare_ = std::exchange(chunk, std::move(*ready_));
   ready_.reset();
   lock.unlock();

@@ -1,4 +1,4 @@
-// Reads a source on a thread of its own, one chunk ahead, so that disk and unpacking cost the reader no time.
+// Reads a source on its own thread, one chunk ahead, so that the reader does not wait for disk and unpacking.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <condition_variable>
@@ -20,7 +20,7 @@ class ReadAhead {
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  // Swaps the next chunk into `chunk`, whose memory is used again; empty at the end.
+  // Swaps the next chunk into `chunk`, whose memory is reused; empty at the end.
   Status next(std::string& chunk);
 
  private:
@@ -36,7 +36,7 @@ class ReadAhead {
   std::string spare_;
   Status status_;
   bool stopped_ = false;
-  std::thread thread_;  // none available, or worth its while: chunks are read when they are asked for
+  std::thread thread_;  // none if unavailable or not worthwhile: then chunks are read on demand
 };
 
 }  // namespace rung::trace

@@ -1,4 +1,4 @@
-// A reader of one format of profilers' files. A format is a file with its reader and a row of readers.inc.
+// A reader of one format of profilers' files: a file with the reader and a row of readers.inc.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -12,11 +12,11 @@ namespace rung::trace {
 struct TraceFile {
   std::string path;
   bool folder = false;
-  std::string head;  // a regular file's first bytes, 64 KiB at most, unpacked where they are gzip's
+  std::string head;  // a regular file's first bytes, at most 64 KiB, unpacked if gzip
 };
 
 struct TraceReader {
-  std::string_view format;  // "PyTorch profiler's JSON": the list in the error for a file of no known format
+  std::string_view format;  // "PyTorch profiler's JSON": listed in the error for an unknown format
   bool (*looks_like)(const TraceFile& file);
   Result<Recording> (*read)(const std::string& path);  // its errors begin with the path
 };

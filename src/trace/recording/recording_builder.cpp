@@ -1,4 +1,4 @@
-// Tables of what is known already; order and one clock at the end.
+// Keeps tables of known values; sorts events and keeps one clock at the end.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/recording_builder.hpp"
 
@@ -10,7 +10,7 @@
 namespace rung::trace {
 namespace {
 
-constexpr size_t kTextOverhead = 128;  // of a text's place in the pool and in its index
+constexpr size_t kTextOverhead = 128;  // of a text's entries in the pool and its index
 constexpr int64_t kMostDevices = 1024;
 
 size_t mix(size_t seed, uint64_t value) {
@@ -19,7 +19,7 @@ size_t mix(size_t seed, uint64_t value) {
   return seed ^ (seed >> 29);
 }
 
-// By EventKind: of equal times what encloses the other comes first, a range, an operation, a call.
+// The rank of each EventKind at equal times: enclosing kinds come first: range, operation, call.
 constexpr std::array<uint8_t, 7> kRankOfKind{3, 4, 5, 1, 2, 0, 0};
 
 bool comes_before(const Event& a, const Event& b) {
@@ -135,8 +135,8 @@ void RecordingBuilder::name_device(size_t number, std::string_view name) {
 
 std::string RecordingBuilder::short_name(std::string_view name) { return valid_utf8(name.substr(0, kLongestName)); }
 
-// Events stamped by another clock (before its reset, or by a device whose clock was not aligned) lie far from the
-// others. Of such parts the one with the most device work is kept, of equals the one with the most events.
+// Events stamped by another clock (before a reset, or by a device whose clock was not aligned) lie far from the others.
+// Keeps the part with the most device work; of equals the one with the most events.
 void RecordingBuilder::keep_one_clock() {
   auto& events = recording_.events;
   using Weight = std::pair<size_t, size_t>;

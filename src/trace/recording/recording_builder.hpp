@@ -1,5 +1,5 @@
-// The builder that every reader puts its events into: it tells texts, lanes and details apart, leaves out what cannot
-// be meant, and keeps within bounds of memory; each thing left out is counted under its reason.
+// The builder into which every reader puts its events: it deduplicates texts, lanes and details, leaves out implausible
+// values, and limits memory; it counts each omission under its reason.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -16,48 +16,48 @@ namespace rung::trace {
 
 // Limits of one recording. A trace of 1 GB has about three million events.
 inline constexpr size_t kMostEvents = 6'000'000;            // 192 MB
-inline constexpr size_t kMostTextBytes = size_t{64} << 20;  // of different texts, with what it takes to find them
-inline constexpr size_t kLongestText = size_t{1} << 20;     // of one of them
+inline constexpr size_t kMostTextBytes = size_t{64} << 20;  // of distinct texts, with their index
+inline constexpr size_t kLongestText = size_t{1} << 20;     // of a single text
 inline constexpr size_t kLongestName = 256;                 // of a lane or a device; the rest is cut off
-inline constexpr size_t kMostDetails = 500'000;             // of each table, about 40 MB
+inline constexpr size_t kMostDetails = 500'000;             // in each table, about 40 MB
 inline constexpr size_t kMostLanes = 65'535;
 inline constexpr int64_t kLongestNs = 24 * 3600 * 1'000'000'000LL;  // of one event
-inline constexpr int64_t kClockResetNs = 3600 * 1'000'000'000LL;    // nothing recorded for so long: another clock
+inline constexpr int64_t kClockResetNs = 3600 * 1'000'000'000LL;    // a longer time without events: another clock
 inline constexpr uint16_t kNoLane = 65'535;
 
 class RecordingBuilder {
  public:
   explicit RecordingBuilder(std::string format) { recording_.format = std::move(format); }
 
-  // The number to come, roughly: takes no memory that they do not fill.
+  // Reserves space for roughly this number of events; unused space takes no memory.
   void expect(size_t events) { recording_.events.reserve(std::min(events, kMostEvents)); }
 
-  // Bytes that are not UTF-8 become U+FFFD. 0: empty, or beyond kLongestText or kMostTextBytes.
+  // Replaces bytes that are not UTF-8 by U+FFFD. Returns 0 for an empty text, or beyond kLongestText or kMostTextBytes.
   uint32_t text(std::string_view text);
-  // The lane with these; kNoLane: beyond kMostLanes.
+  // Returns the lane with these numbers; kNoLane: beyond kMostLanes.
   uint16_t device_lane(int64_t device, int64_t stream);
   uint16_t host_lane(int64_t process, int64_t thread);
   Lane& lane(uint16_t number) { return recording_.lanes[number]; }
   std::vector<Lane>& lanes() { return recording_.lanes; }
-  std::vector<Event>& events() { return recording_.events; }  // in the order in which they came
-  // The index of the table's row with these values; 0: nothing known, or beyond kMostDetails.
+  std::vector<Event>& events() { return recording_.events; }  // in order of arrival
+  // Returns the index of the table's row with these values; 0: unknown, or beyond kMostDetails.
   uint32_t launch(const LaunchShape& shape);
   uint32_t copy(const CopyShape& shape);
   uint32_t operands(const OperandTexts& texts);
 
-  // Negative times, kNoLane, more than a day: counted instead.
+  // Adds an event, but only counts those with negative times, kNoLane, or more than a day.
   void add(const Event& event);
   void skip(std::string_view reason, int64_t events = 1);
-  // Sets the times of an event that its file gives by both ends. False, and counted: one of them is missing or
-  // negative, or both are 0, which is how profilers write times that they did not get.
+  // Sets the times of an event from both its ends. Returns false, and counts the event, if an end is missing or
+  // negative, or both are 0, which profilers write for times that they did not get.
   bool set_times(Event& event, std::optional<int64_t> start_ns, std::optional<int64_t> end_ns);
   void name_device(size_t number, std::string_view name);
-  // A name that a lane may have.
+  // Shortens a name for a lane.
   static std::string short_name(std::string_view name);
   size_t size() const { return recording_.events.size(); }
   const Recording& recording() const { return recording_; }
 
-  // In order, without what another clock stamped.
+  // Returns the events in order, without those of another clock.
   Recording finish();
 
  private:

@@ -1,4 +1,4 @@
-// rocprofv3's database, which it writes unless it is told another format.
+// Reads rocprofv3's database, which it writes by default.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/reader.hpp"
 #include "trace/recording/rocpd_recorder.hpp"

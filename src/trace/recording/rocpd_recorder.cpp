@@ -1,4 +1,4 @@
-// Rows name what they share with others by its number.
+// Rows refer to shared facts by number.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/rocpd_recorder.hpp"
 
@@ -14,14 +14,14 @@ namespace {
 constexpr std::string_view kFirstTable = "rocpd_string";
 constexpr size_t kMostProcesses = 256;
 
-// The first columns of every table that is read.
+// The first columns of every table read here.
 enum Column : size_t { kStart, kEnd, kEvent, kFirstOther };
 #define RUNG_ROCPD_COLUMNS "start", "end", "event_id"
 
 enum RegionColumn : size_t { kProcess = kFirstOther, kThread, kRegionName };
 constexpr std::string_view kRegionColumns[] = {RUNG_ROCPD_COLUMNS, "pid", "tid", "name_id"};
 
-// Columns of work on a device.
+// Columns of device work.
 enum WorkColumn : size_t { kQueue = kFirstOther, kStream, kFirstOfWork };
 enum KernelColumn : size_t { kAgent = kFirstOfWork, kKernel, kShared, kBlock, kGrid = kBlock + 3 };
 constexpr std::string_view kKernelColumns[] = {

@@ -1,4 +1,4 @@
-// Tables of rocprofv3's database (rocpd) -> a recording: each process has a set of them, whose names end alike.
+// Turns tables of rocprofv3's database (rocpd) into a recording: each process has a set of them with a common ending.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace rung::trace {
 
 class RocpdRecorder {
  public:
-  // The endings in a database with these tables, 256 at most; empty: it is none of rocprofv3's.
+  // Returns the endings in a database with these tables, at most 256; empty: it is not rocprofv3's.
   static std::vector<std::string> endings_in(const std::vector<std::string>& tables);
 
   explicit RocpdRecorder(SqliteFile& file) : file_(file) {}
@@ -36,7 +36,7 @@ class RocpdRecorder {
   RecordingBuilder builder_{"rocprofv3"};
   LinkNumbers links_;
   int64_t process_ = 0;
-  // Tables of the process that is read.
+  // The tables of the process being read.
   RocpdTables tables_;
   DatabaseNames names_;
   InnerCalls inner_;

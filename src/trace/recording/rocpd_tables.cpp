@@ -1,4 +1,4 @@
-// Rows are read in the order of their numbers, so that events are found by halves.
+// Rows are read in the order of their numbers, so that events are found by binary search.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/rocpd_tables.hpp"
 
@@ -12,7 +12,7 @@
 namespace rung::trace {
 namespace {
 
-constexpr size_t kMostRows = 100'000;  // of agents, threads, domains
+constexpr size_t kMostRows = 100'000;  // for agents, threads, domains
 constexpr size_t kMostKernels = 500'000;
 constexpr size_t kMostRocpdEvents = 8'000'000;  // 192 MB
 
@@ -22,7 +22,7 @@ Value found_in(const std::unordered_map<int64_t, Value>& table, int64_t id, Valu
   return known == table.end() ? otherwise : known->second;
 }
 
-// {"message": "step 1"}: what the program named the range.
+// Reads {"message": "step 1"}: the program's name for the range.
 std::string message_in(std::string_view json) {
   if (json.find("\"message\"") == std::string_view::npos) return {};
   const auto object = parse_json(json, "extdata");

@@ -1,5 +1,5 @@
-// Facts that a database of rocprofv3 (rocpd) holds once for many rows: agents, kernels, threads, and the events that
-// rows name.
+// Facts that a database of rocprofv3 (rocpd) stores once for many rows: agents, kernels, threads, and the events that
+// rows refer to.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -18,11 +18,11 @@
 
 namespace rung::trace {
 
-// Calls `take` for each row; a table that is not there has none. Errors: the database's.
+// Calls `take` for each row; a missing table has no rows. Errors: the database's.
 Status for_each_row(SqliteFile& file, const std::string& table, std::span<const std::string_view> columns,
                     const std::function<void(const SqliteRows&)>& take);
 
-// The tables of one process, whose names end in the same way.
+// The tables of one process, whose names have a common ending.
 class RocpdTables {
  public:
   struct Agent {
@@ -39,7 +39,7 @@ class RocpdTables {
     uint32_t message = 0;  // of a range; in the builder's pool
     const DomainRule* domain = nullptr;
   };
-  // Whose numbers its correlations become.
+  // Converts correlations to the numbers of one process.
   struct Links {
     LinkNumbers& numbers;
     int64_t process;
@@ -47,11 +47,11 @@ class RocpdTables {
 
   Status read(SqliteFile& file, const std::string& ending, RecordingBuilder& builder, const Links& links);
 
-  // The agent; a field that is not known has its default.
+  // Returns the agent; unknown fields keep their defaults.
   Agent agent(int64_t id) const;
   Kernel kernel(int64_t id) const;
   Event event(int64_t id) const;
-  // The operating system's numbers of them.
+  // Return the operating system's numbers.
   int64_t process(int64_t id) const;
   int64_t thread(int64_t id) const;
 

@@ -1,4 +1,4 @@
-// rocprof's list of kernels: results.csv. Totals have no times; the list that they were made from lies beside them.
+// Reads rocprof's list of kernels, results.csv. Totals have no times; the list they were made from lies beside them.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
@@ -13,7 +13,7 @@ bool has_column(const std::vector<std::string>& header, std::string_view name) {
   return std::find(header.begin(), header.end(), name) != header.end();
 }
 
-// Totals of rocprofv3 have a column of shortest times, too.
+// Totals of rocprofv3 also have a column of shortest times.
 bool is_totals(const std::vector<std::string>& header) {
   return AmdTable::kind_of(header) == AmdTableKind::summary && !has_column(header, "MinNs");
 }
@@ -24,7 +24,7 @@ bool looks_like_rocprof(const TraceFile& file) {
   return has_column(header, "KernelName") || is_totals(header);
 }
 
-// "results.csv" of "results.stats.csv" and "results.hip_stats.csv".
+// Returns "results.csv" for "results.stats.csv" and "results.hip_stats.csv".
 std::string list_beside(const std::string& path) {
   for (const std::string_view ending : {".stats.csv", ".hip_stats.csv", ".hsa_stats.csv", ".copy_stats.csv"})
     if (path.ends_with(ending)) return path.substr(0, path.size() - ending.size()) + ".csv";

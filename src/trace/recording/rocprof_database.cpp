@@ -1,4 +1,4 @@
-// The database that `rocprof --hip-trace` and `--sys-trace` write: a table for each list.
+// Reads the database that `rocprof --hip-trace` and `--sys-trace` write: a table for each list.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/link_numbers.hpp"
 #include "trace/recording/reader.hpp"
@@ -40,7 +40,7 @@ class RocprofDatabase {
   static RocprofEvents::Place place_of(const SqliteRows& rows) {
     return {rows.integer(kDevice), rows.integer(kQueue), rows.integer(kStream)};
   }
-  // Calls and their work have the same index within a process, which calls do not name: of the first process alone.
+  // Calls and their work share an index within a process, but calls name no process: links only the first process.
   uint32_t link_of(const SqliteRows& rows) {
     const auto index = rows.integer(kIndex), process = rows.integer(kProcess);
     if (process && !first_process_) first_process_ = process;
@@ -69,7 +69,7 @@ class RocprofDatabase {
   std::optional<int64_t> first_process_;
 };
 
-// Short names: a column tells that the table is rocprof's.
+// Table names are short, so a column must show that the table is rocprof's.
 Result<bool> has_lists(SqliteFile& file) {
   for (const std::string table : {"OPS", "HIP", "COPY", "HSA", "A"}) {
     RUNG_TRY(const bool there, file.has_table(table));

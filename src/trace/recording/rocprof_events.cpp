@@ -1,4 +1,4 @@
-// Copies and fills stand in one list, which their names tell apart.
+// Copies and fills share one list; their names distinguish them.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/rocprof_events.hpp"
 
@@ -8,7 +8,7 @@
 namespace rung::trace {
 namespace {
 
-// Some versions keep the quotes of the list that they read.
+// Removes quotes that some versions keep from the list that they read.
 std::string_view unquoted(std::string_view name) {
   return name.size() >= 2 && name.starts_with('"') && name.ends_with('"') ? name.substr(1, name.size() - 2) : name;
 }

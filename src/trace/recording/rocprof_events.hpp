@@ -1,4 +1,4 @@
-// The events of rocprof (v1) of HIP, in whichever form they are written: kernels, copies, calls and ranges.
+// Takes HIP events of rocprof (v1) from any of its forms: kernels, copies, calls and ranges.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -14,7 +14,7 @@ class RocprofEvents {
   struct Times {
     std::optional<int64_t> begin_ns, end_ns;
   };
-  // Where work ran. No stream: its queue; neither: one for all.
+  // The place where work ran. Without a stream its queue counts; without both, one place for all.
   struct Place {
     std::optional<int64_t> device, queue, stream;
   };
@@ -23,7 +23,7 @@ class RocprofEvents {
   };
   RecordingBuilder& builder() { return builder_; }
 
-  // Each false, and counted, where the event is not kept. What is kept is the builder's last event.
+  // Each returns false, and counts the event, if it is not kept. A kept event is the builder's last one.
   bool take_kernel(const Times& times, const Place& place, std::string_view name, uint32_t link = 0);
   bool take_copy(const Times& times, const Place& place, std::string_view name, uint32_t link = 0);
   bool take_call(const Times& times, const Thread& thread, std::string_view name, uint32_t link = 0);

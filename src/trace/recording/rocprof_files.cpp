@@ -1,4 +1,4 @@
-// "PREFIX_KIND.csv", PREFIX often a process's number; by default in a folder named for the host.
+// File names are "PREFIX_KIND.csv", PREFIX often a process's number; by default in a folder named for the host.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/rocprof_files.hpp"
 
@@ -14,9 +14,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMostEntries = 100'000;
-constexpr int kDeepest = 3;  // folders within folders
+constexpr int kDeepest = 3;  // levels of folders
 
-// In the order in which they are read.
+// Kinds are in the order in which they are read.
 constexpr std::string_view kKinds[] = {
     "agent_info",
     "hip_api_trace",

@@ -1,4 +1,4 @@
-// Which CSV files of rocprofv3 belong together: each process writes one for every kind of thing that was traced.
+// Groups CSV files of rocprofv3 by process: each process writes one for every kind of data traced.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -14,8 +14,8 @@ struct ProcessFiles {
   std::vector<std::string> inner;   // calls of HSA
 };
 
-// The files of a folder (and of folders in it), by process; or of the process that the file is of. A file whose name is
-// none of rocprofv3's is alone. Errors: a folder with too many entries.
+// Returns the files of a folder (and its subfolders) by process, or those of the file's process. A file whose name is
+// not rocprofv3's forms a group of its own. Errors: a folder with too many entries.
 Result<std::vector<ProcessFiles>> rocprofv3_files(const std::string& path, bool folder);
 
 }  // namespace rung::trace

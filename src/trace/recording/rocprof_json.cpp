@@ -1,4 +1,4 @@
-// rocprofv3's JSON: for each process tables, then lists of records of each kind.
+// Reads rocprofv3's JSON: for each process, tables, then lists of records of each kind.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/byte_source.hpp"
 #include "trace/recording/json_window.hpp"
@@ -9,7 +9,7 @@ namespace rung::trace {
 namespace {
 
 constexpr std::string_view kRoot = "rocprofiler-sdk-tool";
-constexpr uint64_t kLeastRecordBytes = 300;  // of text, of a record that is kept
+constexpr uint64_t kLeastRecordBytes = 300;  // of text, for a record that is kept
 
 class RocprofDocument {
  public:
@@ -84,7 +84,7 @@ class RocprofDocument {
   RocprofJsonRecorder& recorder_;
 };
 
-// {"rocprofiler-sdk-tool"
+// Recognises {"rocprofiler-sdk-tool".
 bool looks_like_rocprof_json(const TraceFile& file) {
   std::string_view text = file.head;
   const auto skip_blanks = [&] { text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size())); };

@@ -1,4 +1,4 @@
-// Fields are told by their keys; all others are stepped over.
+// Recognises fields by their keys, and skips all others.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/rocprof_json_record.hpp"
 
@@ -8,7 +8,7 @@
 namespace rung::trace {
 namespace {
 
-// In the order of RocprofField.
+// Keys are in the order of RocprofField.
 constexpr std::array<std::string_view, static_cast<size_t>(RocprofField::count)> kKeys{
     "kind",      "operation",    "thread_id",    "correlation_id", "start_timestamp",    "end_timestamp",
     "agent_id",  "queue_id",     "stream_id",    "kernel_id",      "group_segment_size", "workgroup_size",

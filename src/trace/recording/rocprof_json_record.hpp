@@ -1,4 +1,4 @@
-// One record of rocprofv3's JSON, as the texts of its fields: what they mean is the recorder's.
+// One record of rocprofv3's JSON, as the texts of its fields; the recorder interprets them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -10,8 +10,7 @@
 
 namespace rung::trace {
 
-// Fields of all kinds of records and tables; a kernel's "dispatch_info" is taken as if its fields were the record's
-// own.
+// Fields of all kinds of records and tables; fields of a kernel's "dispatch_info" count as the record's own.
 enum class RocprofField : uint8_t {
   kind,
   operation,
@@ -33,15 +32,15 @@ enum class RocprofField : uint8_t {
 };
 
 struct RocprofRecord {
-  std::array<std::string_view, static_cast<size_t>(RocprofField::count)> fields;  // JSON; empty: not there
+  std::array<std::string_view, static_cast<size_t>(RocprofField::count)> fields;  // JSON; empty: missing
   std::string_view operator[](RocprofField field) const { return fields[static_cast<size_t>(field)]; }
 };
 
 Scan scan_record(JsonCursor& cursor, RocprofRecord& record);
 
-// The value of a member in an object's text; empty: none, or no object.
+// Returns the value of a member in an object's text; empty: no such member, or no object.
 std::string_view member_of(std::string_view object, std::string_view key);
-// 5 of 5, "5" and {"handle": 5}: identifiers are written as objects.
+// Returns 5 for 5, "5" and {"handle": 5}: identifiers are written as objects.
 std::optional<uint64_t> handle_of(std::string_view json);
 
 }  // namespace rung::trace

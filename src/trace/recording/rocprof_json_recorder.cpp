@@ -1,4 +1,4 @@
-// A record's list and, among calls, its domain say which event it becomes.
+// A record becomes an event by its list and, among calls, by its domain.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/rocprof_json_recorder.hpp"
 

@@ -1,4 +1,4 @@
-// Records of rocprofv3's JSON -> a recording, one process after another.
+// Turns records of rocprofv3's JSON into a recording, one process after another.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -19,19 +19,18 @@ class RocprofJsonRecorder {
   RocprofJsonRecorder() : builder_("rocprofv3") { tables_.emplace(builder_); }
   void expect(size_t events) { builder_.expect(events); }
 
-  // Tables and correlations are a process's own.
+  // Starts a process, which has its own tables and correlations.
   void begin_process();
   void end_process() { inner_.link(builder_, first_of_process_); }
   RocprofTables& tables() { return *tables_; }
   void take_metadata(std::string_view json);
 
-  // The records of a list of "buffer_records" follow, until the next such call: to be taken where that is true, else to
-  // be skipped.
+  // Begins a list of "buffer_records", until the next such call. True: take its records; false: skip them.
   bool begin_records(std::string_view list);
   void take(const RocprofRecord& record) { (this->*list_->take)(record); }
   void skip_record() { builder_.skip(list_->left_out_as); }
   void skip_counter() { builder_.skip("counters"); }
-  // Errors: no list with times.
+  // Errors: there is no list with times.
   Result<Recording> finish();
 
  private:
@@ -39,7 +38,7 @@ class RocprofJsonRecorder {
   struct List {
     std::string_view name;
     Take take;
-    std::string_view left_out_as;  // where nothing takes its records
+    std::string_view left_out_as;  // if nothing takes its records
   };
   static const List& list_of(std::string_view name);
 

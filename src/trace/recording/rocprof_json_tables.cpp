@@ -1,4 +1,4 @@
-// Rows are small objects; each is scanned for the members that are wanted.
+// Scans each row, a small object, for the members wanted.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/rocprof_json_tables.hpp"
 
@@ -20,9 +20,9 @@ constexpr size_t kMostKernels = 500'000;
 constexpr size_t kMostKinds = 1024;
 constexpr size_t kMostOperations = 100'000;
 constexpr size_t kMostMessages = 1'000'000;
-constexpr uint64_t kGpu = 2;  // of an agent's "type"
+constexpr uint64_t kGpu = 2;  // value of an agent's "type"
 
-// The first member by these names that is a string and not empty.
+// Returns the first of these members that is a non-empty string.
 std::string first_text(std::string_view object, std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys) {
     const std::string_view text = member_of(object, key);

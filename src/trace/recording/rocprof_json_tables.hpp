@@ -1,4 +1,4 @@
-// Facts that rocprofv3's JSON holds once for many records: agents, kernels, names of operations, texts of ranges.
+// Facts that rocprofv3's JSON stores once for many records: agents, kernels, names of operations, texts of ranges.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace rung::trace {
 
-// The tables of one process. Entries beyond a bound are not found; that is counted once for each.
+// The tables of one process. Entries beyond a limit are not found; each is counted once.
 class RocprofTables {
  public:
   struct Agent {
@@ -24,8 +24,7 @@ class RocprofTables {
     uint32_t name = 0;  // in the builder's pool
     uint32_t registers = 0;
   };
-  // A kind of record: its domain and the names of its operations, with their numbers in the pool once they are asked
-  // for.
+  // A kind of record: its domain and the names of its operations, with their numbers in the pool once requested.
   struct Kind {
     std::string domain;
     std::vector<std::pair<std::string, uint32_t>> operations;
@@ -33,20 +32,20 @@ class RocprofTables {
 
   explicit RocprofTables(RecordingBuilder& builder) : builder_(builder) {}
 
-  // An element of "agents", "kernel_symbols", strings' "buffer_records" and strings' "marker_api".
+  // Take an element of "agents", "kernel_symbols", strings' "buffer_records" and strings' "marker_api".
   void take_agent(std::string_view json);
   void take_kernel(std::string_view json);
   void take_kind(std::string_view json);
   void take_message(std::string_view json);
 
   const Agent* agent(uint64_t handle) const;
-  // Without a symbol: "kernel 17".
+  // Returns a kernel; one without a symbol is named "kernel 17".
   Kernel kernel(uint64_t id);
   std::string_view domain(uint64_t kind) const;
-  // The number of the operation's name in the pool; 0: not known.
+  // Returns the number of the operation's name in the pool; 0: unknown.
   uint32_t operation(uint64_t kind, uint64_t number);
   std::string_view operation_text(uint64_t kind, uint64_t number) const;
-  // The number of a range's text; 0: none.
+  // Returns the number of a range's text; 0: none.
   uint32_t message(uint64_t correlation) const;
 
  private:

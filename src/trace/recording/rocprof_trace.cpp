@@ -1,4 +1,4 @@
-// No event says what it started: arrows go from the end of a call to the begin of its work, in whole microseconds.
+// Events do not link calls to work: arrows go from a call's end to its work's start, in whole microseconds.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/rocprof_trace.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMostProcesses = 4096;
 constexpr int64_t kRounded = 1;   // microseconds
-constexpr int kMostAtOnce = 256;  // pieces of work that begin in one of them
+constexpr int kMostAtOnce = 256;  // pieces of work that begin in one microsecond
 
 int64_t us_of(std::string_view json) {
   const auto ns = ns_of_us(json);
@@ -36,7 +36,7 @@ RocprofTrace::Process RocprofTrace::process_of(std::string_view name) {
 
 void RocprofTrace::take(const ChromeEvent& event) {
   const std::string_view phase = inner(event[Field::phase]);
-  if (phase.empty()) return;  // the list begins with an empty one
+  if (phase.empty()) return;  // the list begins with an empty event
   ++taken_;
   if (phase == "M") return take_name(event);
   if (phase == "X") return take_whole(event);
@@ -102,7 +102,7 @@ RocprofTrace::Points RocprofTrace::in_order(const std::vector<Point>& points, bo
   return rows;
 }
 
-// The first that no arrow has led to yet; null: none.
+// Returns the first work to which no arrow has led yet; null: none.
 const RocprofTrace::Point* RocprofTrace::work_at(const std::vector<Point>& row, int64_t us) {
   auto work = std::ranges::lower_bound(row, us - kRounded, {}, &Point::us);
   for (int i = 0; i < kMostAtOnce && work != row.end() && work->us <= us + kRounded; ++i, ++work)
@@ -110,7 +110,7 @@ const RocprofTrace::Point* RocprofTrace::work_at(const std::vector<Point>& row, 
   return nullptr;
 }
 
-// A call may start several pieces of work. An arrow does not end before it begins, for which it may begin in its call.
+// A call may start several pieces of work. An arrow may begin within its call, as it cannot end before it begins.
 void RocprofTrace::link() {
   const Points threads = in_order(calls_, true), rows = in_order(work_, false);
   std::vector<Event>& events = events_.builder().events();

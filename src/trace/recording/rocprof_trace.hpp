@@ -1,4 +1,4 @@
-// Events of the JSON that `rocprof --hip-trace` writes -> a recording: rows are told by the names of their processes.
+// Turns events of the JSON of `rocprof --hip-trace` into a recording: the names of processes identify rows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -20,7 +20,7 @@ class RocprofTrace {
   void expect(size_t events) { events_.builder().expect(events); }
   void take(const ChromeEvent& event);
   void take_devices(std::string_view) {}
-  // Errors: events, but no lists that are known.
+  // Errors: there are events, but no known lists.
   Result<Recording> finish();
 
  private:
@@ -29,7 +29,7 @@ class RocprofTrace {
     Row row = Row::other;
     int64_t device = 0;
   };
-  // Where the builder's event or an end of an arrow lies, in the microseconds of the file's own clock.
+  // The place of the builder's event or an arrow's end, in microseconds of the file's own clock.
   struct Point {
     int64_t row = 0, thread = 0, us = 0, until_us = 0;
     size_t event = 0;

@@ -1,4 +1,4 @@
-// The JSON that `rocprof --hip-trace` and `--sys-trace` write beside their lists: numbers are strings.
+// Reads the JSON that `rocprof --hip-trace` and `--sys-trace` write beside their lists: numbers are strings.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/chrome_document.hpp"
 #include "trace/recording/reader.hpp"
@@ -7,7 +7,7 @@
 namespace rung::trace {
 namespace {
 
-// Its rows are named before the first event.
+// Looks for names of rows, which precede the first event.
 bool looks_like_rocprof_trace(const TraceFile& file) {
   const std::string_view text = chrome_text(file.head);
   for (const std::string_view name : {"\"CPU HIP API\"", "\"CPU HSA API\"", "\"Markers and Ranges\"", "\"BeginNs\""})

@@ -1,4 +1,4 @@
-// rocprofv3's CSV: a folder with a process's files, or one of them, which stands for all of that process.
+// Reads rocprofv3's CSV: a folder with a process's files, or one file, which stands for all of its process.
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 #include <optional>

@@ -1,5 +1,5 @@
-// Opened as a file that nobody changes, so that SQLite takes no lock and looks for no journal. An authorizer allows
-// reading columns of tables, and nothing else.
+// Opens the database as an immutable file, so that SQLite takes no lock and looks for no journal. An authorizer allows
+// only reading columns of tables.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/sqlite_file.hpp"
 
@@ -15,19 +15,19 @@ namespace rung::trace {
 namespace {
 
 constexpr std::string_view kMagic{"SQLite format 3\0", 16};
-constexpr uint64_t kLeastRowBytes = 4;  // of a row that lies in the file
+constexpr uint64_t kLeastRowBytes = 4;  // for a row in the file
 constexpr uint64_t kRowsBetweenChecks = 64;
 constexpr uint64_t kLeastPageBytes = 512;
-constexpr uint64_t kVisitsOfPage = 16;  // in one pass over a table; each leaf takes one, and one for what overflows
+constexpr uint64_t kVisitsOfPage = 16;  // in one pass over a table; each leaf takes one, and one for overflow
 constexpr uint64_t kFreeVisits = 4096;
 
-// Steps of SQLite's machine while it reads what tables there are, about ten for each.
+// Steps of SQLite's virtual machine while it reads the list of tables, about ten for each.
 constexpr int kStepsBetweenCounts = 1000;
 constexpr int kMostSchemaCounts = 200;
 
 int stop_after_many(void* count) { return ++*static_cast<int*>(count) > kMostSchemaCounts ? 1 : 0; }
 
-// "file:" names take escapes, and what follows '?' are options.
+// Names after "file:" take escapes, and options follow '?'.
 std::string uri_of(const std::string& path) {
   std::string uri = path.starts_with('/') ? "file://" : "file:";
   for (const char c : path) {
@@ -38,8 +38,8 @@ std::string uri_of(const std::string& path) {
   return uri + "?immutable=1";
 }
 
-// Rows that a writer has not moved into the file yet are part of the database, and SQLite would have to write to take
-// them in.
+// Refuses a write-ahead log: its rows are part of the database but not in the file yet, and SQLite would have to write
+// to take them in.
 Status expect_no_write_ahead_log(const std::string& path) {
   constexpr std::string_view kLogMagic = "\x37\x7f\x06";
   constexpr uint64_t kHeaderBytes = 32;
@@ -55,20 +55,20 @@ Status expect_no_write_ahead_log(const std::string& path) {
       path, log);
 }
 
-// SQLite's question whether a statement may do something; the further arguments say to what.
+// Answers SQLite whether a statement may perform an action; further arguments name its object.
 constexpr auto allow_reading_tables = [](void*, int action, const char* name, auto...) -> int {
   if (action == SQLITE_SELECT || action == SQLITE_READ) return SQLITE_OK;
   return action == SQLITE_PRAGMA && name && std::string_view(name) == "table_info" ? SQLITE_OK : SQLITE_DENY;
 };
 
-// A name between double quotes, in which one is written twice.
+// Puts a name between double quotes, and doubles quotes within it.
 std::string in_quotes(std::string_view name) {
   std::string text = "\"";
   for (const char c : name) text += c == '"' ? "\"\"" : std::string(1, c);
   return text + '"';
 }
 
-// SQLite's message of an error may quote the file.
+// Returns SQLite's error message, which may quote the file.
 std::string message_of(sqlite3* database) {
   std::string text(std::string_view(sqlite3_errmsg(database)).substr(0, 200));
   for (char& c : text)
@@ -117,7 +117,7 @@ Status SqliteFile::distrust() {
   sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kMostValueBytes);
   sqlite3_limit(database, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
   sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
-  int schema_counts = 0;  // they load the schema
+  int schema_counts = 0;  // the pragmas load the schema
   sqlite3_progress_handler(database, kStepsBetweenCounts, stop_after_many, &schema_counts);
   for (const char* pragma : {"PRAGMA cell_size_check=ON", "PRAGMA mmap_size=0", "PRAGMA cache_size=-8192",
                              "PRAGMA temp_store=MEMORY", "PRAGMA query_only=ON"})
@@ -142,7 +142,7 @@ Result<SqliteRows> SqliteFile::prepare(const std::string& sql, const std::string
   return rows;
 }
 
-// A root page: views and virtual tables have none.
+// Lists tables with a root page: views and virtual tables have none.
 Result<std::vector<std::string>> SqliteFile::tables() {
   RUNG_TRY(SqliteRows rows, prepare("SELECT type, name, rootpage FROM sqlite_master", "its schema"));
   rows.places_ = {0, 1, 2};
@@ -184,14 +184,14 @@ Result<SqliteRows> SqliteFile::read(const std::string& table, std::span<const st
     if (has) list += (list.empty() ? "" : ", ") + in_quotes(column);
   }
   if (list.empty()) return bad_file("'{}': table {} has none of the columns that are read", path_, table);
-  // An index could be read in the table's place, and say something else.
+  // An index could be read instead of the table, and hold other data.
   RUNG_TRY(SqliteRows rows,
            prepare(fmt::format("SELECT {} FROM {} NOT INDEXED", list, in_quotes(table)), "table " + table));
   rows.places_ = std::move(places);
   return rows;
 }
 
-// A damaged tree can name the same page again and again.
+// A damaged tree can name the same page repeatedly.
 Status SqliteRows::check_bounds() {
   if (rows_ > file_bytes_ / kLeastRowBytes)
     return bad_file("{}: damaged: more than {} rows in {} bytes", where_, rows_ - 1, file_bytes_);

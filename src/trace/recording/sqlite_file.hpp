@@ -1,5 +1,5 @@
-// An SQLite database that somebody gave us, read with distrust: nothing is written beside it, no code of its own
-// (views, triggers, functions, virtual tables) runs, and what is read is bounded by what the file can hold.
+// Reads an untrusted SQLite database: nothing is written beside it, none of its code (views, triggers, functions,
+// virtual tables) runs, and reading is bounded by what the file can hold.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -17,14 +17,14 @@ struct sqlite3_stmt;
 
 namespace rung::trace {
 
-// The rows of a table, in the order in which they lie. Columns are numbered as they were asked for.
+// The rows of a table, in stored order. Columns are numbered as requested.
 class SqliteRows {
  public:
-  // False: the end. Errors: damage, a value beyond kMostValueBytes, more rows or pages than the file can hold.
+  // Returns false at the end. Errors: damage, a value beyond kMostValueBytes, more rows or pages than the file holds.
   Result<bool> next();
-  // None: the table has no such column, or the value is no whole number.
+  // Returns none if the table has no such column, or the value is no whole number.
   std::optional<int64_t> integer(size_t column) const;
-  // Empty: the table has no such column, or the value is no text. Valid until the next call of next().
+  // Returns empty if the table has no such column, or the value is no text. Valid until the next call of next().
   std::string_view text(size_t column) const;
   bool has(size_t column) const { return places_[column] >= 0; }
 
@@ -36,7 +36,7 @@ class SqliteRows {
   Status check_bounds();
 
   std::unique_ptr<sqlite3_stmt, Finalizer> statement_;
-  std::vector<int> places_;  // of the columns that were asked for; -1: not there
+  std::vector<int> places_;  // of the requested columns; -1: missing
   std::string where_;        // "'x.sqlite': table NVTX_EVENTS"
   uint64_t file_bytes_ = 0, rows_ = 0;
 };
@@ -46,14 +46,14 @@ class SqliteFile {
   static constexpr int kMostValueBytes = 4 << 20;
   static bool looks_like(std::string_view head);
 
-  // Errors: those of open_regular_file(), a packed file, one that is no database.
+  // Errors: those of open_regular_file(), a compressed file, one that is no database.
   static Result<SqliteFile> open(const std::string& path);
 
-  // Names of the tables of rows. Views and virtual tables are none.
+  // Returns the names of ordinary tables, without views and virtual tables.
   Result<std::vector<std::string>> tables();
-  // Is it there, as a table of rows?
+  // Returns whether it exists as an ordinary table.
   Result<bool> has_table(const std::string& name);
-  // Columns that the table has not are allowed. Errors: no such table, none of the columns, damage.
+  // Reads a table; columns that it lacks are allowed. Errors: no such table, none of the columns, damage.
   Result<SqliteRows> read(const std::string& table, std::span<const std::string_view> columns);
   const std::string& path() const { return path_; }
 

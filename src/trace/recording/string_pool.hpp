@@ -1,4 +1,4 @@
-// Strings kept once each and named by number.
+// Keeps each string once and names it by number.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace rung::trace {
 class StringPool {
  public:
   StringPool() { number_of(""); }
-  // The views of the map point into the strings, which a move leaves in place and a copy would not.
+  // The map's views point into the strings; a move keeps these in place, a copy would not.
   StringPool(StringPool&&) = default;
   StringPool& operator=(StringPool&&) = default;
   StringPool(const StringPool&) = delete;
@@ -34,7 +34,7 @@ class StringPool {
   size_t size() const { return texts_.size(); }
 
  private:
-  std::deque<std::string> texts_;  // a deque: its elements stay where they are
+  std::deque<std::string> texts_;  // a deque, so its elements stay in place
   std::unordered_map<std::string_view, uint32_t> numbers_;
 };
 

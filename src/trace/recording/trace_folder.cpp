@@ -1,4 +1,4 @@
-// Files are told by their content; names only say which of two say the same.
+// Recognises files by content; names only decide between two files with the same data.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/trace_folder.hpp"
 
@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 constexpr size_t kMostFiles = 1024;
 constexpr std::string_view kXplane = ".xplane.pb", kTraceJson = ".trace.json.gz";
 
-// The session that began last; the folder itself where there is none.
+// Returns the session that began last; the folder itself if it has no sessions.
 fs::path last_session(const fs::path& folder) {
   std::error_code error;
   fs::path last = folder;
@@ -29,7 +29,7 @@ fs::path last_session(const fs::path& folder) {
   return last;
 }
 
-// A host's trace.json stands beside its xplane.pb, which holds all events.
+// A host's trace.json lies beside its xplane.pb, which holds all events.
 bool has_better(const std::vector<std::string>& files, const std::string& file) {
   if (!file.ends_with(kTraceJson)) return false;
   const std::string better = file.substr(0, file.size() - kTraceJson.size()) + std::string(kXplane);

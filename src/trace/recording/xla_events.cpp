@@ -1,4 +1,4 @@
-// Details are words of the form "key:value" between blanks.
+// Details are words of the form "key:value", separated by blanks.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/xla_events.hpp"
 
@@ -17,7 +17,7 @@ std::optional<int64_t> number_in_front(std::string_view text) {
   return error == std::errc() && value >= 0 ? std::optional(value) : std::nullopt;
 }
 
-// "128,1,1" of "block:" in "regs:32 block:128,1,1 occ_pct:100".
+// Returns "128,1,1" for "block:" in "regs:32 block:128,1,1 occ_pct:100".
 std::string_view value_of(std::string_view details, std::string_view key) {
   for (size_t at = details.find(key); at != details.npos; at = details.find(key, at + 1)) {
     if (at > 0 && details[at - 1] != ' ') continue;
@@ -52,7 +52,7 @@ MemoryKind memory_kind(std::string_view word) {
   return word == "device" || word == "array" ? MemoryKind::device : MemoryKind::unknown;
 }
 
-// "MemcpyH2D" with "kind_src:pageable kind_dst:device size:4096".
+// Reads "MemcpyH2D" with "kind_src:pageable kind_dst:device size:4096".
 CopyShape copy_of(std::string_view name, std::string_view details) {
   CopyShape shape = copy_shape(name, number_in_front(value_of(details, "size:")).value_or(-1));
   shape.host_to_device |= name.find("H2D") != name.npos;
@@ -64,7 +64,7 @@ CopyShape copy_of(std::string_view name, std::string_view details) {
 
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 
-// "cuLaunchKernel", "cudaMemcpyAsync", "hipModuleLaunchKernel".
+// Recognises "cuLaunchKernel", "cudaMemcpyAsync", "hipModuleLaunchKernel".
 bool is_call(std::string_view name) {
   for (const std::string_view prefix : {"cuda", "cu", "hip"})
     if (name.starts_with(prefix) && name.size() > prefix.size() && is_upper(name[prefix.size()])) return true;

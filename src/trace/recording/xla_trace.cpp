@@ -1,4 +1,4 @@
-// The trace.json.gz that JAX's profiler writes beside its xplane.pb: Chrome's JSON, its rows told by their names.
+// Reads the trace.json.gz that JAX's profiler writes beside its xplane.pb: Chrome's JSON with named rows.
 // SPDX-License-Identifier: Apache-2.0
 #include <unordered_map>
 
@@ -18,7 +18,7 @@ std::string text_of(std::string_view json) {
 
 int64_t number_of(std::string_view json) { return integer_of(json).value_or(0); }
 
-// Names of rows come before events.
+// Rows are named before events.
 class XlaTrace {
  public:
   void expect(size_t events) { events_.builder().expect(events); }
@@ -26,7 +26,7 @@ class XlaTrace {
 
   void take(const ChromeEvent& event) {
     const std::string_view phase = inner(event[Field::phase]);
-    if (phase.empty()) return;  // the list ends with an empty one
+    if (phase.empty()) return;  // the list ends with an empty event
     if (phase == "M") return take_name(event);
     if (phase == "X") return take_whole(event);
     events_.builder().skip(phase == "C" ? "counters" : "events of phases that are not known");

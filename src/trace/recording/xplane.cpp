@@ -1,4 +1,4 @@
-// The xplane.pb that JAX's profiler writes: planes of devices and of the host, whose lines are streams and threads.
+// Reads the xplane.pb of JAX's profiler: planes of devices and of the host, whose lines are streams and threads.
 // SPDX-License-Identifier: Apache-2.0
 #include <unordered_map>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMostPlaneBytes = size_t{1} << 30;
 constexpr uint64_t kLeastEventBytes = 24;
-constexpr size_t kMostNames = 2'000'000;  // of a plane
+constexpr size_t kMostNames = 2'000'000;  // in a plane
 constexpr int64_t kPsPerNs = 1000;
 constexpr std::string_view kNoName = "(no name)";
 
@@ -25,7 +25,7 @@ struct Stat {
   int64_t number = 0;
 };
 
-// A plane's texts stand behind its lines.
+// A plane's texts come after its lines.
 class Plane {
  public:
   explicit Plane(std::string_view message) : message_(message) {
@@ -134,7 +134,7 @@ struct Line {
   }
 };
 
-// No sum of what a file says overflows: the builder refuses negative times.
+// Adds times from a file without overflow; the builder refuses negative times.
 std::optional<int64_t> sum_of(int64_t start_ns, int64_t offset_ps) {
   int64_t sum = 0;
   if (__builtin_add_overflow(start_ns, offset_ps / kPsPerNs, &sum)) return std::nullopt;
@@ -145,7 +145,7 @@ class XPlaneReader {
  public:
   XlaEvents& events() { return events_; }
 
-  // Throws what protozero throws.
+  // Throws protozero's exceptions.
   void take(std::string_view message) {
     const Plane plane(message);
     ++plane_;
@@ -238,7 +238,7 @@ class XPlaneReader {
   int64_t plane_ = 0;
 };
 
-// "/host:CPU" of a plane's first bytes: its number, then its name.
+// Returns "/host:CPU" from a plane's first bytes, which hold its number, then its name.
 std::string_view first_name(std::string_view head) {
   std::string_view name;
   try {
@@ -246,7 +246,7 @@ std::string_view first_name(std::string_view head) {
     if (!space.next() || space.tag_and_type() != bytes(xplane::kPlane)) return {};
     const size_t begin = static_cast<size_t>(space.data().data() - head.data());
     size_t at = begin;
-    while (at < head.size() && (head[at] & '\x80') != 0) ++at;  // the plane's length
+    while (at < head.size() && (head[at] & '\x80') != 0) ++at;  // skips the plane's length
     const std::string_view plane = head.substr(std::min(at + 1, head.size()));
     protozero::pbf_reader reader(plane.data(), plane.size());
     if (!reader.next()) return {};
