@@ -248,10 +248,9 @@ class Lowering {
   // An output needs a whole dense buffer of its own: any other value (a view, an input, a constant, a value already
   // output under another name) is copied.
   Status add_output(const Output& output) {
-    if (const Type& type = graph_.type(output.node); type.elements() == 0)
-      return plan_.outputs.push_back({output.name, type, new_buffer(0)}), Status{};
-    PlanOperand from = operand_of(output.node);
     const Type& type = graph_.type(output.node);
+    if (type.elements() == 0) return plan_.outputs.push_back({output.name, type, new_buffer(0)}), Status{};
+    PlanOperand from = operand_of(output.node);
     const bool taken = is_output_buffer(from.index);
     bool own = from.region == Region::buffer && !graph_.as<Input>(output.node) && from.offset == 0 &&
                from.view.contiguous() && plan_.buffers[from.index].bytes == type.bytes() && !taken &&
