@@ -33,8 +33,8 @@ std::optional<std::vector<int64_t>> index_values(const Graph& graph, NodeId id);
 // Returns whether indices[i] == indices[0] + i for all i, and there are any.
 bool is_contiguous(const std::vector<int64_t>& indices);
 
-// These add views that compose with the views they read: no reshape of a reshape, no transpose that does nothing. They
-// stand at the graph's insertion point.
+// The views that these functions add compose with the views they read: no reshape of a reshape, no transpose that does
+// nothing. They stand at the graph's insertion point.
 NodeId reshaped(Graph& graph, NodeId x, const Shape& shape, const std::string& label = {});
 NodeId transposed(Graph& graph, NodeId x, const Dims& permutation, const std::string& label = {});
 NodeId cast_to(Graph& graph, NodeId x, DType dtype);
