@@ -104,7 +104,7 @@ struct Prepared {
   }
 };
 
-// Does the epilogue of `apart` on the sums, which lie where the library wrote them.
+// Applies the epilogue of `apart` to the sums, which lie where the library wrote them.
 void finish(const Call& call, const Slice& slice, float* sums) {
   const Problem& problem = call.problem;
   const LinearShape shape(problem);

@@ -116,7 +116,7 @@ struct LanePiece {
         piece(call.part % pieces) {}
 };
 
-// Does the first phase: the first piece of each lane copies the lane's share of x, which takes a microsecond or two.
+// Runs the first phase: the first piece of each lane copies the lane's share of x, which takes a microsecond or two.
 void copy_x(const PackedPlan& plan, const Call& call) {
   const LanePiece own(call);
   if (own.piece > 0) return;
