@@ -20,7 +20,7 @@
 //   f8e4m3, f8e5m2, kFnuz               names of formats of 8 bits, as base/float8.hpp defines them: OCP's or, where
 //                                       kFnuz is set, those without infinities and -0
 //   pack_4<F>(x), unpack_4<F>(word)     four such elements in a word, the first one lowest, from and to a float4:
-//                                       rounded to nearest even, saturated, infinities too; a NaN stays one, of any sign
+//                                       rounded to nearest even, saturated, infinities too; a NaN stays, of any sign
 //   WordPair, WordQuad                  8 and 16 bytes that are only moved
 //   store_first(to, array, count)       the first `count` elements of an array in registers
 // Fast math

@@ -60,7 +60,7 @@ __device__ void store_result(const ReduceArguments& a, const Begin& begin, const
   store_as<T>(a.out, a.out_type, begin.out, value);
 }
 
-// A block reduces a line: each thread makes its loads one after another, so a block is faster than a single warp.
+// A block reduces a line: a thread's loads follow each other, and many threads with few loads are faster than one warp.
 template <class T>
 __device__ void along_threads(const ReduceArguments& a) {
   __shared__ Room<Partial<T>, kMaxWarps> room;

@@ -16,7 +16,7 @@ namespace rung::gpu {
 #define RUNG_FEW_NAMES_12 RUNG_FEW_NAMES_8 ", %8, %9, %10, %11"
 #define RUNG_FEW_NAMES_16 RUNG_FEW_NAMES_12 ", %12, %13, %14, %15"
 
-// c[64,n] = a[64,16] b[16,n], or += ; both have descriptors; b's rows are along the 16, and a's too unless `transposed`.
+// c[64,n] = a[64,16] b[16,n], or += ; both have descriptors; b's rows run along the 16, a's too unless `transposed`.
 template <class T, int transposed>
 __device__ inline void multiply_few(FragmentC (&c)[2], uint64_t a, uint64_t b, int accumulate) {
   if constexpr (kIsBf16<T>)
