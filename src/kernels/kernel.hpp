@@ -70,7 +70,7 @@ struct Split {
 enum class Role : uint8_t {
   fast,
   library,   // calls a GEMM library; an op's first such row is its baseline, and always a candidate
-  fallback,  // slow, for problems that no other row takes: a copy of operands for another row is better, a fusion worse
+  fallback,  // slow, takes what no other row does: copying operands for another row is better, no fusion is worth it
 };
 
 struct Kernel {

@@ -17,7 +17,7 @@ struct SensorReading {
   double sm_mhz = kNotTold, memory_mhz = kNotTold, celsius = kNotTold;
   double power_w = kNotTold, power_limit_w = kNotTold;
   double energy_j = kNotTold;                // since some moment in the past
-  std::vector<std::string_view> throttling;  // what holds the clocks below what the load wants, in words
+  std::vector<std::string_view> throttling;  // the reasons for clocks below the load's demand, in words
 };
 
 struct DeviceLoad {

@@ -23,8 +23,8 @@ namespace {
 
 constexpr double kMostOthers = 0.05, kMostStolen = 0.01, kMostThrottled = 0.01, kMostPreemptions = 20,
                  kLeastClock = 0.95;
-// The system counts processor time in ticks of 10 ms and charges each to whoever runs at its end, so fewer than five
-// ticks count as none.
+// The system counts processor time in ticks of 10 ms and charges each to the program that runs at its end: fewer than
+// five ticks count as none.
 constexpr double kLeastSeconds = 0.05;
 
 double tick_s() { return 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK)); }

@@ -43,10 +43,10 @@ struct RatioEstimate {
 // small. Fewer than 6 pairs cannot give 95 %: the interval then is everything.
 RatioEstimate estimate_ratio(std::span<const double> a, std::span<const double> b);
 
-// The same estimate with an interval that may be looked at after every pair, to stop as soon as it is clear of 1: with
-// 99 % the true ratio is in all the intervals of a growing list of pairs at once. (Stopping as soon as the interval of
-// estimate_ratio() clears 1 calls too many ties wins: each look is another chance.) The interval is the overlap of two
-// such sequences of intervals, 0.5 % each:
+// Returns the same estimate with an interval that may be looked at after every pair, to stop when it is clear of 1.
+// With 99 % the true ratio is in all the intervals of a growing list of pairs at once. (Stopping as soon as the
+// interval of estimate_ratio() clears 1 calls too many ties wins: each look is another chance.) The interval is the
+// overlap of two such sequences of intervals, 0.5 % each:
 //   - The intervals of the mean log ratio, if the log ratio of one pair is sub-Gaussian of this scale: Robbins' normal
 //     mixture ("Statistical methods related to the law of the iterated logarithm", 1970; Howard et al., "Time-uniform,
 //     nonparametric, nonasymptotic confidence sequences", 2021). They decide large factors in a pair or two. Noise

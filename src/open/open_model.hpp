@@ -1,4 +1,4 @@
-// Opens what a path names: a model directory becomes a subject to climb or build, a plan file (*.rung) a plan to run.
+// Opens a path: a model directory becomes a subject to climb or build, a plan file (*.rung) a plan to run.
 // All ways into the library go through here.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,4 +1,4 @@
-// Merges common subexpressions: one node is kept of those that compute the same from the same operands.
+// Merges common subexpressions: nodes that compute the same from the same operands become one.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <unordered_map>

@@ -1,4 +1,4 @@
-// Moves RMS norms between linears into them: the producer of a sum leaves its squares, and the norm's readers apply it.
+// Moves RMS norms between linears into them: the first linear leaves scaled sums and squares, its readers apply these.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>

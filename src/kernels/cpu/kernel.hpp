@@ -16,7 +16,7 @@ struct Call {
   const void* const* inputs;  // by operand; a packed operand points to the result of pack()
   void* output;               // results_of(problem) gives the place of each result in it
   void* scratch;              // scratch_bytes(), 64-byte aligned, shared by all parts; contents undefined
-  const void* state;          // what prepare() returned
+  const void* state;          // the result of prepare()
   std::atomic<Fault>* fault;  // set if operands' values cannot be used
   int parts = 1, part = 0, phase = 0;
   int thread = 0;  // of problem.threads; a thread's calls never overlap, so each thread may have its own scratch

@@ -14,7 +14,7 @@ struct Call {
   const Address* inputs;  // by operand, at multiples of Kernel::alignment; a packed one points to the result of pack()
   Address output;         // at a multiple of kBufferAlignment; results_of(problem) gives each result's place in it
   Address scratch;        // scratch_bytes() at a multiple of kBufferAlignment; contents undefined
-  const void* state;      // what prepare() returned
+  const void* state;      // the result of prepare()
   Address fault;          // of a Fault, which is set if operands' values cannot be used
   Queue& queue;
   Gpu& gpu = queue.gpu();

@@ -1,4 +1,4 @@
-// The configurations of the matrix-instruction attention kernel, as it is built and the host launches it.
+// The configurations of the matrix-instruction attention kernel, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"

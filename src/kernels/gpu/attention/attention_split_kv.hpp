@@ -1,4 +1,4 @@
-// The configurations and arguments of the attention kernel for few queries, as it is built and the host launches it.
+// The configurations and arguments of the attention kernel for few queries, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/attention/attention_wgmma.hpp"

@@ -1,4 +1,4 @@
-// The configurations and arguments of the warpgroup attention kernel, as it is built and the host launches it.
+// The configurations and arguments of the warpgroup attention kernel, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "device/gpu/tile_map.hpp"

@@ -1,4 +1,4 @@
-// Copies of several ranges of memory in one launch, for a plan's inputs and outputs: each copy by the driver takes the
+// Copies of several ranges of memory in one launch, to and from a plan's buffers: each copy by the driver takes the
 // host as long as a launch.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
