@@ -1,4 +1,4 @@
-// Extents of operands through their strides.
+// Computes the extents of operands through their strides.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/access.hpp"
 
@@ -11,7 +11,7 @@
 namespace rung {
 namespace {
 
-// Rows of a GPU count positions of the result, and each axis, in 31 bits.
+// GPU rows count positions of the result, and each axis, in 31 bits.
 Status check_counts(const Kernel& kernel, const Operand& operand, bool positions) {
   if (!kernel.enqueue) return {};
   const bool long_axis =
@@ -21,7 +21,7 @@ Status check_counts(const Kernel& kernel, const Operand& operand, bool positions
   return {};
 }
 
-// Elements from the first to past the last; nullopt if a stride is negative or out of range.
+// Returns the elements from the first to past the last; nullopt if a stride is negative or out of range.
 std::optional<uint64_t> reach_of(const Operand& operand) {
   uint64_t last = 0;
   for (int axis = 0; axis < operand.shape.rank(); ++axis) {

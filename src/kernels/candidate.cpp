@@ -9,7 +9,7 @@
 namespace rung {
 namespace {
 
-// The first few of a long list, and how many more there are.
+// Lists the first values of a tunable, and how many more there are.
 std::string listed(const Tunable& tunable) {
   constexpr size_t kMost = 16;
   std::vector<std::string> shown;
@@ -19,7 +19,7 @@ std::string listed(const Tunable& tunable) {
   return fmt::format("{}{}", fmt::join(shown, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-// Does it offer these values of its parameters, or are none of them given?
+// Accepts if the tunable offers the given values of its parameters, or if none of them is given.
 Verdict offers(const Kernel& kernel, const Tunable& tunable, const Params& params) {
   std::vector<std::string> got;
   for (std::string_view name : tunable.names)

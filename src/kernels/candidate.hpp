@@ -1,4 +1,4 @@
-// A kernel row with values of its parameters: what a recipe names and the tuner tries.
+// A candidate: a kernel row with values of its parameters, which a recipe names and the tuner tries.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/choice.hpp"
@@ -12,7 +12,7 @@ struct KernelCandidate {
   KernelChoice choice() const { return {std::string(kernel->name), params}; }
 };
 
-// Parameters that come from a file: each must be one that the kernel offers for the problem, at a value that it offers.
+// Accepts parameters from a file if the kernel offers each of them for the problem, at its value.
 Verdict takes_params(const Target& target, const Kernel& kernel, const Problem& problem, const Params& params);
 
 }  // namespace rung

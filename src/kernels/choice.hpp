@@ -1,4 +1,4 @@
-// Which kernel row runs a problem, and the tuner's parameters for it.
+// The choice of a kernel row for a problem, with the tuner's parameters for the row.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace rung {
 
-// The tuner's parameters by name; one that is absent has the kernel's default.
+// The tuner's parameters by name; an absent parameter has the kernel's default.
 using Params = std::map<std::string, int64_t, std::less<>>;
 
 struct KernelChoice {

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Json converts numbers silently, 1.5 to 1; here a whole number must be one, and fit.
+// The JSON library converts numbers silently, such as 1.5 to 1; here a number must be whole, and fit.
 bool is_int64(const Json& json) {
   return json.is_number_unsigned() ? std::in_range<int64_t>(json.get<uint64_t>()) : json.is_number_integer();
 }

@@ -8,12 +8,12 @@
 
 namespace rung {
 
-// {"kernel": "linear_tiled", "params": {"tile": 642}}
+// Writes {"kernel": "linear_tiled", "params": {"tile": 642}}.
 nlohmann::json to_json(const KernelChoice& choice);
-// Without `params` where there are none: for recipes, which a person edits, and plans, which hold thousands.
+// Leaves out `params` if there are none: for recipes, which a person edits, and plans, which hold thousands of choices.
 nlohmann::json to_short_json(const KernelChoice& choice);
-// Reads a choice of either form; other fields of the object are the caller's. Errors name the field, what was got and
-// what was wanted.
+// Reads a choice of either form; other fields of the object are the caller's. Errors name the field, the value got and
+// the value wanted.
 Result<KernelChoice> choice_from_json(const nlohmann::json& json);
 
 }  // namespace rung

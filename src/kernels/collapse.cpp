@@ -12,7 +12,7 @@ struct Axis {
   std::vector<int64_t> strides;
 };
 
-// Whether stepping past the end of `inner` is one step of `outer`, for every operand.
+// Returns whether a step past the end of `inner` is one step of `outer`, for every operand.
 bool continues(const Axis& outer, const Axis& inner) {
   for (size_t i = 0; i < inner.strides.size(); ++i)
     if (outer.strides[i] != inner.strides[i] * inner.size) return false;

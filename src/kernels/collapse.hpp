@@ -10,7 +10,7 @@ namespace rung {
 
 inline constexpr int kMaxLoopOperands = 9;
 
-// Plain numbers, for kernels compiled for an instruction set: `outer` axes, then one inner axis.
+// The loops in plain numbers, for kernels compiled for an instruction set: `rank` outer axes, then one inner axis.
 struct Loops {
   int operands = 0, rank = 0;  // rank counts the outer axes
   int64_t shape[Dims::kMaxRank] = {};
@@ -19,9 +19,9 @@ struct Loops {
   int64_t outer = 1;  // product of the outer axes
 };
 
-// All strides have shape's rank.
+// Merges axes into loops; all strides have the rank of `shape`.
 Loops collapse(const Shape& shape, std::span<const Strides> strides);
-// The same with the inner axis made one more outer axis, and an inner one of a single element.
+// Merges axes, too, but makes the inner axis one more outer axis; the inner axis then has a single element.
 Loops collapse_outer(const Shape& shape, std::span<const Strides> strides);
 
 }  // namespace rung

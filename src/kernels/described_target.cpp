@@ -1,4 +1,4 @@
-// The rows of a described GPU, without a vendor's library.
+// Makes the target of a described GPU, without a vendor's library.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/described_target.hpp"
 
@@ -24,7 +24,7 @@ Result<const Target*> described_target(const gpu::Card& card) {
   RUNG_TRY(auto opened, gpu::Gpu::open(gpu::described_runtime(), index));
   const std::string word(card.word);
   const Machine machine(cpu::cpu_info(), opened->info());
-  // Never destroyed, as the targets of real devices.
+  // The target is never destroyed, like the targets of real devices.
   return known[&card] = new Target{.kind = word,
                                    .name = word,
                                    .fingerprint = word,

@@ -1,4 +1,4 @@
-// A target for a GPU that is not there: plans can be built for it, and what they launch can be asked.
+// A target for a GPU that is not there: plans can be built for it, and asked for their launches.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "device/gpu/cards.hpp"
@@ -6,7 +6,7 @@
 
 namespace rung {
 
-// Opened once, alive until the process ends. Errors: this build has no kernels for it.
+// Opens the target once; it lives until the process ends. Errors: this build has no kernels for the GPU.
 Result<const Target*> described_target(const gpu::Card& card);
 
 }  // namespace rung

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kEmulated = "emu:";
 
-// "emu:gfx942, emu:gfx950"
+// Returns a list such as "emu:gfx942, emu:gfx950".
 std::string emulated_words() {
   std::string words;
   for (const amdgpu::TargetInfo& info : amdgpu::kTargets)
@@ -18,14 +18,14 @@ std::string emulated_words() {
   return words.substr(2);
 }
 
-// "cuda, cuda:NUMBER, hip, hip:NUMBER"
+// Returns "cuda, cuda:NUMBER, hip, hip:NUMBER".
 std::string numbered_words() {
   std::string words;
   for (std::string_view kind : kNumberedKinds) words += fmt::format(", {0}, {0}:NUMBER", kind);
   return words.substr(2);
 }
 
-// "", the first, or ":NUMBER".
+// Parses "", which is the first device, or ":NUMBER".
 std::optional<int> index_of(std::string_view rest) {
   if (rest.empty()) return 0;
   int index = 0;

@@ -12,25 +12,25 @@
 namespace rung {
 
 struct DeviceWord {
-  std::string word;  // as it was given
+  std::string word;  // as given
   std::string kind;  // as Target::kind
   int index = 0;     // among the devices of that kind
 
-  std::optional<amdgpu::Target> emulated() const;  // what this processor plays
+  std::optional<amdgpu::Target> emulated() const;  // the GPU that the emulator runs; none: a real device
   friend bool operator==(const DeviceWord&, const DeviceWord&) = default;
 };
 
-// The kinds of which a machine may have several: NVIDIA's GPUs by the CUDA driver, AMD's by the HIP runtime.
+// The kinds of devices of which a machine may have several: NVIDIA's GPUs by the CUDA driver, AMD's by the HIP runtime.
 inline constexpr std::string_view kNumberedKinds[] = {"cuda", "hip"};
 
-// Errors (wrong usage): another word.
+// Parses the word of a device. Errors (wrong usage): another word.
 Result<DeviceWord> parse_device(std::string_view word);
 
-// The kind of the device that a Target::fingerprint or Plan::device tells: it comes first.
+// Returns the kind of device in a Target::fingerprint or Plan::device, which is its first word.
 std::string_view kind_of_fingerprint(std::string_view fingerprint);
-// The first device of that kind. Nullopt: it is none that rung knows.
+// Returns the first device of the fingerprint's kind. Nullopt: rung does not know the kind.
 std::optional<DeviceWord> first_of_fingerprint(std::string_view fingerprint);
-// Does it count instructions where others take time (GpuInfo::counts_instructions)?
+// Returns whether the device counts instructions where others measure time (GpuInfo::counts_instructions).
 bool counts_instructions(std::string_view fingerprint);
 
 }  // namespace rung

@@ -1,4 +1,4 @@
-// The numbers that functions have in the programs of the element-wise interpreters, on host and device alike.
+// The numbers of functions in the programs of the element-wise interpreters, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Element-wise ops as programs.
+// Turns element-wise ops into programs.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/elementwise_program.hpp"
 

@@ -7,7 +7,7 @@
 
 namespace rung {
 
-// The program of a unary, binary, cast, select, gated_mul or pointwise op; a cast has no instruction.
+// Returns the program of a unary, binary, cast, select, gated_mul or pointwise op; a cast has no instruction.
 Result<PointwiseProgram> program_of(const Problem& problem);
 Code code_of(const PointwiseFunction& function);
 

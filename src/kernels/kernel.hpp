@@ -1,5 +1,5 @@
-// A kernel on any device: one row that says which op it runs, when it can, how much scratch it needs, how it wants its
-// constant operands laid out, and the function that runs it.
+// A kernel on any device: one row with the op that it runs, the problems that it supports, the scratch that it needs,
+// the layout of its constant operands, and the function that runs it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
@@ -22,14 +22,14 @@ namespace gpu {
 struct Call;
 }
 
-// Parameters that the tuner sets together, and the values that they take; the first are the defaults. Most stand alone;
-// the sizes of a tile go together, as not all of them are compiled with each other.
+// Parameters that the tuner sets together, and the values that they take; the first values are the defaults. Most
+// parameters stand alone; the sizes of a tile go together, as not all combinations are compiled.
 struct Tunable {
   using Values = std::vector<int64_t>;  // one of each parameter
 
   std::vector<std::string_view> names;
   std::vector<Values> values;
-  size_t tried = std::numeric_limits<size_t>::max();  // of the first, how many are worth a trial
+  size_t tried = std::numeric_limits<size_t>::max();  // the number of first values that are worth a trial
 
   Tunable(std::string_view name, const std::vector<int64_t>& of_one, size_t worth_a_trial = SIZE_MAX)
       : names{name}, tried(worth_a_trial) {
@@ -45,7 +45,7 @@ struct Tunable {
   }
 };
 
-// The configuration that the problem's parameters name, by parameters_of() each; null: they name none.
+// Returns the configuration whose parameters_of() are the problem's parameters; null: there is none.
 template <class Config>
 const Config* find_asked(const Problem& problem, std::span<const std::string_view> names,
                          const std::vector<Config>& all) {
@@ -60,17 +60,17 @@ const Config* find_asked(const Problem& problem, std::span<const std::string_vie
   return it == all.end() ? nullptr : &*it;
 }
 
-// How a call of a CPU row is cut. All parts of a phase are done before any of the next phase begins.
+// The cut of a call of a CPU row. All parts of a phase are done before any part of the next phase begins.
 struct Split {
   int parts = 1;
   int phases = 1;
 };
 
-// How a row stands to the others of its op.
+// The role of a row among the rows of its op.
 enum class Role : uint8_t {
   fast,
-  library,   // calls a GEMM library; the first of an op is its baseline, and always a candidate
-  fallback,  // takes what no other row does, slowly: operands are copied for any other row, and no fusion is worth it
+  library,   // calls a GEMM library; an op's first such row is its baseline, and always a candidate
+  fallback,  // slow, takes what no other row does: copying operands for another row is better, no fusion is worth it
 };
 
 struct Kernel {
@@ -79,19 +79,20 @@ struct Kernel {
   Verdict (*supports)(const Problem&, const Machine&);
   void (*run)(const cpu::Call&) = nullptr;  // CPU rows: called for each part of each phase
   size_t (*scratch_bytes)(const Problem&, const Machine&) = nullptr;
-  // Bytes that constant operand `i` takes in this kernel's own layout; 0: used as it is.
+  // Returns the bytes that constant operand `i` takes in this kernel's own layout; 0: the kernel uses it as it is.
   size_t (*packed_bytes)(const Problem&, const Machine&, size_t i) = nullptr;
   void (*pack)(const Problem&, const Machine&, size_t i, const void* from, void* to) = nullptr;
-  // Objects too costly to make on every call (library primitives); shared by all calls of one bound step, all threads.
+  // Makes objects that are too costly for every call (library primitives); all calls and threads of a bound step share
+  // them.
   std::shared_ptr<void> (*prepare)(const Problem&, const Machine&) = nullptr;
   std::vector<Tunable> (*tunables)(const Problem&, const Machine&) = nullptr;
-  uint64_t alignment = 1;                         // bytes: where operands must begin; a plan copies views that do not
+  uint64_t alignment = 1;                         // of operands, in bytes; a plan copies views without it
   Status (*enqueue)(const gpu::Call&) = nullptr;  // GPU rows: puts its launches into the call's stream
   Role role = Role::fast;
-  std::string_view library = {};  // whose GEMM it calls, as that library's word is: "cublaslt"; other roles: empty
+  std::string_view library = {};  // the word of the library that it calls: "cublaslt"; empty for other roles
   Split (*split)(const Problem&, const Machine&) = nullptr;  // CPU rows; null: one part for each thread
 
-  // The answers of the fields above, and the defaults where a row leaves them out.
+  // The functions below call the fields above, or return the defaults where a row leaves them out.
   size_t scratch_for(const Problem& problem, const Machine& machine) const {
     return scratch_bytes ? scratch_bytes(problem, machine) : 0;
   }

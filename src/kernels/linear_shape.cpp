@@ -1,4 +1,4 @@
-// A linear problem read out of its operands, and what the fast linear rows want of it.
+// Reads a linear problem out of its operands, and checks the requirements of the fast linear rows.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/linear_shape.hpp"
 

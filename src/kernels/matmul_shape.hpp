@@ -1,4 +1,4 @@
-// A matmul problem read out of its operands: matrix sizes, and where each matrix of the batch begins.
+// A matmul problem read out of its operands: matrix sizes, and the offset of each matrix of the batch.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/kernel.hpp"
@@ -14,7 +14,7 @@ struct MatMulShape {
         batch(m * n > 0 ? problem.output.shape.product() / (m * n) : 0) {}
 };
 
-// Elements from the first to the operand's matrix for the `index`-th of the result's batch; broadcast axes stay put.
+// Returns the elements from the operand's first to its matrix for the result's matrix `index`; broadcast axes add none.
 inline int64_t matrix_offset(const Problem& problem, size_t operand, int64_t index) {
   const Operand& x = problem.inputs[operand];
   const Shape& out = problem.output.shape;

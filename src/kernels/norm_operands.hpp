@@ -1,11 +1,11 @@
-// Where the operands of a normalisation stand, as the rows that take several of them need it.
+// The places of a normalisation's operands, for rows that take several normalisations.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/problem.hpp"
 
 namespace rung {
 
-// Places in Problem::inputs and Call::inputs; -1: absent.
+// Places are indices of Problem::inputs and Call::inputs; -1: absent.
 struct NormOperands {
   int residual = -1, weight = -1, bias = -1;
 

@@ -1,4 +1,4 @@
-// Dimensions, types and operands.
+// Reads and writes dimensions, types and operands.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/operand_json.hpp"
 

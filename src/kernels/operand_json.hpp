@@ -10,10 +10,10 @@ namespace rung {
 nlohmann::json dims_to_json(const Dims& dims);
 nlohmann::json operand_to_json(const Operand& operand);  // [dtype, shape, strides, constant]
 
-// These throw what the JSON library throws, or std::out_of_range; their callers turn both into a Status.
+// The readers below throw the JSON library's exceptions or std::out_of_range; their callers turn both into a Status.
 Dims dims_from_json(const nlohmann::json& json);
 DType dtype_from_json(const nlohmann::json& json);
-// The four elements of an array from `first` on.
+// Reads the four elements of an array from `first` on.
 Operand operand_from_json(const nlohmann::json& json, size_t first = 0);
 
 }  // namespace rung

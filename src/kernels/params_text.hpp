@@ -1,4 +1,4 @@
-// A kernel's parameters in words.
+// A kernel's parameters as text.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <fmt/format.h>
@@ -7,7 +7,7 @@
 
 namespace rung {
 
-// " tile=642 throttle=0", to stand behind the kernel's name; empty where all are the defaults.
+// Returns " tile=642 throttle=0", to stand behind the kernel's name; empty if there are no parameters.
 inline std::string params_text(const Params& params) {
   std::string text;
   for (const auto& [name, value] : params) text += fmt::format(" {}={}", name, value);

@@ -1,12 +1,12 @@
-// How an operand's strides read as rows.
+// Reads an operand's strides as rows, and places results.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/problem.hpp"
 
 namespace rung {
 namespace {
 
-// Walks the axes before the last from the inside out: `stride` is the step that the next axis must have to continue the
-// rows seen so far; 0 while none has been seen.
+// Walks the axes before the last from the inside out, and sets `stride` to the step from row to row. Returns whether
+// each axis continues the rows of the axes inside it.
 bool rows_stride(const Operand& x, int64_t& stride) {
   int64_t expected = -1;
   stride = x.shape.back();

@@ -12,22 +12,22 @@
 
 namespace rung {
 
-// Float types that kernels compute with; the other float types are only stored.
+// Returns whether kernels compute with the float type; other float types are only stored.
 inline bool is_computed_float(DType d) { return d == DType::f32 || d == DType::bf16 || d == DType::f16; }
 
-// Bytes: where results and scratch begin, as GPU libraries want it; more than vectors need.
+// Results and scratch begin at multiples of these bytes, as GPU libraries need it; vectors need less.
 inline constexpr uint64_t kBufferAlignment = 256;
 
-// An operand as the kernel finds it. Views arrive as strides: a kernel that wants them dense says so in supports().
+// An operand as a kernel gets it. Views arrive as strides: a kernel that needs dense operands checks it in supports().
 struct Operand {
   DType dtype = DType::f32;
   Shape shape;
   Strides strides;
   bool constant = false;  // known when the plan is built, so pack() may change its layout
   bool contiguous() const { return strides == contiguous_strides(shape); }
-  // Dense in the last axis, and all leading axes collapse to rows of one stride; see row_stride().
+  // Returns whether the last axis is dense and all leading axes collapse to rows of one stride; see row_stride().
   bool is_rows() const;
-  int64_t span() const;  // elements from its first to just past its last, through its strides
+  int64_t span() const;  // elements from the first to just past the last, through the strides
   int64_t rows() const { return shape.back() ? shape.product() / shape.back() : 0; }
   int64_t row_stride() const;  // elements from one row to the next; needs is_rows()
 };
@@ -47,22 +47,22 @@ struct Problem {
   const T& as() const {
     return std::get<T>(op);
   }
-  // The operand in a linear's slot; null if it has none.
+  // Returns the operand in a linear's slot; null if it has none.
   const Operand* linear_operand(LinearSlot slot) const { return as<Linear>().slots.find(inputs, slot); }
 };
 
-// A result in the memory that a call gets for all of them: dense, `offset` bytes from its beginning.
+// A dense result in the memory that a call gets for all results, `offset` bytes from its beginning.
 struct ResultPlace {
   Type type;
   uint64_t offset = 0;
   uint64_t end() const { return offset + type.bytes(); }
 };
-// One after another in the order of the op's results, each at a multiple of kBufferAlignment.
+// Places results one after another in the order of the op's results, each at a multiple of kBufferAlignment.
 std::vector<ResultPlace> place_results(const std::vector<Type>& types);
 std::vector<ResultPlace> results_of(const Problem& problem);
 
 std::vector<Type> operand_types(const Problem& problem);
-Fault fault_of(const Problem& problem);  // that values of its operands can cause
+Fault fault_of(const Problem& problem);  // the fault that values of its operands can cause
 
 std::string_view op_family(const Op& op);  // the variant's kName: "unary", "linear", ...
 

@@ -1,11 +1,11 @@
-// Problem keys.
+// Writes problem keys.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/problem_key.hpp"
 
 namespace rung {
 namespace {
 
-// f32[128,384]{1152,1}
+// Returns text such as f32[128,384]{1152,1}.
 std::string strided_text(const Operand& operand) {
   std::string strides = to_string(operand.strides);
   return to_string(Type{operand.dtype, operand.shape}) + "{" + strides.substr(1, strides.size() - 2) + "}";
@@ -18,8 +18,8 @@ std::string operand_text(const Operand& operand) {
 
 enum class Usually { rows, dense_constant };
 
-// Facts of an operand that the sizes and types of a linear do not say: rows that are apart, other strides with the
-// shape that they walk, and whether it is constant where such operands usually are not, or the other way round.
+// Returns the facts of an operand beyond the sizes and types of a linear: rows that are apart, other strides with the
+// shape that they walk, and an operand that is constant where it usually is not, or the other way round.
 std::string unusual_text(std::string_view name, const Operand& operand, Usually usually) {
   const bool constant = usually == Usually::dense_constant;
   const bool dense_rows = operand.is_rows() && operand.row_stride() == operand.shape.back();
@@ -62,7 +62,7 @@ std::string text_of(const Linear& op, const Problem& problem) {
   return text;
 }
 
-// Another op's key is all that its operands and fields say.
+// Another op's key has all facts of its operands and fields.
 template <class Any>
 std::string text_of(const Any&, const Problem& problem) {
   std::string text(name_of(problem.op));

@@ -1,4 +1,4 @@
-// How broadcasting and views read as strides.
+// Turns broadcasts and views into strides.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/strided.hpp"
 
@@ -38,12 +38,12 @@ View view_of(const Op& op, const Operand& operand, const Shape& result) {
 
 namespace {
 
-// One maximal run of old axes that is dense within itself: `count` elements, `stride` apart.
+// A maximal run of old axes that is dense within itself: `count` elements, `stride` apart.
 struct Run {
   int64_t count = 1, stride = 1;
 };
 
-// The runs from the innermost out; axes of length 1 belong to none.
+// Returns the runs from the innermost out; axes of length 1 belong to none.
 std::vector<Run> dense_runs(const Operand& x) {
   std::vector<Run> runs;
   for (int axis = x.shape.rank() - 1; axis >= 0; --axis) {

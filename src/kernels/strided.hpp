@@ -7,7 +7,7 @@
 
 namespace rung {
 
-// The operand's strides read as if it were broadcast to `shape` by numpy's rule: 0 where it repeats.
+// Returns the operand's strides as if it were broadcast to `shape` by numpy's rule: 0 where it repeats.
 Strides broadcast_strides(const Operand& operand, const Shape& shape);
 
 // A view op (reshape aside) as strides over its result, from the element `offset` of the operand on.
@@ -17,10 +17,10 @@ struct View {
 };
 View view_of(const Op& op, const Operand& operand, const Shape& result);
 
-// The strides that read `operand` as `shape` without moving an element; nullopt if there are none.
+// Returns the strides that read `operand` as `shape` without moving an element; nullopt if there are none.
 std::optional<Strides> reshaped_strides(const Operand& operand, const Shape& shape);
 
-// The axis, counted from the front; negative ones count from the back.
+// Returns the axis counted from the front; a negative `axis` counts from the back.
 inline int axis_of(int64_t axis, const Shape& shape) { return static_cast<int>(axis < 0 ? axis + shape.rank() : axis); }
 
 }  // namespace rung

@@ -1,4 +1,4 @@
-// Row look-up, and the target of this process's processor.
+// Looks up rows, and opens the targets of the processor and of GPUs.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/target.hpp"
 
@@ -19,7 +19,7 @@
 
 namespace rung {
 
-// Rows of one family stand together in the table.
+// The rows of one family stand together in the table.
 std::span<const Kernel* const> Target::kernels_for(std::string_view family) const {
   auto of_family = [&](const Kernel* row) { return row->op == family; };
   auto first = std::find_if(kernels.begin(), kernels.end(), of_family);
@@ -60,7 +60,7 @@ const Target& cpu_target() {
 
 namespace {
 
-// The libraries' versions are part of what a plan was tuned for.
+// The fingerprint includes the libraries' versions, because a plan was tuned for them, too.
 std::string fingerprint_of(std::string_view kind, const gpu::GpuInfo& info) {
   std::vector<std::string> versions;
   for (const gpu::GemmLibrary* library : info.gemm_libraries) versions.push_back(library->version());
@@ -97,7 +97,8 @@ Result<const Target*> open_gpu(const DeviceWord& word) {
   if (auto verdict = gpu::has_kernels_for(info.architecture); !verdict)
     return no_device("{} is {}; {}", info.name, gpu::architecture_name(info.architecture), verdict.reason);
   info.gemm_libraries = open_libraries(*runtime);
-  // Never destroyed: static plans and sessions may outlive any order of destruction, and the driver cleans up.
+  // The target is never destroyed: static plans and sessions may outlive any order of destruction, and the driver
+  // cleans up.
   return new Target{.kind = word.kind,
                     .name = fmt::format("{}:{}", word.kind, word.index),
                     .index = word.index,
@@ -108,7 +109,7 @@ Result<const Target*> open_gpu(const DeviceWord& word) {
                     .gpu = std::move(card)};
 }
 
-// The same for an AMD GPU that this processor plays; its fingerprint begins with its word.
+// Opens an AMD GPU that this processor emulates; its fingerprint begins with its word.
 Result<const Target*> open_emulated(const DeviceWord& word) {
   const auto emulated = word.emulated();
   if (auto verdict = gpu::has_kernels_for(static_cast<int>(info_of(*emulated).number)); !verdict)

@@ -13,7 +13,7 @@ inline int64_t steady_ns() {
       .count();
 }
 
-// The clock of now_ns(): steady_ns, or a test's.
+// The clock that now_ns() reads: steady_ns, or a test's.
 inline int64_t (*clock_ns)() = steady_ns;
 inline int64_t now_ns() { return clock_ns(); }
 
@@ -25,7 +25,7 @@ double seconds_of(F&& f) {
   return static_cast<double>(now_ns() - begin) * 1e-9;
 }
 
-// Seconds that f() takes, or the error of the Status that it gives: work that failed has no time.
+// Returns the seconds that f() takes, or the error of its Status: work that failed has no time.
 template <class F>
 Result<double> checked_seconds_of(F&& f) {
   Status done;

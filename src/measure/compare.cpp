@@ -49,7 +49,7 @@ double value_of(T x) {
     return static_cast<double>(x);
 }
 
-// Both tensors' elements as T.
+// A pair holds both tensors' elements as T.
 template <class T>
 struct Pair {
   std::span<const T> got, want;
@@ -64,7 +64,7 @@ size_t count_numbers(std::span<const T> values) {
   return static_cast<size_t>(std::count_if(values.begin(), values.end(), is_number<T>));
 }
 
-// Both numbers, both NaN, or the same infinity.
+// Returns whether the two are both numbers, both NaN, or the same infinity.
 template <class T>
 bool of_one_kind(T got, T want) {
   const double g = value_of(got), w = value_of(want);
@@ -74,7 +74,7 @@ bool of_one_kind(T got, T want) {
 
 std::string text_of(double value) { return std::isnan(value) ? "nan" : fmt::format("{}", value); }  // of either sign
 
-// The reason why what is no number stands in the wrong places; empty if it does not.
+// Says which NaNs or infinities stand in the wrong places; empty if none does.
 template <class T>
 std::string compare_kinds(Pair<T> pair, const Shape& shape) {
   size_t first = 0, wrong = 0;
@@ -89,7 +89,7 @@ std::string compare_kinds(Pair<T> pair, const Shape& shape) {
       text_of(value_of(pair.got[first])), text_of(value_of(pair.want[first])), wrong, pair.want.size());
 }
 
-// The comparison of numbers of one type.
+// Fills in how far the numbers of one type are apart.
 template <class T>
 void measure(Pair<T> pair, Comparison& result) {
   double error = 0, got_norm = 0, want_norm = 0, product = 0;
@@ -112,7 +112,7 @@ void measure(Pair<T> pair, Comparison& result) {
   }
 }
 
-// The reason why the values are not right; empty if they are.
+// Says why the values are not right; empty if they are.
 std::string judge(const Comparison& result, const Tolerance& tolerance) {
   if (!std::isfinite(result.rel_l2))
     return fmt::format("the reference is all zeros: got values up to {:.3g}, wanted zeros", result.max_abs);

@@ -10,13 +10,13 @@
 
 namespace rung {
 
-// How far a right result may be from the reference; the defaults admit only equality.
+// A tolerance states how far a right result may be from the reference; the defaults admit only equality.
 struct Tolerance {
   double rel_l2 = 0;   // |got - want| / |want| over the whole tensor
   double element = 0;  // the largest |got - want| / max(|want|, root mean square of want): no single element hides
 };
 
-// The tolerance for a kernel that rounds its result to `result` and sums `reduction_length` terms in f32.
+// Returns the tolerance for a kernel that rounds its result to `result` and sums `reduction_length` terms in f32.
 //
 //   rel_l2  = u(result) + (4 + sqrt(k)) u(f32)        u: unit roundoff, 2^-24 f32, 2^-11 f16, 2^-8 bf16
 //   element = 2 u(result) + 4 (4 + sqrt(k)) u(f32)
@@ -39,13 +39,13 @@ struct Comparison {
   bool same_count = false, same_shape = false, same_dtype = false;
   size_t non_finite = SIZE_MAX;  // NaNs and infinities in the result; SIZE_MAX: never counted
   double rel_l2 = INFINITY, max_abs = INFINITY, max_ulp = INFINITY, cosine = -1;
-  double worst_element = INFINITY;      // as Tolerance::element
+  double worst_element = INFINITY;      // measured as Tolerance::element
   std::string reason = "not compared";  // why not passed; empty if passed
 };
 
-// Count, shape and dtype first, then what is no number: NaN belongs where the reference has NaN, an infinity where it
-// has the same one, and nowhere else; then the numbers. A reference without a number proves nothing and fails. One that
-// is all zeros has no size to be relative to: only zeros pass, whatever the tolerance.
+// Compares count, shape and dtype first, then NaNs and infinities: a NaN belongs where the reference has NaN, an
+// infinity where it has the same one, and nowhere else; then the numbers. A reference without a number proves nothing
+// and fails. A reference of zeros has no size to be relative to: only zeros pass, whatever the tolerance.
 Comparison compare(std::string name, const Tensor& got, const Tensor& want, const Tolerance& tolerance);
 
 struct Verification {
@@ -54,7 +54,7 @@ struct Verification {
   std::string reason = "not verified";  // the first output's that failed; empty if passed
 };
 
-// All outputs of a run; `names`, `got` and `want` go together. No outputs at all fail too.
+// Verifies all outputs of a run; `names`, `got` and `want` go together. A run without outputs fails.
 Verification verify_outputs(const std::vector<std::string>& names, const std::vector<Tensor>& got,
                             const std::vector<Tensor>& want, const Tolerance& tolerance);
 

@@ -1,4 +1,4 @@
-// Work and traffic of an op, from its semantics.
+// Derives the work and traffic of an op from its semantics.
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/cost.hpp"
 

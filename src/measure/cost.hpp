@@ -5,18 +5,18 @@
 
 namespace rung {
 
-// Flops: ir/semantics.hpp. Bytes: each distinct operand read once and the results written once; of a gathered table
-// only what is picked. Sources and views cost nothing.
+// Flops are counted as in ir/semantics.hpp. Bytes are each distinct operand read once and the results written once; a
+// gathered table counts only the rows picked. Sources and views cost nothing.
 struct Cost {
   double flops = 0, bytes = 0;
 };
 
-// Operands are taken as distinct.
+// Takes the operands as distinct.
 Cost cost_of(const Op& op, std::span<const Type> operands, const Type& result);
-// The same where an operand read twice is counted once.
+// Counts an operand that the node reads twice once.
 Cost cost_of(const Graph& graph, NodeId node);
 
-// The longer of computing and moving; a peak that is not positive is unknown and sets no floor.
+// Returns the longer of the times of computing and moving; a peak that is not positive is unknown and sets no floor.
 double floor_seconds(const Cost& cost, double peak_flops, double peak_bytes_per_second);
 
 }  // namespace rung

@@ -1,4 +1,4 @@
-// Medians, means and shares of sensor readings.
+// Summarises sensor readings: medians, means and shares.
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/device_load.hpp"
 
@@ -12,7 +12,7 @@
 namespace rung {
 namespace {
 
-// The readings of one quantity.
+// Returns the readings of one quantity, where the sensor told it.
 std::vector<double> told(std::span<const SensorReading> readings, double SensorReading::*which) {
   std::vector<double> values;
   for (const SensorReading& reading : readings)

@@ -1,4 +1,4 @@
-// How a device was while it was measured: clocks, power, heat, and what held its clocks down.
+// The load of a device while it was measured: clocks, power, heat, and what held its clocks down.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <limits>
@@ -11,13 +11,13 @@ namespace rung {
 
 inline constexpr double kNotTold = std::numeric_limits<double>::quiet_NaN();
 
-// One look at a device's sensors; kNotTold where it has none.
+// A reading of a device's sensors; kNotTold where it has none.
 struct SensorReading {
   double seconds = 0;  // when, on the monotonic clock
   double sm_mhz = kNotTold, memory_mhz = kNotTold, celsius = kNotTold;
   double power_w = kNotTold, power_limit_w = kNotTold;
   double energy_j = kNotTold;                // since some moment in the past
-  std::vector<std::string_view> throttling;  // what holds the clocks below what the load wants, in words
+  std::vector<std::string_view> throttling;  // the reasons for clocks below the load's demand, in words
 };
 
 struct DeviceLoad {
@@ -26,17 +26,17 @@ struct DeviceLoad {
   double sm_mhz = kNotTold, sm_mhz_least = kNotTold, memory_mhz = kNotTold;  // medians
   double celsius = kNotTold;                                                 // the highest
   double power_w = kNotTold, power_limit_w = kNotTold;                       // mean, idle time between runs included
-  double energy_mj = kNotTold;                                               // of one run, the same
+  double energy_mj = kNotTold;                                               // of one run, idle time included
   bool counted = false;                     // power is from the device's energy counter; else the mean of samples
   std::map<std::string, double> throttled;  // share of the samples by reason
-  std::string unknown;                      // why nothing is told; empty: something is
+  std::string unknown;                      // why no sensor told anything; empty: one did
   double runs_per_joule() const { return 1e3 / energy_mj; }
 };
 
-// From readings in order, the first and the last at the ends of the measurement.
+// Summarises readings in order, the first and the last of which are from the ends of the measurement.
 DeviceLoad summarize_load(std::span<const SensorReading> readings, int runs);
 
-// "power cap in 34 % of the samples, heat in 2 %", or nothing.
+// Returns a text like "power cap in 34 % of 50 samples, heat in 2 % of 50 samples"; empty if nothing was throttled.
 std::string describe_throttling(const DeviceLoad& load);
 
 }  // namespace rung

@@ -1,4 +1,4 @@
-// Reads the system's counters, and says which of their differences matter.
+// Reads the system's counters, and decides which of their differences matter.
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/disturbance.hpp"
 
@@ -23,8 +23,8 @@ namespace {
 
 constexpr double kMostOthers = 0.05, kMostStolen = 0.01, kMostThrottled = 0.01, kMostPreemptions = 20,
                  kLeastClock = 0.95;
-// The system counts processor time in ticks of 10 ms, and adds each to whoever runs at its end: less than five are
-// none.
+// The system counts processor time in ticks of 10 ms and charges each to the program that runs at its end: fewer than
+// five ticks count as none.
 constexpr double kLeastSeconds = 0.05;
 
 double tick_s() { return 1.0 / static_cast<double>(sysconf(_SC_CLK_TCK)); }
@@ -36,7 +36,7 @@ std::string value_of(const std::string& path, std::string_view key) {
   return "";
 }
 
-// "0-3,8" as words of proc/stat: cpu0, cpu1, ...
+// Turns "0-3,8" into words of proc/stat: cpu0, cpu1, ...
 std::set<std::string> processor_words(const std::string& list) {
   std::set<std::string> words;
   std::istringstream ranges(list);
@@ -51,7 +51,7 @@ std::set<std::string> processor_words(const std::string& list) {
   return words;
 }
 
-// A line of proc/stat after its word: "user nice system idle iowait irq softirq steal ...", in ticks.
+// Adds a line of proc/stat after its word: "user nice system idle iowait irq softirq steal ...", in ticks.
 void add_processor(std::istringstream& line, MachineCounters& counters) {
   enum { idle = 3, iowait = 4, steal = 7, columns = 8 };
   double ticks = 0;
@@ -76,7 +76,7 @@ void read_processors(const std::string& root, MachineCounters& counters) {
   }
 }
 
-// "pid (name) state ppid ...": utime, stime and those of children are the 12th to 15th after the name.
+// The file holds "pid (name) state ppid ...": utime, stime, cutime and cstime are the 12th to 15th after the name.
 double own_seconds(const std::string& root) {
   std::ifstream file(root + "/proc/self/stat");
   std::string text;
@@ -91,7 +91,7 @@ double own_seconds(const std::string& root) {
   return sum;
 }
 
-// Beside the file of the quota: "throttled_usec 12" of version 2, "throttled_time 12000" of version 1, in nanoseconds.
+// The cpu.stat beside the quota's file holds "throttled_usec 12" (cgroup v2) or "throttled_time 12000" in ns (v1).
 double throttled_seconds(const std::string& root) {
   const std::string quota = read_cores(root).quota_file;
   if (quota.empty()) return 0;

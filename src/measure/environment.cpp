@@ -21,7 +21,7 @@ std::string first_line(const std::string& path) {
   return line.empty() ? "unknown" : line;
 }
 
-// The values of all "key : value" or "key=value" lines of a file.
+// Returns the values of all "key : value" or "key=value" lines of a file.
 std::vector<std::string> fields_of(const std::string& path, std::string_view key) {
   std::ifstream file(path);
   std::vector<std::string> found;

@@ -6,8 +6,8 @@
 
 namespace rung {
 
-// processor, microcode, cores, kernel, os, compiler, governor, frequency, load, hypervisor, memory, rung. A fact that
-// the system does not tell is "unknown".
+// The keys are processor, microcode, cores, kernel, os, compiler, governor, frequency, load, hypervisor, memory and
+// rung. A fact that the system does not tell is "unknown".
 std::map<std::string, std::string> read_environment();
 
 }  // namespace rung

@@ -1,4 +1,4 @@
-// The ABBA loop.
+// Runs the ABBA loop.
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/interleave.hpp"
 
@@ -45,7 +45,7 @@ void Interleaver::conclude(InterleaveResult& result) const {
     result.clear = is_clear(result.ratio);
     return;
   }
-  const bool few = !std::isfinite(result.ratio.hi);  // the other interval is then better than none
+  const bool few = !std::isfinite(result.ratio.hi);  // the anytime interval is then better than none
   if (!result.tight && options_.noise > 0 && (result.clear || few))
     result.ratio = estimate_ratio_anytime(result.a, result.b, options_.noise);
 }
@@ -64,7 +64,7 @@ Result<InterleaveResult> Interleaver::compare(const Run& a, const Run& b) const 
     if (!a_first) {
       RUNG_TRY(result.a.emplace_back(), block(a, true));
     }
-    if (result.a.size() >= next_look) {  // the estimate costs pairs^2: look at every tenth more only
+    if (result.a.size() >= next_look) {  // the estimate costs pairs^2, so look once per 10 % more pairs
       look(result, spent());
       next_look += result.a.size() / 10 + 1;
     }

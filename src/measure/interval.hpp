@@ -9,8 +9,8 @@ struct Interval {
   double lo = 0, hi = 0;
 };
 
-// Does the interval of a ratio rule anything out that matters? One of a few pairs reaches from next to nothing to next
-// to everything: it holds 1, and its ends are more than a factor of ten apart.
+// Returns whether the interval of a ratio rules out anything that matters. An interval of a few pairs may reach from
+// next to nothing to next to everything: it holds 1, and its ends are more than a factor of ten apart.
 inline bool is_telling(const Interval& interval) {
   if (!std::isfinite(interval.lo) || !std::isfinite(interval.hi) || interval.lo <= 0) return false;
   return interval.lo > 1 || interval.hi < 1 || interval.hi <= 10 * interval.lo;

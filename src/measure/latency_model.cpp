@@ -1,4 +1,4 @@
-// The model: launches, and the longest of what their work waits for.
+// The model: the time of the launches, plus the longest of the bounds on their work.
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/latency_model.hpp"
 
@@ -8,11 +8,11 @@
 namespace rung {
 namespace {
 
-// On CDNA, by the instruction set's reference guides: a wave of 64 lanes takes four cycles of a SIMD of 16, of which a
-// unit has four.
+// CDNA's instruction set guides: a vector instruction of a wave (64 lanes) takes four cycles of a SIMD with 16 lanes,
+// and a compute unit has four SIMDs.
 constexpr double kVectorCyclesOfUnit = 1;
 
-// The launch that has the most blocks does the work.
+// Returns the blocks of the largest launch, which does the work.
 double most_blocks(const std::vector<LaunchShape>& launches) {
   double most = 1;
   for (const LaunchShape& launch : launches) most = std::max(most, launch.blocks);
@@ -40,7 +40,7 @@ PredictedTime predict(const OpWork& work, const MachineRates& rates, const Model
   predicted.launch_s = launch_seconds(work, rates, parameters);
   const double share = work.narrow ? rates.narrow_share : parameters.f32_share;
   const double longer = quantisation(most_blocks(work.launches), rates.units);
-  const double cycles = rates.units * rates.clock_hz;  // a second, of all units together
+  const double cycles = rates.units * rates.clock_hz;  // per second, of all units together
   const ExecutedWork& executed = work.executed;
   const std::array<double, 6> bounds{work.cost.bytes / (rates.bytes * rates.bytes_share),
                                      longer * work.cost.bytes / (cycles * parameters.path_bytes),

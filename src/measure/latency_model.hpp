@@ -12,34 +12,34 @@ namespace rung {
 
 // Rates of a machine, per second: flops or bytes.
 struct MachineRates {
-  double units = 0, clock_hz = 0;  // compute units or multiprocessors
+  double units = 0, clock_hz = 0;  // units: compute units or multiprocessors
   double bytes = 0, narrow_flops = 0, f32_flops = 0;
-  double bytes_share = 1, narrow_share = 1;  // of them, what the best known programs reach
+  double bytes_share = 1, narrow_share = 1;  // the shares of those rates that the best known programs reach
   double boundary_s = 0;                     // from the end of a launch to the start of the next
 };
 
-// The parameters that are no machine's.
+// The parameters that belong to the model, not to a machine.
 struct ModelParameters {
   // The share of the published rate of f32 that large products without matrix units reach on an H200
   // (docs/prediction.md).
   double f32_share = 0.75;
-  // Bytes a cycle that a unit moves between its registers and the caches: the vendors' 64.
+  // Bytes per cycle that a unit moves between its registers and the caches: the vendors state 64.
   double path_bytes = 64;
-  // From the start of a block to its end beyond its share of the work: loads that wait for each other, barriers,
-  // stores. The one that is fitted, on one workload of an H200 (docs/prediction.md).
+  // The time of a round of blocks beyond its share of the work: loads that wait for each other, barriers, stores. Only
+  // this parameter is fitted, on one workload of an H200 (docs/prediction.md).
   double round_s = 2.69e-6;
 };
 
-// One launch: its blocks, and how many of them a unit holds at a time.
+// The shape of a launch: its blocks, and how many of them a unit holds at a time.
 struct LaunchShape {
   double blocks = 1, resident = 1;
 };
 
 // The work that all waves of an op execute on CDNA; zeros where it was not counted.
 struct ExecutedWork {
-  double narrow_flops = 0, f32_flops = 0;  // of matrix instructions, what pads their operands included
-  double vector = 0;                       // other vector instructions of waves
-  double lds_cycles = 0;                   // of the units' local memories together
+  double narrow_flops = 0, f32_flops = 0;  // of matrix instructions, padding of their operands included
+  double vector = 0;                       // the waves' other vector instructions
+  double lds_cycles = 0;                   // cycles of the units' local memories together
 };
 
 struct OpWork {
@@ -56,13 +56,14 @@ inline constexpr std::array<std::string_view, 6> kWorkBoundWords{"memory", "path
 
 struct PredictedTime {
   double floor_s = 0;
-  double launch_s = 0;  // of the expectation: boundaries, and rounds of blocks
+  double launch_s = 0;  // a part of the expectation: boundaries, and rounds of blocks
   double work_s = 0;    // the rest: the longest of the bounds
   WorkBound bound = WorkBound::memory;
   double seconds() const { return launch_s + work_s; }
 };
 
-// How much longer `blocks` equal pieces take on `units` than if they could be cut: the last round is not full.
+// Returns the factor by which `blocks` equal pieces take longer on `units` than if they could be cut: the last round is
+// not full.
 double quantisation(double blocks, double units);
 
 PredictedTime predict(const OpWork& work, const MachineRates& rates, const ModelParameters& parameters = {});

@@ -1,4 +1,4 @@
-// Whether threads that wanted a processor had one: what others took of a measurement's time.
+// The share of a measurement's time in which others had the processors that its threads wanted.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -15,9 +15,9 @@ ProcessorSample read_processor_sample();
 // The source of processor_sample(): read_processor_sample, or a test's.
 inline ProcessorSample (*processor_sample)() = read_processor_sample;
 
-// Share, from 0 to 1, of the time between two samples in which others (programs, or a hypervisor) had the processors
-// that `threads` threads of this process wanted. The thread that takes both samples has not slept in between. With more
-// threads than processors they take them from each other, and nothing can be said: 0.
+// Returns the share, from 0 to 1, of the time between two samples in which others (programs, or a hypervisor) had the
+// processors that `threads` threads of this process wanted. The thread that takes both samples must not sleep between.
+// With more threads than processors the threads take them from each other, and nothing can be said: 0.
 double share_taken(const ProcessorSample& before, const ProcessorSample& after, int threads);
 
 }  // namespace rung

@@ -1,4 +1,4 @@
-// Resources that this process has used.
+// The resources that this process has used.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <sys/resource.h>
@@ -11,14 +11,14 @@
 
 namespace rung {
 
-// The largest resident set so far, in bytes (Linux counts in KiB).
+// Returns the largest resident set so far, in bytes (Linux counts in KiB).
 inline double peak_rss_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) * 1024;
 }
 
-// Seconds since this process was started, loading its libraries included; the system counts its start in hundredths.
+// Returns the seconds since this process was started, loading its libraries included; the start is known to 10 ms.
 inline double process_seconds() {
   constexpr int kFieldsToStart = 19;  // after the name's ')', see proc(5)
   std::ifstream stat("/proc/self/stat");
@@ -32,7 +32,7 @@ inline double process_seconds() {
   return std::max(0.0, static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9 - start);
 }
 
-// The resident set now, in bytes.
+// Returns the resident set now, in bytes.
 inline double resident_bytes() {
   double total = 0, resident = 0;  // pages
   std::ifstream("/proc/self/statm") >> total >> resident;

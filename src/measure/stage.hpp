@@ -1,4 +1,4 @@
-// The parts of a model that its readers know by name, and which of them an op belongs to.
+// The stages of a model, which are its parts known by name, and the stage that an op belongs to.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <span>
@@ -15,7 +15,7 @@ struct Stage {
 
 inline constexpr std::string_view kRest = "rest";
 
-// The first stage with a scope that covers the label, else kRest. Without any stages: the label's first word.
+// Returns the first stage with a scope that covers the label, else kRest; without any stages, the label's first word.
 std::string_view stage_of(std::span<const Stage> stages, std::string_view label);
 
 }  // namespace rung

@@ -1,4 +1,4 @@
-// Order statistics, and Wilcoxon's signed-rank interval of a ratio.
+// Computes order statistics, and Wilcoxon's signed-rank interval of a ratio.
 // SPDX-License-Identifier: Apache-2.0
 #include "measure/statistics.hpp"
 
@@ -21,8 +21,8 @@ double sorted_percentile(const std::vector<double>& sorted, double percent) {
   return std::lerp(sorted[below], sorted[above], at - static_cast<double>(below));
 }
 
-// The most that can be cut from each end of n sorted values so that the median is among the rest with 95 %; -1: nothing
-// can.
+// Returns how many of n sorted values can at most be cut from each end so that the rest spans the median with 95 %
+// confidence; -1: even all n values do not.
 int64_t median_cut(int64_t n) {
   if (n > 1000)
     return static_cast<int64_t>(static_cast<double>(n - 1) / 2 - kNormalTail * std::sqrt(static_cast<double>(n)) / 2);
@@ -36,7 +36,7 @@ int64_t median_cut(int64_t n) {
   return k - 1;
 }
 
-// The same for the signed-rank sum of n pairs, whose n(n+1)/2 Walsh averages are sorted. Exact while that is cheap.
+// Returns the same for the n(n+1)/2 sorted Walsh averages of n pairs, by the signed-rank sum; exact for n up to 80.
 int64_t signed_rank_cut(int64_t n) {
   int64_t most = n * (n + 1) / 2;
   if (n > 80) {
@@ -57,7 +57,7 @@ int64_t signed_rank_cut(int64_t n) {
   return cut - 1;
 }
 
-// The means of all pairs of values, each with itself included, sorted.
+// Returns the sorted means of all pairs of values; each value is paired with itself, too.
 std::vector<double> walsh_averages(const std::vector<double>& values) {
   std::vector<double> averages;
   averages.reserve(values.size() * (values.size() + 1) / 2);
@@ -77,13 +77,13 @@ std::vector<double> log_ratios(std::span<const double> a, std::span<const double
 
 double hodges_lehmann(const std::vector<double>& logs) { return sorted_percentile(walsh_averages(logs), 50); }
 
-// How far the mean of n pairs may lie from the true one.
+// Returns how far the mean of n pairs may lie from the true mean.
 double mixture_radius(double n, double scale) {
   return scale / n * std::sqrt((n + 1) * (std::log(n + 1) - 2 * std::log(kAnytimeError)));
 }
 
-// Values that can be cut from each end of n sorted ones: one with few of them below it is an unlikely median. With k of
-// n below, the mixture's evidence is 2^n / ((n + 1) C(n, k)).
+// Returns how many of n sorted values can be cut from each end: a value with few values below it is an unlikely median.
+// With k of n values below, the mixture's evidence is 2^n / ((n + 1) C(n, k)).
 size_t anytime_cut(double n) {
   double log_choose = 0;
   size_t k = 0;

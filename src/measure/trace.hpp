@@ -10,7 +10,7 @@ namespace rung {
 
 using TraceArgument = std::variant<double, std::string>;
 
-// Something that took time. Events of one thread must nest or be apart.
+// An event is something that took time. Events of one thread must nest or be apart.
 struct TraceEvent {
   std::string name, category;
   double start_us = 0, duration_us = 0;

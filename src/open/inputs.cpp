@@ -1,4 +1,4 @@
-// Samples of what is not given.
+// Samples the inputs that are not given.
 // SPDX-License-Identifier: Apache-2.0
 #include "open/inputs.hpp"
 

@@ -1,4 +1,4 @@
-// Inputs complete enough to run: those given, the model's defaults, random samples for the rest.
+// Inputs complete enough to run: the given ones, the model's defaults, and random samples for the rest.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "open/open_model.hpp"
@@ -7,7 +7,7 @@ namespace rung {
 
 NamedTensors sample_missing(const Subject& subject, const NamedTensors& given, uint64_t seed);
 NamedTensors sample_missing(const Plan& plan, const NamedTensors& given, uint64_t seed);
-// The inputs that a directory is verified on: several samples, or one set where every input is given.
+// Returns the inputs that a directory is verified on: several samples, or one set where every input is given.
 std::vector<NamedTensors> verification_inputs(const Opened& opened);
 
 }  // namespace rung

@@ -1,4 +1,4 @@
-// The device first, then the model for it; a plan says which it was built for.
+// Opens the device, then the model for it; a plan names the device that it was built for.
 // SPDX-License-Identifier: Apache-2.0
 #include "open/open_model.hpp"
 
@@ -13,7 +13,7 @@
 namespace rung {
 namespace {
 
-// ---- options that contradict
+// ---- options that contradict each other
 
 Status check_options(const OpenOptions& options) {
   if (options.threads < 0 || options.threads > cpu::kMostThreads)
@@ -62,7 +62,7 @@ Types input_types(const Plan& plan) {
   return types;
 }
 
-// The inputs given, which may be of these types alone.
+// Reads the given inputs, which must be among `types`.
 Result<NamedTensors> read_inputs(const GivenArrays& inputs, const Types& types) {
   if (!inputs.read) return NamedTensors{};
   const std::string in_file = inputs.source.empty() ? "" : fmt::format("'{}': ", inputs.source);
@@ -89,7 +89,7 @@ Status freeze(const OpenOptions& options, NamedTensors& given, Subject& subject)
 
 // ---- a plan
 
-// The target for a plan: the device asked for if it is of the plan's kind, the first of that kind if none is asked for.
+// Opens the target for a plan: the device asked for, which must be of the plan's kind, or else the first of that kind.
 Result<const Target*> target_for_plan(const std::string& built_for, const std::optional<DeviceWord>& asked) {
   const auto first = first_of_fingerprint(built_for);
   if (!first) return mismatch("built for '{}', which is no device that rung knows", built_for);
@@ -99,7 +99,8 @@ Result<const Target*> target_for_plan(const std::string& built_for, const std::o
   return open_target(asked.value_or(*first));
 }
 
-// The plan for the shapes that are asked for, and, of several, for those of the inputs given; null: nothing is said.
+// Selects the plan for the shapes that the options ask for; among several plans the given inputs' shapes count, too.
+// Null: there are several plans, and no shape is known.
 Result<std::shared_ptr<const Plan>> select_plan(const PlanSet& plans, const OpenOptions& options) {
   Shapes asked(options.shapes.begin(), options.shapes.end());
   if (plans.size() > 1)
@@ -114,7 +115,7 @@ Result<std::shared_ptr<const Plan>> select_plan(const PlanSet& plans, const Open
   return plans[*index];
 }
 
-// Which device it is for is no flag's mistake: most plans are opened without one.
+// A plan for another device stays a mismatch, even with flags: most plans are opened without a flag for the device.
 Result<Opened> open_plan(const OpenOptions& options) {
   RUNG_CHECK(check_options_of_plan(options));
   Opened opened;
@@ -132,7 +133,7 @@ Result<Opened> open_plan(const OpenOptions& options) {
 
 // ---- a directory
 
-// Shapes are those of the values given; `shapes` says those of other inputs.
+// The values given state the shapes of their inputs; OpenOptions::shapes states those of other inputs.
 Result<ImportOptions> import_options(const OpenOptions& options) {
   ImportOptions import;
   for (const auto& [name, type] : options.inputs.types) import.given[name] = type.shape;
@@ -148,7 +149,7 @@ Result<ImportOptions> import_options(const OpenOptions& options) {
   return import;
 }
 
-// Gives a directory's subject its reference, its frozen inputs and the values of the others.
+// Gives a directory's subject its reference and its frozen inputs, and reads the values of the other inputs.
 Status complete(const OpenOptions& options, ImportOptions import, Opened& opened) {
   Subject& subject = *opened.subject;
   RUNG_TRY(opened.given, read_inputs(options.inputs, input_types(subject.model)));

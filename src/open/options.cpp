@@ -1,4 +1,4 @@
-// Options from words, and as words.
+// Parses options from words, and writes them as words.
 // SPDX-License-Identifier: Apache-2.0
 #include "open/options.hpp"
 

@@ -1,4 +1,4 @@
-// Checks a recipe against the options beside it, and builds.
+// Checks a recipe against the options beside it, and builds its plan.
 // SPDX-License-Identifier: Apache-2.0
 #include "open/recipe.hpp"
 
@@ -31,7 +31,7 @@ int threads_for(const Target& target, int asked_for) {
   return asked_for > 0 ? asked_for : cpu::cpu_info().cores;
 }
 
-// Every rung that has passes, replay, and kernels in order of preference.
+// The default recipe has every rung with passes, replay, and kernels in order of preference.
 Recipe default_recipe(int threads, DType precision) {
   Recipe recipe{.capture = true, .tuned_kernels = true, .precision = everywhere(precision), .threads = threads};
   for (const Pass& pass : pipeline())

@@ -1,4 +1,4 @@
-// Copies what a plan needs from its model.
+// Copies the facts that a plan needs from its model.
 // SPDX-License-Identifier: Apache-2.0
 #include "open/subject.hpp"
 

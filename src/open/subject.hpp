@@ -14,7 +14,7 @@ struct Subject {
   std::map<std::string, std::string> attachments;  // the tokenizer's files
 };
 
-// Gives a plan what its graph does not say: the model's name, stages, defaults and ranges of inputs, frozen values,
+// Gives a plan the facts that its graph lacks: the model's name, stages, defaults and ranges of inputs, frozen values,
 // attachments.
 void attach_model(Plan& plan, const Subject& subject);
 

@@ -10,7 +10,7 @@
 namespace rung::passes {
 namespace {
 
-using Lanes = std::vector<NodeId>;  // the same place in each tower
+using Lanes = std::vector<NodeId>;  // corresponding nodes, one of each tower
 
 class Towers {
  public:
@@ -54,8 +54,8 @@ class Towers {
     return true;
   }
 
-  // Those of an op that is the same in every lane, and in one precision, and keeps the leading dimension apart, a batch
-  // that comes from an operand's; none: the lanes begin here.
+  // Returns the semantics of an op that is the same in every lane, has one precision, and works on each index of the
+  // leading dimension apart, as a batch that an operand's leads to; none: the lanes begin here.
   std::optional<Semantics> inner_semantics(const Lanes& lanes) const {
     const Node& first = graph_[lanes[0]];
     if (as<Input>(first.op) || as<Constant>(first.op) || first.type.shape.rank() < 1) return {};
@@ -68,7 +68,7 @@ class Towers {
     return semantics;
   }
 
-  // Something must differ by lane: the others' results are of one lane's size.
+  // At least one operand must differ by lane: results of shared operands alone have one lane's size.
   bool plan_operands(const Lanes& lanes, const Semantics& semantics) {
     bool varies = false;
     for (size_t i = 0; i < graph_[lanes[0]].operands.size(); ++i) {
@@ -84,17 +84,17 @@ class Towers {
   }
 
   static bool leads_to_batch(const AxisRead& read) { return read.leads_to(0); }
-  // One operand can serve all lanes if nothing of it belongs to a lane, or it broadcasts.
+  // All lanes may share an operand if none of its axes leads to the batch, or if it broadcasts.
   static bool may_share(const OperandUse& use) {
     return use.broadcasts || std::none_of(use.axes.begin(), use.axes.end(), leads_to_batch);
   }
-  // Lanes' operands can stand behind one another where their leading dimension is the batch.
+  // Lanes' operands may be concatenated if their leading dimension, and no other, leads to the batch.
   static bool may_vary(const OperandUse& use) {
     return !use.axes.empty() && use.axes[0].leads_to(0) &&
            std::none_of(use.axes.begin() + 1, use.axes.end(), leads_to_batch);
   }
 
-  // Nothing outside reads a value inside: no work would be saved, but done twice.
+  // Returns whether no node outside reads a value inside, as such a value would be computed twice.
   bool is_closed(NodeId concat) const {
     std::vector<bool> inside(graph_.capacity());
     for (const auto& [first, place] : lanes_)
@@ -131,7 +131,7 @@ class Towers {
     return lanes_.at(tops[0]).batched;
   }
 
-  // The joined result takes the place of its parts among the concat's operands.
+  // Puts the joined result in the place of its parts among the concat's operands.
   void splice(NodeId concat, const Lanes& tops, NodeId joined) {
     std::vector<NodeId> parts = graph_[concat].operands;
     auto at = std::search(parts.begin(), parts.end(), tops.begin(), tops.end());
@@ -150,7 +150,7 @@ class Towers {
   int work_ = 0;
 };
 
-// The longest run of parts that have one type and are different nodes.
+// Returns the first run of parts that have one type and are different nodes.
 Lanes first_run(const Graph& graph, const std::vector<NodeId>& parts) {
   for (size_t begin = 0; begin < parts.size();) {
     size_t end = begin + 1;

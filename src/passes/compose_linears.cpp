@@ -1,5 +1,5 @@
-// Uses that a linear is linear: a constant part of its input, a factor after it and a plain linear before it become
-// part of its weights, which the plan builder works out once.
+// Folds a constant part of a linear's input, a factor after it and a plain linear before it into its weights, which
+// the plan builder works out once.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -11,7 +11,7 @@
 namespace rung::passes {
 namespace {
 
-// The plan builder works new weights out in f64, one product after another: what takes it seconds is not worth it.
+// The plan builder works new weights out in f64, one product after another: weights that take seconds are not worth it.
 constexpr int64_t kMostScaled = int64_t{1} << 20, kMostProducts = int64_t{1} << 31;
 
 class Composer {
@@ -35,7 +35,7 @@ class Composer {
   }
 
  private:
-  // Before the node being rewritten; it depends on constants only if all it reads does.
+  // Adds a node at the graph's insertion point; it depends only on constants if all its operands do.
   NodeId add(Op op, std::vector<NodeId> operands, const std::string& label) {
     bool constant = std::all_of(operands.begin(), operands.end(), [&](NodeId o) { return is_constant(o); });
     NodeId id = graph_.add(std::move(op), std::move(operands), label);
@@ -49,7 +49,7 @@ class Composer {
   bool is_constant(NodeId id) const { return id < constant_.size() && constant_[id]; }
   bool is_f32(NodeId id) const { return graph_.type(id).dtype == DType::f32; }
 
-  // A linear whose weights and bias are constants, of no extended form.
+  // Returns the linear if its form is not extended and its weights and bias are constants; else null.
   const Linear* linear(NodeId id) const {
     const auto* op = graph_.as<Linear>(id);
     if (!op || op->is_extended()) return nullptr;
@@ -57,7 +57,7 @@ class Composer {
     const NodeId* bias = op->slots.find(operands, LinearSlot::bias);
     return is_constant(operands[1]) && (!bias || is_constant(*bias)) ? op : nullptr;
   }
-  // Nothing but x w' + bias in f32 throughout, so that rounding once more or less is within what f32 promises.
+  // Returns whether the node is only x w' + bias, all in f32, so that one rounding more or less is within f32's error.
   bool is_plain(NodeId id) const {
     const Linear* op = linear(id);
     const std::vector<NodeId>& operands = graph_[id].operands;
@@ -65,7 +65,7 @@ class Composer {
            std::all_of(operands.begin(), operands.end(), [&](NodeId o) { return is_f32(o); });
   }
 
-  // Puts a linear where `old` stood, if there is a kernel for it; what it saves is counted against `before`.
+  // Puts a linear where `old` stood, if there is a kernel for it; the cost saved is counted against `before`.
   NodeId replace_by(NodeId old, const Linear& op, std::vector<NodeId> operands, const Cost& before) {
     if (!context_.kernel_for(graph_, op, operands)) return kNoNode;
     NodeId by = add(op, std::move(operands), graph_[old].label);
@@ -99,7 +99,7 @@ class Composer {
     return id;
   }
 
-  // The row that all rows of `part` are, if that is one constant row; else kNoNode.
+  // Returns the one constant row that all rows of `part` equal; kNoNode if there is none.
   NodeId constant_row(NodeId part) const {
     if (!is_constant(part)) return kNoNode;
     int64_t columns = graph_.shape(part).back();
@@ -124,7 +124,7 @@ class Composer {
     return by == kNoNode ? id : by;
   }
 
-  // Parts of x and the columns of w that meet them.
+  // The parts of x and the columns of w that multiply them.
   struct Columns {
     std::vector<NodeId> kept, kept_weights, fixed, fixed_weights;
   };
@@ -168,7 +168,7 @@ class Composer {
   }
 
   // linear(linear(x, u, a), w, b)  =>  linear(x, w u, w a + b)      the inner one is plain, and has no other reader; it
-  // saves flops and bytes, as it does where the value between is wide
+  // must save flops and bytes, as it does where the value between is wide
   void compose(NodeId id) {
     const Linear* outer = linear(id);
     if (!outer || !is_f32(graph_[id].operands[1])) return;

@@ -7,7 +7,7 @@
 
 namespace rung::passes {
 
-// At the graph's insertion point; contents are shared, not copied. `id` must depend on constants only.
+// Copies nodes to the graph's insertion point; contents are shared, not copied. `id` must depend on constants only.
 inline NodeId copy_constant(Graph& graph, NodeId id, std::map<NodeId, NodeId>& copies) {
   if (auto it = copies.find(id); it != copies.end()) return it->second;
   NodeId copy = kNoNode;

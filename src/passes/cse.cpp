@@ -1,4 +1,4 @@
-// Common subexpressions: of nodes that compute the same from the same, one is kept.
+// Merges common subexpressions: nodes that compute the same from the same operands become one.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <unordered_map>
@@ -28,7 +28,7 @@ std::string constant_key(const Graph& graph, NodeId id) {
   return fmt::format("weight {}", static_cast<const void*>(weight.get()));
 }
 
-// Equal keys: equal values. Operands are already merged, so their ids tell.
+// Nodes with equal keys have equal values. Operands are already merged, so their ids identify them.
 std::string key_of(const Graph& graph, NodeId id) {
   const Node& node = graph[id];
   if (graph.is_constant(id)) return constant_key(graph, id);

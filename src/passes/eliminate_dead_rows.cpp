@@ -1,5 +1,5 @@
-// Computes only the rows that reach an output: what a constant mask hides, such as a missing camera or padding, is
-// skipped together with all that led to it.
+// Computes only the rows that reach an output: rows that a constant mask hides, such as a missing camera or padding,
+// are skipped together with the work that led to them.
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
 #include <tuple>
@@ -16,7 +16,7 @@ class Shrinker {
  public:
   explicit Shrinker(Graph& graph) : graph_(graph), demand_(graph), shrunk_(graph.capacity(), kNoNode) {}
 
-  // f(x) of which only some rows are read  =>  f(those rows of x)      f treats rows apart, or the others weigh nothing
+  // f(x) of which only some rows are read  =>  f(those rows of x)      f works on each row apart, or other rows weigh 0
   size_t run() {
     std::vector<NodeId> order = graph_.order();
     bool any = std::any_of(order.begin(), order.end(),
@@ -74,7 +74,7 @@ class Shrinker {
 
   bool has_all_rows(NodeId x) const { return shrunk_[x] == x && (!is_computed(x) || demand_.of(x)->is_all()); }
 
-  // The op with the sizes of its target shape adapted.
+  // Returns the op with the sizes of its target shape reduced to the demand.
   Op resized(NodeId id, const Demand& demand) {
     Op op = graph_[id].op;
     auto resize = [&](Shape& shape) {
@@ -85,7 +85,7 @@ class Shrinker {
     return op;
   }
 
-  // The wanted rows of `x`, of which at least those are there.
+  // Selects the wanted rows of `x`, all of which are present.
   NodeId rows_of(NodeId x, const Demand& wanted) {
     NodeId value = shrunk_[x];
     Demand present = is_computed(x) ? *demand_.of(x) : Demand{};
@@ -94,7 +94,7 @@ class Shrinker {
     return value;
   }
 
-  // Where the wanted rows stand among those present.
+  // Returns the positions of the wanted rows among the present ones.
   std::vector<int64_t> positions(RowSet present, RowSet wanted) const {
     const std::vector<int64_t>& rows = demand_.sets.rows(wanted);
     if (present == kAllRows) return rows;

@@ -1,5 +1,4 @@
-// Evaluates small constant expressions; what depends on weights in files stays for the plan builder, which computes it
-// once.
+// Evaluates small constant expressions; the plan builder computes expressions of weights in files, once.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
@@ -34,7 +33,8 @@ bool is_uniform(const Tensor& value) {
   return value.bytes() > 0;
 }
 
-// A literal, or a broadcast of its one number where it is long: rules that look for zeros and ones then see it.
+// Adds a literal, or, for a long one of equal elements, a broadcast of its number: rules that look for zeros and ones
+// then see it.
 NodeId add_literal(Graph& graph, const std::string& name, const Tensor& value) {
   constexpr int64_t kLong = 64;
   if (value.elements() <= kLong || !is_uniform(value)) return graph.literal(name, value);
@@ -45,7 +45,7 @@ NodeId add_literal(Graph& graph, const std::string& name, const Tensor& value) {
 
 }  // namespace
 
-// f(literals)  =>  literal      f's result and all it reads are small and at hand
+// f(literals)  =>  literal      f's result and operands are small and in memory
 Status fold_constants(Graph& graph, PassContext& context) {
   std::vector<bool> foldable(graph.capacity());
   size_t folded = 0;

@@ -1,4 +1,4 @@
-// RMS norms between linears move into those: one leaves what the readers of its norm need, the others apply it.
+// Moves RMS norms between linears into them: the first linear leaves scaled sums and squares, its readers apply these.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
@@ -11,16 +11,16 @@
 namespace rung::passes {
 namespace {
 
-// Lengths that a device may use: a warp's columns, or those of several.
+// The lengths of runs that a device may use: the columns of one warp, or of several.
 constexpr int64_t kRuns[] = {32, 64, 128};
 
-// The norms of a sum that can go: all alike, and only linears read them, as x. Those, each with the rows of a norm that
-// it reads.
+// The norms of a sum that can go: they are all alike, and only linears read them, as x. `readers` maps each of these
+// linears to the norm, or rows of it, that it reads.
 struct Normed {
   NodeId norm = kNoNode;  // one of them
   std::map<NodeId, NodeId> readers;
 };
-// A linear to be, and what it will read in place of a norm.
+// A new form of a linear, and the values that it will read in place of a norm.
 struct Change {
   NodeId linear;
   Linear op;
@@ -40,8 +40,8 @@ class Folder {
 
  private:
   // s = linear(x), linear(rms_norm(s, g), w)  =>  s = linear(x, norm_weight=g), linear(s's scaled, w, s's squares)
-  // s is f32, the norm is rounded to bf16 and has a constant weight, linears alone read it; a kernel takes each new
-  // linear. Whatever else reads s still does. Returns what took its place.
+  // s is f32, the norm is rounded to bf16 and has a constant weight, only linears read it, and each new linear has a
+  // kernel. Other readers of s stay. Returns the node that took the place of s.
   NodeId fold(NodeId id) {
     Normed normed;
     if (!may_feed_norm(id)) return kNoNode;
@@ -71,7 +71,7 @@ class Folder {
            graph_.type(id).dtype == DType::f32;
   }
 
-  // The first run of columns that a kernel sums the squares of; false: none does.
+  // Chooses the shortest run of columns of which a kernel sums the squares; false: no kernel does.
   bool choose_run(Linear& op, std::span<const NodeId> operands) {
     return std::ranges::any_of(kRuns, [&](int64_t run) {
       op.epilogue.norm_run = run;
@@ -79,7 +79,7 @@ class Folder {
     });
   }
 
-  // The norms of `sum`, or of rows of it.
+  // Collects the norms of `sum` and of its rows.
   void collect_norms(NodeId sum, Normed& normed) const {
     for (NodeId user : graph_[sum].users) {
       if (slices_rows(user)) collect_norms(user, normed);
@@ -92,7 +92,7 @@ class Folder {
     const auto* slice = graph_.as<Slice>(id);
     return slice && axis_in(graph_, id, slice->axis) != graph_.shape(id).rank() - 1;
   }
-  // A norm of `x`, and like that one if there is one.
+  // Returns whether the node is a norm of `x` that can go, and is like `other` if there is one.
   bool is_norm(NodeId id, NodeId x, NodeId other) const {
     const auto* op = graph_.as<RmsNorm>(id);
     if (!op || graph_[id].operands[0] != x || op->out != DType::bf16) return false;
@@ -117,7 +117,7 @@ class Folder {
     return operands[0] == value && std::count(operands.begin(), operands.end(), value) == 1;
   }
 
-  // The norm's factors of columns, in f32; before the sum, wherever its author declares them.
+  // Returns the norm's column factors in f32, copied to before the sum, wherever the author declared them.
   NodeId weight_of(NodeId norm) {
     const float offset = graph_.as<RmsNorm>(norm)->weight_offset;
     auto [it, is_new] = scales_.try_emplace({graph_[norm].operands[1], offset}, kNoNode);
@@ -129,7 +129,7 @@ class Folder {
     return it->second = graph_.add(Binary{BinaryKind::add}, {it->second, added}, graph_[weight].label);
   }
 
-  // The rows of a further result of a norm's sum that take the place of the same rows of the norm.
+  // The rows of a further result of a norm's sum, by the rows of the norm whose place they take.
   using ResultRows = std::map<NodeId, NodeId>;
   NodeId rows_of(ResultRows& result, NodeId value) {
     if (auto it = result.find(value); it != result.end()) return it->second;
@@ -142,7 +142,7 @@ class Folder {
     made.op.slots.add(LinearSlot::squares), made.op.prologue.eps = eps;
     return made;
   }
-  // One linear that reads the norm may read another, so this holds until either is replaced.
+  // Returns the operands of the changed linear, which are valid only until a linear that it reads is replaced.
   std::vector<NodeId> operands_of(const Change& change) const {
     std::vector<NodeId> operands = graph_[change.linear].operands;
     Linear op = *graph_.as<Linear>(change.linear);
@@ -155,7 +155,7 @@ class Folder {
   std::vector<bool> constant_;
   std::map<std::pair<NodeId, float>, NodeId> scales_;
   std::map<NodeId, NodeId> copies_;
-  ResultRows scaled_, squares_;  // of the sum in hand: by the value that they stand for
+  ResultRows scaled_, squares_;  // of the sum being folded; keys: rows of the norm
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// softmax(scale q k' + mask) v as its author writes it becomes one op over [batch, tokens, heads, size].
+// Turns softmax(scale q k' + mask) v, as its author writes it, into one op over [batch, tokens, heads, size].
 // SPDX-License-Identifier: Apache-2.0
 #include "base/words.hpp"
 #include "passes/passes.hpp"
@@ -72,9 +72,9 @@ class Fuser {
   Fuser(Graph& graph, PassContext& context) : graph_(graph), context_(context), sinker_(graph) {}
 
   // transpose, matmul, scale, mask, softmax, matmul, transpose  =>  attention
-  // The softmax runs over the keys, and nothing else reads what is between. Where the mask leaves a query no key, the
-  // softmax as written is NaN and an attention is zero: meant, for zero is what the field's fused attentions give. On
-  // such inputs the judge, which holds NaN to its place, does not take one for the other.
+  // The softmax runs over the keys, and nothing else reads the nodes between. Where the mask leaves a query no key, the
+  // softmax as written is NaN and an attention is zero, on purpose: other fused attentions give zero, too. On such
+  // inputs the judge, which wants each NaN in its place, does not accept one for the other.
   bool fuse(NodeId id) {
     if (!graph_.as<MatMul>(id) || graph_.shape(id).rank() != 4) return false;
     NodeId weights = skip_float_casts(graph_, graph_[id].operands[0]), v = graph_[id].operands[1];
@@ -108,7 +108,7 @@ class Fuser {
 
   bool build(NodeId id, const Scores& scores, NodeId v) {
     NodeId keys = keys_of(scores.k_transposed), values = sinker_.sink(without_repeats(graph_, v), kSwapHeads);
-    if (graph_.shape(keys)[2] != graph_.shape(values)[2]) {  // only one of them was repeated in a way we see through
+    if (graph_.shape(keys)[2] != graph_.shape(values)[2]) {  // the repeats of only one of them were recognised
       keys = sinker_.sink(scores.k_transposed, kKeysFirst);
       values = sinker_.sink(v, kSwapHeads);
     }
@@ -126,7 +126,7 @@ class Fuser {
     return graph_.add(Binary{BinaryKind::mul}, {mask, factor});
   }
 
-  // concat(cached keys, new keys) is read in its parts instead of copied.
+  // The attention reads the parts of concat(cached keys, new keys), which then is not copied.
   bool with_segments(NodeId id, Attention op, std::vector<NodeId> operands, NodeId keys, NodeId values) {
     const auto *k = graph_.as<Concat>(keys), *v = graph_.as<Concat>(values);
     if (!k || !v || axis_in(graph_, keys, k->axis) != 1 || axis_in(graph_, values, v->axis) != 1) return false;

@@ -1,4 +1,4 @@
-// Activations, gates and residual sums move into the linear before them.
+// Moves activations, gates and residual sums into the linear before them.
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/functions.hpp"
 #include "ir/match.hpp"
@@ -17,7 +17,7 @@ Status apply(Graph& graph, PassContext& context, std::string_view what, Rule rul
   return {};
 }
 
-// A linear whose only reader is the node being fused.
+// Returns the linear if the node being fused is its only reader, else null.
 const Linear* lone_linear(const Graph& graph, NodeId id) {
   return graph.single_use(id) ? graph.as<Linear>(id) : nullptr;
 }
@@ -59,7 +59,7 @@ struct Halves {
   NodeId linear, gate, up;
 };
 
-// Gate and up as the two halves of one linear that nothing else reads.
+// Returns whether gate and up are the two halves of one linear that nothing else reads.
 bool are_halves(const Graph& graph, const Halves& h) {
   const Linear* linear = graph.as<Linear>(h.linear);
   const auto *gate = graph.as<Slice>(h.gate), *up = graph.as<Slice>(h.up);

@@ -1,4 +1,4 @@
-// The mean over the tokens that a mask keeps, as sentence encoders pool, becomes one op.
+// Turns the mean over the tokens that a mask keeps, as sentence encoders pool, into one op.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/words.hpp"
 #include "ir/match.hpp"
@@ -8,8 +8,8 @@
 namespace rung::passes {
 namespace {
 
-// The mask [B,S] (or [B,S,1]) under broadcasts, reshapes and at most one cast; kNoNode if it is not one value per
-// token, as two axes are not beside the three of `hidden`.
+// Finds the mask [B,S] (or [B,S,1]) under broadcasts, reshapes and at most one cast; kNoNode if it is not one value per
+// token, or has fewer axes than the three of `hidden` where x is multiplied by it.
 NodeId token_mask(const Graph& graph, NodeId id, const Shape& hidden) {
   if (graph.shape(id).rank() != 3) return kNoNode;
   const Shape column{hidden[0], hidden[1], 1}, flat{hidden[0], hidden[1]};

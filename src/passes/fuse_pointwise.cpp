@@ -1,4 +1,4 @@
-// Chains and trees of element-wise ops that are left run in one sweep over memory.
+// Fuses the remaining chains and trees of element-wise ops, which then run in one sweep over memory.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMaxOperands = 8, kMaxNodes = 24;
 
-// f32 registers hold every value of these types.
+// Returns whether an f32 register holds every value of the type.
 bool fits_register(DType dtype) {
   return dtype == DType::f32 || dtype == DType::bf16 || dtype == DType::f16 || dtype == DType::boolean;
 }
@@ -25,7 +25,7 @@ bool is_fusible(const Graph& graph, NodeId id) {
                      [&](NodeId o) { return fits_register(graph.type(o).dtype); });
 }
 
-// A root and the nodes that only it (in the end) reads.
+// A root and the nodes that only it reads, directly or through others of the group.
 class Group {
  public:
   Group(const Graph& graph, NodeId root, const std::vector<bool>& constant)
@@ -39,7 +39,7 @@ class Group {
   size_t size() const { return members_.size(); }
   const std::vector<NodeId>& operands() const { return operands_; }
 
-  // The program, in order of dependence.
+  // Returns the program, in order of dependence.
   PointwiseProgram program() {
     PointwiseProgram program;
     for (NodeId member : members_)
@@ -95,7 +95,7 @@ class Group {
     if (as<Select>(node.op)) value = append(program, Select{}, {in[0], in[1], in[2]});
     DType from = graph_.type(node.operands[0]).dtype, to = node.type.dtype;
     if (as<Cast>(node.op) && to == DType::boolean && from != to) value = append(program, BinaryKind::ne, {in[0], 0.0f});
-    // A cast of the author's rounds; other values stay as they are in registers, and the result rounds when stored.
+    // The author's casts round; other values stay as they are in registers, and the result rounds when stored.
     if (as<Cast>(node.op) && is_narrow(to) && from != to && id != root_) value = append(program, Round{to}, {value});
     return values_[id] = value;
   }

@@ -1,4 +1,4 @@
-// Rotary embedding moves into the projection that makes its heads.
+// Moves rotary embeddings into the projections that make their heads.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -10,14 +10,14 @@
 namespace rung::passes {
 namespace {
 
-// Columns from `end` on, or the view that the rope itself reads through.
+// Returns whether the user reads only columns from `end` on, or is the view through which the rope reads.
 bool reads_beside(const Graph& graph, NodeId user, const RotatedColumns& heads) {
   if (user == heads.view) return graph.single_use(user);
   const auto* slice = graph.as<Slice>(user);
   return slice && axis_in(graph, user, slice->axis) == graph.shape(heads.base).rank() - 1 && slice->begin >= heads.end;
 }
 
-// The angles as rows beside those of the projection; nullopt if they are not one for each.
+// Returns the shape of the angles as rows beside the projection's; nullopt if there is not one row for each.
 std::optional<Shape> angle_rows(const Graph& graph, NodeId rope, NodeId projection) {
   Shape rows = graph.shape(projection);
   rows[rows.rank() - 1] = graph.shape(rope).back();
@@ -27,7 +27,7 @@ std::optional<Shape> angle_rows(const Graph& graph, NodeId rope, NodeId projecti
 }
 
 // rope(heads of the first columns of linear(x), cos, sin)  =>  heads of linear(x, cos, sin, rotated_heads)
-//   the linear is plain, nothing else reads those columns, and each of its rows has its own angles, known before it
+//   the linear is plain, nothing else reads those columns, and each of its rows has its own angles, computed before it
 bool fuse(Graph& graph, PassContext& context, NodeId rope, const std::vector<uint32_t>& position) {
   auto heads = rotated_columns(graph, rope);
   if (!heads || heads->begin != 0 || !one_angle_for_all_heads(graph, rope)) return false;

@@ -1,4 +1,4 @@
-// A convolution whose windows do not overlap is a linear over patches.
+// Lowers a convolution whose windows do not overlap to a linear over patches.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/words.hpp"
 #include "passes/passes.hpp"
@@ -8,7 +8,7 @@
 namespace rung::passes {
 namespace {
 
-// Readers of the result turn patches into rows right away; their views cancel.
+// Simplifies the readers of the result, which usually turn patches into rows: their views cancel.
 void simplify_readers(Graph& graph, NodeId id) {
   std::vector<NodeId> users = graph[id].users;
   for (NodeId user : users) {

@@ -1,4 +1,4 @@
-// Linears that read the same value run as one: q, k and v; gate and up.
+// Merges linears that read the same value into one: q, k and v; gate and up.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
@@ -20,8 +20,8 @@ class Merger {
   }
 
   // linear(x, w1), linear(x, w2)  =>  slices of linear(x, concat(w1, w2))
-  // The weights are constants; biases, result types, activations and precision agree; the order of the rows is the
-  // authors'.
+  // The weights are constants; biases, result types, activations and precision agree; the rows are in the author's
+  // order.
   size_t merge_readers_of(NodeId x) {
     std::vector<NodeId> group;
     for (NodeId user : graph_[x].users)
@@ -49,7 +49,7 @@ class Merger {
     return true;
   }
 
-  // concat of the group's operand `index`, which all come from constants; one for all groups of the same weights.
+  // Concatenates the group's operands `index`, which all depend on constants only; groups of the same weights share it.
   NodeId concat_of(const std::vector<NodeId>& group, size_t index) {
     std::vector<NodeId> parts;
     for (NodeId id : group) parts.push_back(graph_[id].operands[index]);

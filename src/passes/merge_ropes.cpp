@@ -1,4 +1,4 @@
-// Rotary embeddings of neighbouring heads of one projection run as one: q and k.
+// Merges rotary embeddings of neighbouring heads of one projection into one: q and k.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>

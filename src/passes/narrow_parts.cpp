@@ -1,5 +1,5 @@
-// Narrows the parts of a model that the precision names: what their products read, weights with it, and what they store
-// for others. Sums, statistics and softmax stay in f32 inside the ops, and casts stand where parts of two dtypes meet.
+// Narrows the parts of a model that the precision names: the operands of their products, weights included, and the
+// values that they store. Sums, statistics and softmax stay in f32 inside the ops; casts join parts of two dtypes.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
@@ -13,15 +13,15 @@ namespace {
 
 constexpr int64_t kSmallWeight = int64_t{4} << 20;  // elements
 
-// Which values lie at the model's edge: before the first statistic on every way from an input, or after the last one on
-// some way to an output. States that a loop carries (an output is a sum of them) count as outputs.
+// The values at the model's edge: before the first statistic on every way from an input (head), or after the last one
+// on some way to an output (tail). States that a loop carries (an output is a sum of them) count as outputs.
 struct Edges {
   std::vector<bool> head, tail;
   bool at_edge(NodeId id) const { return head[id] || tail[id]; }
 };
 
-// Brings its result to a scale of its own, as norms and softmax do, or multiplies two computed values. The length that
-// an embedding is divided by at the end is neither: what leads there is the model's edge.
+// Returns whether the op brings its result to a scale of its own, as norms and softmax do, or is a product without
+// weights. An embedding's division by its length at the end is neither: the values before it are the model's edge.
 bool is_statistic(const Graph& graph, NodeId id) {
   const Semantics semantics = semantics_of(graph, id);
   const auto products = std::count_if(semantics.operands.begin(), semantics.operands.end(),
@@ -34,7 +34,7 @@ Edges find_edges(const Graph& graph) {
   std::vector<bool> statistic(graph.capacity());
   bool any = false;
   for (NodeId id : graph.order()) any |= statistic[id] = is_statistic(graph, id);
-  if (!any) return edges;  // all would be edge
+  if (!any) return edges;  // else all values would be at the edge
   for (NodeId id = graph.last(); id != kNoNode; id = graph[id].previous) {
     const auto& users = graph[id].users;
     bool near_output =
@@ -51,7 +51,7 @@ Edges find_edges(const Graph& graph) {
   return edges;
 }
 
-// The dtype in which a node reads the operands that it multiplies, moves or computes with, and that of its result.
+// The dtype in which a node reads the operands that it multiplies, moves or computes with, and its result's dtype.
 struct Form {
   DType reads = DType::f32, stores = DType::f32;
   bool is_wide() const { return reads == DType::f32 && stores == DType::f32; }
@@ -89,7 +89,7 @@ class Narrower {
   }
 
  private:
-  // A product with few weights at the model's edge is worth its accuracy.
+  // A product at the model's edge stays in f32 if it has few weights: they cost little, and its accuracy counts.
   bool is_edge_product(NodeId id, const Semantics& semantics) const {
     const auto& uses = semantics.operands;
     const auto weights =
@@ -99,7 +99,7 @@ class Narrower {
     return graph_.type(operand).elements() <= kSmallWeight;
   }
 
-  // Scores, and the values that they weigh, in one op or in several.
+  // Returns whether the op multiplies computed values: scores, and the values that they weigh, in one op or in several.
   bool multiplies_computed(NodeId id, const Semantics& semantics) const {
     for (size_t i = 0; i < semantics.operands.size(); ++i) {
       const OperandUse& use = semantics.operands[i];
@@ -124,7 +124,7 @@ class Narrower {
     }
   }
 
-  // An op without a result type of its own stores what its operands are.
+  // An op without a result type of its own stores its operands' dtype.
   Form product_form(NodeId id, const Semantics& semantics, const LabelPrecision& asked) const {
     if (is_edge_product(id, semantics)) return {};
     const DType reads = multiplies_computed(id, semantics) ? asked.attention : asked.products;
@@ -135,7 +135,8 @@ class Narrower {
 
   bool may_store_narrow(NodeId id) const { return !graph_.is_output(id) && !feeds_tail_only(id); }
 
-  // Does the op move that dtype, or compute with it element by element, once its operands are narrowed?
+  // Returns whether the op moves values of that dtype, or computes with them element by element, once its operands are
+  // narrowed.
   bool flows_in(NodeId id, const Semantics& semantics, DType dtype) const {
     if (dtype == DType::f32 || edges_.at_edge(id)) return false;
     size_t wide = 0, narrow = 0;
@@ -158,7 +159,7 @@ class Narrower {
     return std::any_of(users.begin(), users.end(), [&](NodeId u) { return graph_.as<Softmax>(u) != nullptr; });
   }
 
-  // The value that took the old node's place, in that dtype.
+  // Returns the value that took the old node's place, in that dtype.
   NodeId value(NodeId old, DType dtype) {
     NodeId now = values_[old];
     if (graph_.type(now).dtype == dtype) return now;
@@ -173,14 +174,14 @@ class Narrower {
     return it->second;
   }
 
-  // A product that reads f32 and stores less is two ops: few kernels do both.
+  // Brings a node into its form. A product that reads f32 and stores less becomes two ops, as few kernels do both.
   NodeId in_form(NodeId id, const Form& form) {
     if (form.is_wide()) return keep(id);
     const bool reads_wide = form.reads == DType::f32 && narrowing_of(graph_[id].op) == Narrowing::products;
     return reads_wide ? value(keep(id), form.stores) : rebuild(id, form);
   }
 
-  // Operands keep the types that the node was built for, but for those that it accepts in any float type.
+  // Keeps the node, and gives its operands the types that it was built for, except operands of any float type.
   NodeId keep(NodeId id) {
     const Semantics semantics = semantics_of(graph_, id);
     for (size_t i = 0; i < graph_[id].operands.size(); ++i) {
@@ -204,7 +205,7 @@ class Narrower {
     return graph_.add(std::move(op), std::move(operands), graph_[id].label);
   }
 
-  // Products narrow what they read, and so does what moves data or computes element by element; the rest stays.
+  // Operands of products, and data that an op moves or computes with element by element, are narrowed; others stay.
   DType operand_dtype(NodeId old, const OperandUse& use, DType reads) const {
     const DType now = graph_.type(values_[old]).dtype;
     if (use.role == OperandRole::mask) return DType::f32;
@@ -218,7 +219,7 @@ class Narrower {
   std::vector<bool> constant_;
   std::vector<NodeId> values_;
   std::map<std::pair<NodeId, DType>, NodeId> casts_;
-  std::map<DType, size_t> stored_, read_;  // nodes that narrowed, by dtype: their results, or their operands alone
+  std::map<DType, size_t> stored_, read_;  // counts of nodes with narrowed results, and with only narrowed operands
 };
 
 }  // namespace

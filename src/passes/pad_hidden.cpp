@@ -1,5 +1,5 @@
-// The value between two linears gets columns of zeros until its rows begin at cache lines: fetched in whole lines, they
-// cost less than the few columns more.
+// Pads the value between two linears with columns of zeros until its rows begin at cache lines: rows fetched in whole
+// lines save more than the few extra columns cost.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/words.hpp"
 #include "passes/passes.hpp"
@@ -59,7 +59,7 @@ class Padder {
     return context_.kernel_for(graph_, op, operands) &&
            replace_with(graph_, outer, graph_.add(op, std::move(operands), graph_[outer].label));
   }
-  // The linear with `added` more rows of weights, and of bias; kNoNode if no kernel runs it.
+  // Adds the linear with `added` more rows of weights, and of bias; kNoNode if no kernel runs it.
   NodeId pad_rows(NodeId linear, int64_t added) {
     Insertion here(graph_, linear);
     const Linear op = *graph_.as<Linear>(linear);

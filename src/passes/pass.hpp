@@ -1,5 +1,4 @@
-// A pass: a named function over the graph, the rung it belongs to, and the facts that it may ask for and tell while it
-// runs.
+// A pass: a named function over the graph, the rung it belongs to, and the context that it may query and note in.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <fmt/format.h>
@@ -25,7 +24,7 @@ struct Notes {
   }
 };
 
-// Is there a kernel row for this op over operands of these types? An empty query means yes.
+// Returns whether there is a kernel row for this op over operands of these types. An empty query means yes.
 using KernelQuery = std::function<Verdict(const Op&, std::span<const Type> operands)>;
 
 struct PassContext {
@@ -33,15 +32,15 @@ struct PassContext {
   KernelQuery has_kernel;
   Precision precision;
   int64_t row_bytes = 1;  // of the target
-  // The query for an op about to be built; a "no" is noted once.
+  // Asks has_kernel about an op about to be built; a "no" is noted once.
   bool kernel_for(const Graph& graph, const Op& op, std::span<const NodeId> operands);
-  // May the two nodes become one, or does the precision say something else of each?
+  // Returns whether the precision is the same for both nodes, so that they may become one.
   bool same_precision(const Graph& graph, NodeId a, NodeId b) const;
 };
 
-// The word that stands for a rung in rows of canonical_passes().
+// The word in place of a rung in the rows of canonical_passes().
 inline constexpr std::string_view kCanonicalRung = "canonical";
-// Pass::then_canonical
+// The value of Pass::then_canonical, by name.
 inline constexpr bool kThenCanonical = true;
 
 struct Pass {

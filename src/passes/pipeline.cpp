@@ -1,4 +1,4 @@
-// THE lists: every pass, in the order it runs, with the rung it belongs to and why it stands where it stands.
+// THE lists: every pass, in the order it runs, with the rung it belongs to and the reason for its place.
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/pipeline.hpp"
 

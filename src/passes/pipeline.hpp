@@ -5,13 +5,13 @@
 
 namespace rung {
 
-// Runs ahead of all others, from a graph as its author wrote it, too, and cannot be disabled.
+// The pass that runs ahead of all others, over graphs as their authors wrote them too; no recipe disables it.
 const Pass& first_pass();
-// Each op in one form, whatever way its author wrote it. They run before all others and again after those that say so,
-// until none of them changes the graph: what a rung gains is then its own. Only a recipe that asks for the graph as its
-// author wrote it goes without them.
+// Passes that bring each op into one form, whatever way its author wrote it. They run before all others and again
+// after passes with then_canonical, until none of them changes the graph: a rung's gain is then its own. Only a recipe
+// that asks for the graph as its author wrote it runs none.
 std::span<const Pass> canonical_passes();
-// The passes of rungs.
+// The passes of the rungs, in the order they run.
 std::span<const Pass> pipeline();
 
 }  // namespace rung

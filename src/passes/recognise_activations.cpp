@@ -1,4 +1,4 @@
-// GELU and SiLU written out in elementary functions become one op.
+// Turns GELU and SiLU written out in elementary functions into one op each.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
@@ -24,7 +24,7 @@ bool recognise_silu(Graph& graph, NodeId id) {
   return true;
 }
 
-// The factors around 1 + f(x): x, and 0.5 wherever the author put it.
+// Matches the factors around 1 + f(x): x, and 0.5 wherever the author put it.
 std::optional<Match> match_half_x_times(const Graph& graph, NodeId id, const Pattern& inner) {
   const Pattern forms[] = {
       binary(BinaryKind::mul, binary(BinaryKind::mul, Pattern(inner), any("x")).one_use(), any("half")),

@@ -1,4 +1,4 @@
-// A product with a constant matrix is a linear, and a constant vector added to it is its bias.
+// Turns a product with a constant matrix into a linear, and a constant vector added to it into its bias.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/words.hpp"
 #include "ir/match.hpp"

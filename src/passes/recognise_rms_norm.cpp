@@ -1,4 +1,4 @@
-// RMSNorm as its author writes it becomes one op.
+// Turns RMSNorm, as its author writes it, into one op.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/words.hpp"
 #include "ir/match.hpp"
@@ -19,7 +19,7 @@ struct Gain {
   float offset;
 };
 
-// add(1, w) or w, seen through a widening cast.
+// Returns the weight and offset of add(1, w) or w, seen through a widening cast.
 Gain gain_of(const Graph& graph, NodeId gain) {
   static const Pattern kOffset = binary(BinaryKind::add, any("weight"), any("offset"));
   Gain found{gain, 0};

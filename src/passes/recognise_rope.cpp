@@ -1,4 +1,4 @@
-// Rotary position embedding as its author writes it becomes one op.
+// Turns rotary position embedding, as its author writes it, into one op.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/words.hpp"
 #include "ir/match.hpp"

@@ -1,4 +1,4 @@
-// Graph surgery that every rewrite needs.
+// The graph surgery that rewrites share.
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/rewrite.hpp"
 

@@ -1,4 +1,4 @@
-// Where a rotary embedding finds its heads: neighbouring columns of a wider value, a projection.
+// The heads that a rotary embedding rotates: neighbouring columns of a wider value, a projection.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
@@ -8,13 +8,13 @@
 namespace rung::passes {
 
 struct RotatedColumns {
-  NodeId base, view;   // view: what reads base on the way to the rope
+  NodeId base, view;   // view: the node that reads base on the way to the rope
   int64_t begin, end;  // columns of base
 };
 
-// The columns of a rope over reshape(slice(base, last axis), [..., H, D]) or reshape(base, [..., H, D]).
+// Finds the columns of a rope over reshape(slice(base, last axis), [..., H, D]) or reshape(base, [..., H, D]).
 std::optional<RotatedColumns> rotated_columns(const Graph& graph, NodeId rope);
-// Cos and sin of shape [..., 1, D].
+// Returns whether cos and sin have the shape [..., 1, D] or [D].
 bool one_angle_for_all_heads(const Graph& graph, NodeId rope);
 
 }  // namespace rung::passes

@@ -1,4 +1,4 @@
-// The backward sweep: what each op reads of its operands, given which rows of its result are needed.
+// The backward sweep: it finds the rows of its operands that each op reads, given the rows needed of its result.
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/row_demand.hpp"
 
@@ -57,7 +57,7 @@ Demand RowDemand::limited(NodeId id, Demand demand) {
   return demand;
 }
 
-// The part of one axis of `size` that is read; nothing: no row of it.
+// Returns the rows that are read along one axis of `size`; nothing: no row.
 std::optional<RowSet> RowDemand::read_axis(const AxisRead& read, int64_t size, RowSet wanted) {
   if (read.kind == AxisRead::Kind::same) return wanted;
   if (read.kind != AxisRead::Kind::joined || wanted == kAllRows) return kAllRows;
@@ -91,7 +91,7 @@ RowDemand::Reads RowDemand::reads(NodeId id) {
   return reads;
 }
 
-// Neither the weights nor the values of keys without weight are read.
+// Narrows the demand to live keys: neither the weights nor the values of other keys are read.
 void RowDemand::read_live_keys(NodeId id, Reads& reads) {
   const std::vector<NodeId>& operands = graph_[id].operands;
   const RowSet queries = (*computed_[id])[graph_.shape(id).rank() - 2];
@@ -114,7 +114,7 @@ RowDemand::Reads RowDemand::read_selection(NodeId id) {
   return reads;
 }
 
-// A softmax may leave out the keys that its mask gives no weight: the others' weights stay as they are.
+// A softmax may leave out the keys that its mask gives no weight: the weights of other keys stay as they are.
 bool RowDemand::is_of_live_keys(NodeId id, int axis, const Demand& demand) {
   const auto* softmax = graph_.as<Softmax>(id);
   return softmax && axis > 0 && axis == graph_.shape(id).rank() - 1 && axis == axis_in(graph_, id, softmax->axis) &&
@@ -136,7 +136,8 @@ RowSet RowDemand::live_keys(NodeId weights, RowSet queries) {
   return kAllRows;
 }
 
-// A query whose keys are all masked spreads its weight over all of them, or is NaN: then every key counts.
+// Returns the keys that the mask leaves to any of the queries. A query whose keys are all masked spreads its weight
+// over all of them, or is NaN: then every key counts.
 RowSet RowDemand::unmasked(NodeId mask, RowSet queries, int64_t keys) {
   auto [it, is_new] = unmasked_.try_emplace({mask, queries}, kAllRows);
   if (!is_new) return it->second;

@@ -1,4 +1,4 @@
-// Which rows of every value are needed, axis by axis, worked out from the outputs back to the inputs in one sweep.
+// The rows of every value that are needed, axis by axis, worked out from the outputs back to the inputs in one sweep.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace rung::passes {
 
-// Rows needed along each axis; the value's elements outside their product are not read.
+// The rows needed along each axis; elements of the value outside the product of these sets are not read.
 struct Demand {
   std::array<RowSet, Dims::kMaxRank> axes{};
   RowSet& operator[](int axis) { return axes[static_cast<size_t>(axis)]; }
@@ -27,16 +27,16 @@ class RowDemand {
  public:
   explicit RowDemand(const Graph& graph);
 
-  // The rows that a node is computed for; nothing if no output needs it. Ops that need whole axes are computed for all
-  // of them.
+  // Returns the rows that a node is computed for; nothing if no output needs it. An op that cannot work on part of an
+  // axis is computed for all its rows.
   const std::optional<Demand>& of(NodeId id) const { return computed_[id]; }
-  // The rows that all readers together need, before the op's own limits: of interest for inputs.
+  // Returns the rows that all readers together need, before the op's own limits: of interest for inputs.
   const std::optional<Demand>& wanted(NodeId id) const { return wanted_[id]; }
-  // The rows that `id` reads of each operand; nothing for an operand that it does not read at all (a dropped part of a
-  // concat).
+  // Returns the rows that `id` reads of each operand; nothing for an operand that it does not read at all (a dropped
+  // part of a concat).
   std::vector<std::optional<Demand>> reads(NodeId id);
-  // slice, or gather of ascending rows known now: once the operand has only the rows that are read, the node is its
-  // operand.
+  // Returns whether the node is a slice, or a gather of known ascending rows: once the operand has only the rows that
+  // are read, the node is its operand.
   bool is_selection(NodeId id) const;
 
   RowSets sets;
@@ -50,7 +50,7 @@ class RowDemand {
   Reads read_selection(NodeId id);
   void read_live_keys(NodeId id, Reads& reads);
   bool is_of_live_keys(NodeId id, int axis, const Demand& demand);
-  // The keys that a softmax gives any weight, when its scores get a constant mask; kAllRows if it cannot be told.
+  // Returns the keys that a softmax gives any weight, if its scores get a constant mask; kAllRows if it is unknown.
   RowSet live_keys(NodeId weights, RowSet queries);
   RowSet unmasked(NodeId mask, RowSet queries, int64_t keys);
 

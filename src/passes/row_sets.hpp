@@ -15,14 +15,14 @@ inline constexpr RowSet kAllRows = 0;
 
 class RowSets {
  public:
-  // `rows` ascending and distinct, out of `size`.
+  // Returns the number of a set; `rows` are ascending and distinct, out of `size`.
   RowSet intern(std::vector<int64_t> rows, int64_t size) {
     if (static_cast<int64_t>(rows.size()) == size) return kAllRows;
     auto [it, is_new] = numbers_.try_emplace(std::move(rows), static_cast<RowSet>(sets_.size()) + 1);
     if (is_new) sets_.push_back(&it->first);
     return it->second;
   }
-  // Not for kAllRows.
+  // `set` must not be kAllRows.
   const std::vector<int64_t>& rows(RowSet set) const { return *sets_[set - 1]; }
   std::vector<int64_t> rows(RowSet set, int64_t size) const {
     if (set != kAllRows) return rows(set);

@@ -15,7 +15,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Every edit that survives erase_dead() leaves a node of a new id, or fewer nodes.
+// An edit that survives erase_dead() leaves a node with a new id, or fewer nodes.
 bool has_changed(const Graph& graph, size_t old_capacity, size_t old_size) {
   if (graph.size() != old_size) return true;
   for (NodeId id = static_cast<NodeId>(old_capacity); id < graph.capacity(); ++id)
@@ -23,7 +23,7 @@ bool has_changed(const Graph& graph, size_t old_capacity, size_t old_size) {
   return false;
 }
 
-// The error of a failing pass, with the dump that replays it.
+// Returns the error of a failing pass, with the dump that replays it.
 Error explain_failure(const Pass& pass, const Error& error, const Graph& before, const std::string& directory) {
   std::string message = fmt::format("pass '{}': {}", pass.name, error.message);
   if (directory.empty()) return {std::move(message), error.kind};
@@ -80,8 +80,8 @@ class Run {
   }
 
  private:
-  // Until each has left the graph as it was since the last that did not. No rewrite undoes another, so graphs settle
-  // after a few rounds; one that needs more than these never would.
+  // Runs the canonical passes until each in turn has left the graph unchanged. No rewrite undoes another, so graphs
+  // settle after a few rounds; a graph that needs more than kMostRounds never would.
   Status canonicalise() {
     constexpr int kMostRounds = 50;
     size_t quiet = 0;
@@ -94,7 +94,7 @@ class Run {
     return canonical_.empty() ? Status{} : fail("canonical passes still change the graph after {} rounds", kMostRounds);
   }
 
-  // Whether it changed the graph. Repetitions that find nothing to do are not reported.
+  // Runs a pass and returns whether it changed the graph. Repetitions that find nothing to do are not reported.
   Result<bool> one(const Pass& pass) {
     if (options_.disabled.contains(pass.name)) return false;
     RUNG_TRY(PassReport::Row row, run_one(pass, graph_, options_));

@@ -11,8 +11,8 @@ namespace rung {
 
 struct PassOptions {
   std::set<std::string, std::less<>> rungs;     // passes of these rungs run
-  std::set<std::string, std::less<>> disabled;  // but not these, by name
-  bool as_written = false;                      // without canonical forms
+  std::set<std::string, std::less<>> disabled;  // passes that do not run, by name
+  bool as_written = false;                      // the canonical passes do not run
   KernelQuery has_kernel;
   Precision precision;
   int64_t row_bytes = 1;       // of the target
@@ -27,12 +27,12 @@ struct PassReport {
     size_t nodes_before = 0, nodes_after = 0;
     std::vector<std::string> notes;
   };
-  std::vector<Row> rows;  // passes that ran, in order; canonical ones again each time that they changed the graph
+  std::vector<Row> rows;  // passes that ran, in order; a canonical pass again each time that it changed the graph
 };
 
 // Errors name the pass, what broke, and the dump that replays it. The graph is then in an undefined state.
 Result<PassReport> run_passes(Graph& graph, const PassOptions& options);
-// The same over lists of one's own.
+// Runs the given lists instead of the canonical passes and the pipeline.
 Result<PassReport> run_passes(Graph& graph, const PassOptions& options, std::span<const Pass> list,
                               std::span<const Pass> canonical = {});
 

@@ -1,4 +1,4 @@
-// Drops what does nothing and joins views of views. Only rewrites that keep every value bit for bit.
+// Drops ops that do nothing and joins views of views. Its rewrites keep every value bit for bit.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -28,7 +28,7 @@ bool drop_neutral_operand(Graph& graph, NodeId id) {
   return false;
 }
 
-// Every value of `from` is a value of `to`.
+// Returns whether every value of `from` is a value of `to`.
 bool is_widening(DType from, DType to) {
   if (from == to || from == DType::boolean) return true;
   bool byte = from == DType::i8 || from == DType::u8;
@@ -108,7 +108,7 @@ bool join_slices(Graph& graph, NodeId id) {
   return true;
 }
 
-// slice(concat(a, b, ...))  =>  slice of the one part that holds it all      same axis, step 1
+// slice(concat(a, b, ...))  =>  slice of the one part that holds all its rows      same axis, step 1
 bool slice_one_part(Graph& graph, NodeId id) {
   const auto* slice = graph.as<Slice>(id);
   if (!slice || slice->step != 1) return false;
@@ -150,7 +150,7 @@ bool join_concat(Graph& graph, NodeId id) {
   return true;
 }
 
-// gather(x, [a, a+1, ...])  =>  slice(x, [a:b])      the indices are a list at hand, inside x
+// gather(x, [a, a+1, ...])  =>  slice(x, [a:b])      the indices are a constant list in memory, inside x
 bool gather_run_as_slice(Graph& graph, NodeId id) {
   const auto* gather = graph.as<Gather>(id);
   if (!gather || graph.shape(graph[id].operands[1]).rank() != 1) return false;
@@ -229,8 +229,8 @@ Status simplify(Graph& graph, PassContext&) {
       id = graph[id].next;
       continue;
     }
-    // The node that took its place stands after the nearest live node before it, and may simplify again. Erased nodes
-    // keep their links, so the way back from one still leads to the front.
+    // The new node stands after the nearest live node before the old one, and may simplify again. Erased nodes keep
+    // their links, so the way back from one still leads to the front.
     while (before != kNoNode && !graph[before].alive) before = graph[before].previous;
     id = before == kNoNode ? graph.first() : graph[before].next;
   }

@@ -5,7 +5,7 @@
 
 namespace rung::passes {
 
-// True if the node was replaced by something simpler; it may simplify again.
+// Returns whether the node was replaced by something simpler, which may simplify again.
 bool simplify_node(Graph& graph, NodeId id);
 
 }  // namespace rung::passes

@@ -7,7 +7,7 @@
 namespace rung::passes {
 namespace {
 
-// Where operand axis `axis` stands in the transposed value.
+// Returns the place of the operand's axis `axis` in the transposed value.
 int moved_axis(const Dims& permutation, int axis) { return static_cast<int>(inverse(permutation)[axis]); }
 
 }  // namespace
@@ -26,8 +26,8 @@ NodeId TransposeSinker::sink(NodeId x, const Dims& permutation) {
   return node;
 }
 
-// Cheap enough to be computed again where another reader wants the old layout, and able to work in either: axes of the
-// operands are the result's own, and those that the op mixes stay in place.
+// Returns whether the op is cheap enough to be computed again for a reader of the old layout, and works in either
+// layout: its operands' axes are the result's own, and the axes that it mixes stay in place.
 bool TransposeSinker::can_sink_below(NodeId x, const Semantics& semantics, const Dims& permutation) const {
   const Op& op = graph_[x].op;
   if (!as<Cast>(op) && !as<Rope>(op) && !as<Concat>(op) && !as<Slice>(op) && !as<Gather>(op)) return false;
@@ -53,7 +53,7 @@ NodeId TransposeSinker::build(NodeId x, const Dims& permutation) {
   return add_after(x, std::move(op), std::move(moved));
 }
 
-// Its rank may be lower than the result's: leading dimensions of 1 are implied.
+// The operand's rank may be lower than the result's: leading dimensions of 1 are implied.
 NodeId TransposeSinker::sink_operand(NodeId operand, const Dims& permutation) {
   Shape shape = graph_.shape(operand);
   if (shape.rank() == permutation.rank()) return sink(operand, permutation);

@@ -1,4 +1,4 @@
-// Moving transposes up towards what computes their operand, where most of them meet another and vanish.
+// Moves transposes up towards the ops that compute their operands, where most of them meet another and vanish.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
@@ -9,13 +9,13 @@
 
 namespace rung::passes {
 
-// Remembers what it built, so that a value with many readers is transposed once. New nodes stand right after what they
-// read.
+// A sinker remembers the nodes it built, so that a value with many readers is transposed once. New nodes stand right
+// after the nodes that they read.
 class TransposeSinker {
  public:
   explicit TransposeSinker(Graph& graph) : graph_(graph) {}
-  // transpose(x, permutation), with the transpose moved through casts, rope (its last axis stays last), concat, slices
-  // and gathers of whole rows.
+  // Builds transpose(x, permutation), with the transpose moved through casts, rope (its last axis stays last), concat,
+  // slices and gathers of whole rows.
   NodeId sink(NodeId x, const Dims& permutation);
 
  private:

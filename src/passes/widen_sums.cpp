@@ -1,4 +1,4 @@
-// Residual sums, and whatever else no product reads, stay in f32: a value is rounded where a product wants it narrow.
+// Keeps residual sums and all other values that no product reads in f32: values are rounded where a product needs it.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 namespace rung::passes {
 namespace {
 
-// The same op with a result in f32, where the op itself says its type; elsewhere that follows from the operands.
+// Returns the op with a result in f32, if the op states its result's type; else the type follows from the operands.
 Op with_wide_result(Op op) {
   if (DType* out = result_dtype(op)) *out = DType::f32;
   return op;
@@ -33,7 +33,7 @@ class Widener {
   }
 
  private:
-  // Products run at the speed of their operands' type, so these keep it.
+  // Returns whether a product reads the value: products run at the speed of their operands' type, so these stay narrow.
   bool is_read_by_product(NodeId id) const {
     for (NodeId user : graph_[id].users) {
       const Semantics semantics = semantics_of(graph_, user);
@@ -43,7 +43,7 @@ class Widener {
     return false;
   }
 
-  // The largest set of wide values that every op and some kernel agrees to: narrows again until no node objects.
+  // Finds the largest set of wide values that every op and some kernel accept: narrows values until no node objects.
   void settle() {
     std::vector<NodeId> pending = graph_.order();
     while (!pending.empty()) {
@@ -99,7 +99,7 @@ class Widener {
   Graph& graph_;
   PassContext& context_;
   std::vector<bool> wide_;      // by node: f32 from now on
-  std::vector<NodeId> values_;  // what took the node's place
+  std::vector<NodeId> values_;  // the value that took the node's place
 };
 
 }  // namespace

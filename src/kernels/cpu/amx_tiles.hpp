@@ -1,4 +1,4 @@
-// The tile registers of AMX as all kernels use them: eight, each of 16 rows of 64 bytes.
+// The configuration of AMX's tile registers that all kernels use: eight tiles, each of 16 rows of 64 bytes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/cpu/simd.hpp"
@@ -12,7 +12,7 @@ struct alignas(64) TileConfig {
   uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
 };
 
-// Static: the intrinsic names only the first bytes of its operand to the compiler.
+// The configuration is static, because the intrinsic tells the compiler only of the first bytes of its operand.
 constinit const TileConfig kConfig;
 static void enter() { _tile_loadconfig(&kConfig); }
 static void leave() { _tile_release(); }

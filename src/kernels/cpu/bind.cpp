@@ -12,7 +12,7 @@ namespace {
 
 Operand dense(const Type& type) { return {type.dtype, type.shape, contiguous_strides(type.shape)}; }
 
-// The operand of a view node as that node's own view, if strides can say it.
+// Returns a view node's result as a view of `source`, the view of its operand, if strides can express it.
 std::optional<ViewOf> through(const Node& node, const ViewOf& source) {
   ViewOf result = source;
   result.operand.shape = node.type.shape;

@@ -1,4 +1,4 @@
-// From a node of a graph to a call: its operands as strides over what holds them, and one kernel bound to addresses.
+// Turns a node of a graph into a call: its operands become strides over their buffers, and its kernel gets addresses.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace rung::cpu {
 
-// A value as a view of `base`, the nearest ancestor that is not a view, or a view that strides cannot express (a
-// reshape of a transpose) and that must therefore be made by a kernel.
+// A value as a view of `base`: the nearest ancestor that is not a view, or is a view that strides cannot express (a
+// reshape of a transpose), which a kernel must therefore make.
 struct ViewOf {
   NodeId base = kNoNode;
   int64_t offset = 0;  // elements from base's first
@@ -18,18 +18,17 @@ struct ViewOf {
 };
 ViewOf resolve_view(const Graph& graph, NodeId node);
 
-// The problem that a node poses to a kernel: operands resolved through views, one dense output. A view node itself is
-// the problem of copying its operand.
+// Returns the problem that a node poses to a kernel: operands resolved through views, and one dense output. A view node
+// poses the problem of copying its operand.
 Problem problem_of(const Graph& graph, NodeId node, int threads);
 
-// Operand `i` in the kernel's own layout; null when the kernel takes it as it is. `from` is the operand's first
-// element.
+// Packs operand `i` into the kernel's own layout; null if the kernel takes it as it is. `from` is its first element.
 std::shared_ptr<std::byte> pack_operand(const Kernel& kernel, const Problem& problem, const Machine& machine, size_t i,
                                         const void* from);
-// 64-byte aligned, not cleared.
+// Allocates bytes that are 64-byte aligned and not cleared.
 std::shared_ptr<std::byte> aligned_bytes(size_t bytes);
 
-// All parts of a call, phase after phase.
+// Runs all parts of a call, phase after phase.
 template <class CallPart>
 void run_parts(Team& team, Split split, Call call, CallPart&& call_part) {
   call.parts = split.parts;
@@ -41,7 +40,7 @@ void run_parts(Team& team, Split split, Call call, CallPart&& call_part) {
     });
 }
 
-// A kernel with all it needs; run() neither allocates nor decides anything.
+// A kernel bound to all that it needs; run() neither allocates nor decides anything.
 struct Bound {
   const Kernel* kernel = nullptr;
   Problem problem;

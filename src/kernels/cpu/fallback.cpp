@@ -1,5 +1,4 @@
-// The fallback of every op: the evaluator, on one thread, over dense copies of the operands. It takes memory while it
-// runs.
+// The fallback of every op: the evaluator, on one thread, over dense copies of the operands. It allocates as it runs.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -17,7 +16,7 @@ Verdict supports(const Problem& problem, const Machine&) {
   return has_type(problem.output.dtype) ? accept() : reject(fmt::format("result is {}", name_of(problem.output.dtype)));
 }
 
-// Shares the memory where that is dense already.
+// Returns a dense tensor, which shares the operand's memory if that is dense already.
 Tensor dense(const Operand& operand, const void* data) {
   const std::shared_ptr<std::byte> memory(static_cast<std::byte*>(const_cast<void*>(data)), [](std::byte*) {});
   const Type type{operand.dtype, operand.shape};

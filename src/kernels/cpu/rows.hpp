@@ -1,4 +1,4 @@
-// Shared by the rows of vectorised kernels: the instruction set that a row needs, and the types that vectors load.
+// Helpers of the rows of vectorised kernels: the instruction set that a row needs, and the types that vectors load.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/cpu/kernel.hpp"

@@ -6,7 +6,7 @@
 // such a file must not call inline functions of shared headers (std:: ones neither): an unoptimised build may keep the
 // copy that holds the newer instructions for the whole program.
 #pragma once
-// GCC 12 takes its own headers' "undefined" vectors for uninitialised ones once they are inlined.
+// GCC 12 warns of its own headers' "undefined" vectors as uninitialised once they are inlined.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -59,7 +59,7 @@ RUNG_SIMD Vec negate(Vec a) { return _mm512_xor_ps(a, _mm512_set1_ps(-0.0f)); }
 RUNG_SIMD Vec round(Vec a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 RUNG_SIMD Mask less(Vec a, Vec b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
 RUNG_SIMD Vec select(Mask m, Vec yes, Vec no) { return _mm512_mask_blend_ps(m, no, yes); }
-// p 2^n for integral n, right down to denormals.
+// Returns p 2^n for integral n, right down to denormals.
 RUNG_SIMD Vec scale2(Vec p, Vec n) { return _mm512_scalef_ps(p, n); }
 RUNG_SIMD float sum(Vec a) { return _mm512_reduce_add_ps(a); }
 RUNG_SIMD float maximum(Vec a) { return _mm512_reduce_max_ps(a); }
@@ -118,7 +118,7 @@ RUNG_SIMD Vec negate(Vec a) { return _mm256_xor_ps(a, _mm256_set1_ps(-0.0f)); }
 RUNG_SIMD Vec round(Vec a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 RUNG_SIMD Mask less(Vec a, Vec b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
 RUNG_SIMD Vec select(Mask m, Vec yes, Vec no) { return _mm256_blendv_ps(no, yes, m); }
-// p 2^n for integral n in [-252, 254], right down to denormals: in two steps, as 2^n itself may not be a float.
+// Returns p 2^n for integral n in [-252, 254], right down to denormals, in two steps, as 2^n itself may be no float.
 RUNG_SIMD Vec scale2(Vec p, Vec n) {
   Ints whole = _mm256_cvtps_epi32(n), half = _mm256_srai_epi32(whole, 1), rest = _mm256_sub_epi32(whole, half);
   const Ints bias = _mm256_set1_epi32(127);

@@ -1,4 +1,4 @@
-// Loops over a row in whole vectors and one part of a vector, written once for both.
+// Loops over a row in whole vectors and at most one part of a vector, with a body that is written once.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "base/numeric.hpp"
@@ -6,7 +6,7 @@
 
 namespace rung::cpu::RUNG_ISA {
 
-// How much of a vector an iteration covers: all lanes, or the first n.
+// An iteration covers all lanes of a vector (Whole), or the first n (Part).
 struct Whole {};
 struct Part {
   int n;
@@ -27,11 +27,11 @@ template <class T>
 RUNG_SIMD void store(T* p, Vec v, Part part) {
   store(p, v, part.n);
 }
-// v in the lanes covered, `other` in the rest.
+// Returns v in the lanes covered, `other` in the rest.
 RUNG_SIMD Vec keep(Vec v, Vec, Whole) { return v; }
 RUNG_SIMD Vec keep(Vec v, Vec other, Part part) { return select(first(part.n), v, other); }
 
-// f(index of the first element, Whole or Part); f must be a lambda marked RUNG_INLINE.
+// Calls f(index of the first element, Whole or Part); f must be a lambda marked RUNG_INLINE.
 #define RUNG_INLINE __attribute__((always_inline))
 template <class F>
 RUNG_SIMD void each_vector(int64_t count, const F& f) {

@@ -13,7 +13,7 @@ namespace rung::cpu::RUNG_ISA {
 
 enum class Accuracy { full, coarse };
 
-// a / b for finite b of a magnitude that has a normal reciprocal.
+// Returns a / b for finite b whose reciprocal is normal.
 template <Accuracy accuracy = Accuracy::full>
 RUNG_SIMD Vec divide(Vec a, Vec b) {
 #if defined(__AVX512F__)
@@ -31,7 +31,7 @@ RUNG_SIMD Vec divide(Vec a, Vec b) {
 
 RUNG_SIMD Vec clamp(Vec x, float limit) { return max(set1(-limit), min(set1(limit), x)); }
 
-// e^x, gradual underflow and overflow to infinity included.
+// Returns e^x, with gradual underflow and overflow to infinity.
 RUNG_SIMD Vec exp(Vec x) {
   Vec t = max(set1(-104.5f), min(set1(89.0f), x));
   Vec n = round(t * set1(1.44269504f));
@@ -81,7 +81,7 @@ RUNG_SIMD Vec erf(Vec x) {
 
 RUNG_SIMD Vec relu(Vec x) { return max(zero(), x); }
 
-// 1 / (1 + e^-x); the exponent is held where 1 + e^-x stays finite, which changes no result above 2^-125.
+// Returns 1 / (1 + e^-x); the exponent is limited so that 1 + e^-x stays finite, which changes no result above 2^-125.
 template <Accuracy accuracy = Accuracy::full>
 RUNG_SIMD Vec sigmoid(Vec x) {
   if constexpr (accuracy == Accuracy::coarse) return fma(tanh<accuracy>(x * set1(0.5f)), set1(0.5f), set1(0.5f));
@@ -93,7 +93,7 @@ RUNG_SIMD Vec silu(Vec x) {
   return x * sigmoid<accuracy>(x);
 }
 
-// Below this, gelu is 0 to f32's precision next to 1; holding x there keeps what erf lacks to -1 from growing with x.
+// Below this, gelu is 0 to f32's precision next to 1; limiting x to it keeps erf's error near -1 from growing with x.
 inline constexpr float kGeluTail = -5.7f;
 
 // x Phi(x), Phi the normal distribution function.

@@ -1,4 +1,4 @@
-// Checking a call's operands, and launching a kernel of an embedded module.
+// Checks a call's operands, and launches a kernel of an embedded module.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/kernel.hpp"
 #include "kernels/params_text.hpp"

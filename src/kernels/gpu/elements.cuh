@@ -6,7 +6,7 @@
 
 namespace rung::gpu {
 
-// The type of elements that kernels compute with.
+// Maps a dtype to the type of elements that kernels compute with.
 template <DType dtype> struct ElementOf;
 template <> struct ElementOf<DType::f32> { using type = float; };
 template <> struct ElementOf<DType::bf16> { using type = bf16; };
@@ -15,7 +15,7 @@ template <> struct ElementOf<DType::i64> { using type = int64_t; };
 template <DType dtype>
 using Element = typename ElementOf<dtype>::type;
 
-// The type that moves `bytes` at a time.
+// Maps a number of bytes to the type that moves them at a time.
 template <int bytes> struct UnitOf;
 template <> struct UnitOf<1> { using type = uint8_t; };
 template <> struct UnitOf<2> { using type = uint16_t; };
@@ -30,7 +30,7 @@ __device__ inline T& element(uint64_t base, int64_t at) {
   return in_memory<T>(base)[at];
 }
 
-// T is float or int64_t. Nobody has checked the bools of a caller's memory on the device: any byte but 0 is true.
+// T is float or int64_t. The bools of a caller's memory on the device are unchecked: any byte but 0 is true.
 template <class T>
 __device__ inline T load_as(uint64_t base, DType dtype, int64_t at) {
   switch (dtype) {
@@ -47,7 +47,7 @@ __device__ inline T load_as(uint64_t base, DType dtype, int64_t at) {
   }
 }
 
-// Integers wrap around in their own width; floats are cut towards zero where an integer is due; bool is "not 0".
+// Stores integers wrapped to their width; floats become integers by truncation towards zero; a bool stores "not 0".
 template <class T>
 __device__ inline void store_as(uint64_t base, DType dtype, int64_t at, T value) {
   switch (dtype) {
@@ -66,7 +66,7 @@ __device__ inline void store_as(uint64_t base, DType dtype, int64_t at, T value)
 
 constexpr int kVector = 8;
 
-// As it came from memory: only unpack() waits for it, so several loads can be under way together.
+// A vector as loaded from memory: only unpack() waits for it, so several loads can be under way together.
 struct RawVector {
   uint4 low, high;
 };
@@ -84,7 +84,7 @@ __device__ inline RawVector load_vector(uint64_t base, DType dtype, int64_t at) 
   return raw;
 }
 
-// One word of two 16-bit floats.
+// Unpacks a word of two 16-bit floats.
 __device__ inline void unpack_pair(uint32_t word, DType dtype, float* out) {
   if (dtype == DType::bf16)
     out[0] = as_float(word << 16), out[1] = as_float(word & 0xffff0000u);
@@ -92,7 +92,7 @@ __device__ inline void unpack_pair(uint32_t word, DType dtype, float* out) {
     out[0] = f16_bits_to_float(word & 0xffffu), out[1] = f16_bits_to_float(word >> 16);
 }
 
-// 1 in each byte that is not 0.
+// Returns 1 in each byte that is not 0.
 __device__ inline uint32_t truths_of(uint32_t bytes) {
   constexpr uint32_t kAllButTop = 0x7f7f7f7fu;
   return (((bytes & kAllButTop) + kAllButTop | bytes) >> 7) & 0x01010101u;

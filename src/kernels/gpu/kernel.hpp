@@ -11,11 +11,11 @@ namespace rung::gpu {
 // context current. A launch must not synchronise, allocate or touch the host: the same call is recorded into a graph.
 struct Call {
   const Problem& problem;
-  const Address* inputs;  // by operand, at multiples of Kernel::alignment; a packed one points to what pack() made
-  Address output;         // kBufferAlignment; results_of(problem) says where in it each result stands
-  Address scratch;        // scratch_bytes(), kBufferAlignment; contents undefined
-  const void* state;      // what prepare() returned
-  Address fault;          // of a Fault: set where operands' values cannot be used
+  const Address* inputs;  // by operand, at multiples of Kernel::alignment; a packed one points to the result of pack()
+  Address output;         // at a multiple of kBufferAlignment; results_of(problem) gives each result's place in it
+  Address scratch;        // scratch_bytes() at a multiple of kBufferAlignment; contents undefined
+  const void* state;      // the result of prepare()
+  Address fault;          // of a Fault, which is set if operands' values cannot be used
   Queue& queue;
   Gpu& gpu = queue.gpu();
   Stream stream = queue.stream();
@@ -28,13 +28,13 @@ struct Call {
     void* parameters[] = {const_cast<Arguments*>(&arguments)};
     return launch_raw(module, function, shape, parameters);
   }
-  // The error for what `module` has no compiled variant for.
+  // Returns the error for a problem for which `module` has no compiled variant.
   Status no_kernel(std::string_view module) const;
   Status launch_raw(std::string_view module, std::string_view function, const Launch& shape, void** parameters) const;
 };
 
-// Puts the row's launches into the call's stream: the only way to call one. Errors: an address that is not where the
-// row or the call says; the row's own.
+// Puts the row's launches into the call's stream; there is no other way to call a row. Errors: an address without the
+// alignment that the row or the call needs; the row's own errors.
 Status enqueue(const Kernel& kernel, const Call& call);
 
 std::span<const Kernel* const> all_kernels();

@@ -1,4 +1,4 @@
-// Nests and launch shapes, as the rows make them.
+// Helpers with which rows make nests and launch shapes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace rung::gpu {
 
-// The loops with their inner axis cut into runs of `run` elements: a position is a run, a stride still counts elements.
+// Makes a nest of loops whose inner axis is cut into runs of `run` elements: a position is a run, strides are elements.
 template <int kOperands>
 Nest<kOperands> make_nest(const Loops& loops, int64_t run = 1) {
   Nest<kOperands> nest;
@@ -24,21 +24,21 @@ Nest<kOperands> make_nest(const Loops& loops, int64_t run = 1) {
   return nest;
 }
 
-// No axis longer than a Divisor can take, and no more positions than a 31-bit index counts.
+// Accepts shapes whose axes a Divisor can divide by and whose positions a 31-bit index counts.
 inline Verdict supports_count(const Shape& shape) {
   return shape.product() < int64_t{1} << 31 ? accept() : reject("2^31 elements or more");
 }
 
-// Enough blocks of `threads` for `count` threads.
+// Returns a launch with enough blocks of `threads` threads for `count` threads.
 inline Launch launch_threads(const Call& call, int64_t count, uint32_t threads) {
   return {.grid = {static_cast<uint32_t>((count + threads - 1) / threads)},
           .block = {threads},
           .dependent = call.gpu.info().dependent_launch};
 }
 
-// All types but the reserved ones.
+// Returns whether the type is not a reserved one.
 inline bool is_known(DType d) { return is_computed_float(d) || !is_float(d); }
-// All operands and the result are of such types.
+// Accepts operands and a result whose types are all `known`.
 inline Verdict supports_types(const Problem& problem, bool (*known)(DType)) {
   for (size_t i = 0; i < problem.inputs.size(); ++i)
     if (!known(problem.inputs[i].dtype))

@@ -1,4 +1,4 @@
-// Several strided operands walked through one shape: plain numbers that a kernel takes by value.
+// A nest walks several strided operands through one shape, in plain numbers that a kernel takes by value.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace rung::gpu {
 
 constexpr int kMaxNestRank = 8;
 
-// Division of numbers below 2^31 by a number that is known beforehand: a multiplication and a shift.
+// Divides numbers below 2^31 by a number that is known beforehand, by a multiplication and a shift.
 struct Divisor {
   uint32_t value = 1, multiplier = 1, shift = 0;
   Divisor() = default;
@@ -26,7 +26,7 @@ struct Divisor {
   }
 };
 
-// Axes from the innermost out; strides in elements, 0 where an operand repeats.
+// Axes are from the innermost out; strides are in elements, 0 where an operand repeats.
 template <int kOperands>
 struct Nest {
   uint32_t count = 1;  // positions: the product of all sizes, below 2^31
@@ -34,7 +34,7 @@ struct Nest {
   Divisor size[kMaxNestRank];
   int64_t stride[kOperands][kMaxNestRank] = {};
 
-  // Adds each operand's elements from its first to position `index`.
+  // Adds to each offset the operand's elements from its first to position `index`.
   RUNG_HOST_DEVICE void locate(uint32_t index, int64_t (&offsets)[kOperands]) const {
     for (int axis = 0; axis < rank; ++axis) {
       const uint32_t next = size[axis].divide(index), at = index - next * size[axis].value;

@@ -1,4 +1,4 @@
-// Reductions over a warp, a block or a group of threads, in an order that depends on nothing but their size.
+// Reductions over a warp, a block or a group of threads, in an order that depends only on their size.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/portable.cuh"
@@ -7,7 +7,7 @@ namespace rung::gpu {
 
 constexpr int kMaxWarps = 1024 / kLanes;
 
-// Place in shared memory for values of a type with initialisers, which not every compiler takes there.
+// Room in shared memory for values of a type with initialisers, which not every compiler takes there.
 template <class T, int n>
 struct Room {
   alignas(T) unsigned char bytes[n * sizeof(T)];
@@ -20,7 +20,7 @@ struct Sum {
     return a + b;
   }
 };
-// A NaN on either side stays.
+// Returns the larger value; a NaN on either side stays.
 struct Max {
   template <class T>
   __device__ T operator()(T a, T b) const {

@@ -1,4 +1,4 @@
-// The compiled variants of a kernel as the host knows them, from the list that device code makes the entries of.
+// The compiled variants of a kernel on the host, from the list of which device code makes the entries.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -9,11 +9,11 @@ namespace rung::gpu {
 
 template <class Config>
 struct Variant {
-  Config config;            // what tells it from the module's other variants
+  Config config;            // differs from those of the module's other variants
   std::string_view symbol;  // of its entry
 };
 
-// The first of a table whose configuration fits; null: none does.
+// Returns the first variant of a table whose configuration fits; null: none does.
 template <class Config, size_t count, class Fits>
 constexpr const Variant<Config>* find(const Variant<Config> (&variants)[count], Fits fits) {
   for (const Variant<Config>& each : variants)
@@ -21,7 +21,7 @@ constexpr const Variant<Config>* find(const Variant<Config> (&variants)[count], 
   return nullptr;
 }
 
-// The symbol of what is compiled for `config`; empty: nothing is, and Call::launch() refuses it.
+// Returns the symbol of the variant compiled for `config`; empty: there is none, and Call::launch() fails.
 template <class Config, size_t count>
 constexpr std::string_view symbol_of(const Variant<Config> (&variants)[count],
                                      const std::type_identity_t<Config>& config) {
@@ -31,6 +31,6 @@ constexpr std::string_view symbol_of(const Variant<Config> (&variants)[count],
 
 }  // namespace rung::gpu
 
-// A row of a list, NAME.inc: the entry's symbol, then the fields of its configuration. Here it becomes an element of a
-// table of variants; device code has a definition of its own, which makes the entry.
+// A row of a list, NAME.inc, has the entry's symbol, then the fields of its configuration. Here the row becomes an
+// element of a table of variants; device code has its own definition, which makes the entry.
 #define RUNG_VARIANT(entry, ...) {{__VA_ARGS__}, #entry},

@@ -1,4 +1,4 @@
-// Rows of the vectorised attention kernels: what they support, their plan and how blocks go to threads.
+// Rows of the vectorised attention kernels: the problems they support, their plan, and the blocks of each thread.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/attention/attention.hpp"
 
@@ -55,7 +55,7 @@ void plan_strides(const Problem& p, AttentionPlan& plan) {
   }
 }
 
-// Scratch of the kernels in f32: K and V, a block's queries and scores, all f32.
+// Plans the scratch of the f32 kernels: K and V, a block's queries and scores, all f32.
 void plan_scratch(AttentionPlan& plan, int64_t lanes) {
   plan.padded_keys = rounded(plan.keys, lanes);
   plan.v_at = rounded(plan.padded_keys * plan.width, 16);
@@ -64,7 +64,7 @@ void plan_scratch(AttentionPlan& plan, int64_t lanes) {
   plan.thread_floats = plan.scores_at + rounded(plan.query_block * plan.padded_keys, 16);
 }
 
-// Scratch of the kernels of pairs: all bf16 but the scores, two values in a float's place; whole tiles of 16 rows.
+// Plans the scratch of the kernels of pairs: all bf16 but the scores, two values per float; whole tiles of 16 rows.
 void plan_scratch_of_pairs(AttentionPlan& plan) {
   const int64_t rows = rounded(plan.query_block, 16);
   plan.padded_keys = rounded(plan.keys, 32);
@@ -120,7 +120,7 @@ int64_t blocks_of_group(const AttentionPlan& plan) {
 }
 int64_t blocks_of(const AttentionPlan& plan) { return plan.batch * plan.heads * blocks_of_head(plan); }
 
-// A part begins with a group of heads, whose K and V it packs: cut within one, they would be packed again.
+// A part begins with a group of heads, whose K and V it packs: a cut within a group would pack them again.
 template <Isa isa>
 Split split(const Problem& p, const Machine&) {
   const AttentionPlan plan = plan_for<isa>(p);

@@ -10,9 +10,9 @@ namespace rung::cpu {
 
 inline constexpr int kMaxAttentionSegments = 4;
 inline constexpr int64_t kMaxQueryBlock = 128;
-inline constexpr int64_t kMaxBf16AttentionWidth = 256;  // of the kernels that multiply pairs of bf16
+inline constexpr int64_t kMaxBf16AttentionWidth = 256;  // for the kernels that multiply pairs of bf16
 
-// Strides in elements. `groups` key heads serve heads / groups query heads each.
+// Strides are in elements. Each of the `groups` key heads serves heads / groups query heads.
 struct AttentionPlan {
   int64_t batch, queries, heads, groups, width, keys;
   int64_t q[3];     // batch, query, head
@@ -28,11 +28,11 @@ struct AttentionPlan {
   int64_t query_block;
   int64_t padded_keys;   // rounded up to whole vectors, or pairs of them: the stride of a row of scores
   int64_t padded_width;  // rounded up to 32 by the kernels that multiply pairs of bf16
-  // Where the parts of a thread's scratch begin, in floats; K is first. Only kernels of pairs keep weights apart.
+  // The parts of a thread's scratch begin at these floats; K is first. Only kernels of pairs keep weights apart.
   int64_t v_at, q_at, weights_at, scores_at, thread_floats;
 };
 
-// Blocks [begin, end) of the list of (batch, group, head in the group, block of queries), on one thread.
+// The work of one thread: blocks [begin, end) of the list of (batch, group, head in the group, block of queries).
 struct AttentionWork {
   const AttentionPlan* plan;
   const void* q;

@@ -8,8 +8,8 @@
 namespace rung::cpu::RUNG_ISA {
 namespace {
 
-// Sums of 16 or 32 rows and one or two panels. Tiles 0..3: sums (first rows left and right, second rows left and
-// right); 4, 5: a; 6, 7: b. The scratch behind a and c has whole tiles of rows.
+// Computes sums of 16 or 32 rows and one or two panels. Tiles 0..3 hold sums (first rows left and right, second rows
+// left and right), 4 and 5 hold a, 6 and 7 hold b. The scratch behind a and c has whole tiles of rows.
 template <int row_tiles, int panels>
 void tile(const Product& p, int64_t row, int64_t panel) {
   const uint16_t* a = p.a + row * p.a_stride;

@@ -1,12 +1,12 @@
-// The matrix product that attention on bf16 operands is made of, as each instruction set provides it.
+// The matrix product of attention on bf16 operands, which each instruction set provides.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/cpu/attention/attention.hpp"
 
 namespace rung::cpu {
 
-// c[rows][16 panels] = a[rows][2 pairs] b, a row-major, b in panels of [pair][16 columns][2]; pairs is a multiple
-// of 16. Strides in elements.
+// c[rows][16 panels] = a[rows][2 pairs] b, where a is row-major and b in panels of [pair][16 columns][2]; pairs is a
+// multiple of 16. Strides are in elements.
 struct Product {
   const uint16_t* a;
   int64_t a_stride;

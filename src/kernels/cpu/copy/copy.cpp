@@ -1,4 +1,4 @@
-// Rows that move elements in the longest runs there are: views made dense, concat, im2col and gather.
+// Rows that move elements in the longest possible runs: views made dense, concat, im2col and gather.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
@@ -10,7 +10,7 @@
 namespace rung::cpu {
 namespace {
 
-// One nest of loops from an operand to the output; strides in elements.
+// A copy is one nest of loops from an operand to the output; strides are in elements.
 struct Copy {
   Loops loops;  // operand 0: from, 1: to
   int64_t from = 0, to = 0;
@@ -55,7 +55,7 @@ void copy_run(const Loops& loops, size_t element, const std::byte* from, std::by
   }
 }
 
-// Parts share the outer positions, or one long run.
+// Copies one part's share of the outer positions, or of the one long run.
 void copy_share(const Copy& copy, size_t element, const Call& call, const void* from) {
   const Loops& loops = copy.loops;
   bool rows = loops.outer > 1;
@@ -112,7 +112,7 @@ std::shared_ptr<void> prepare_im2col(const Problem& p, const Machine&) {
   const Operand& x = p.inputs[0];
   int64_t patch = p.as<Im2col>().patch;
   const Strides& s = x.strides;
-  // The result as [batch, rows of patches, patches in a row, channels, patch, patch].
+  // The result is seen as [batch, rows of patches, patches in a row, channels, patch, patch].
   Shape shape{x.shape[0], x.shape[2] / patch, x.shape[3] / patch, x.shape[1], patch, patch};
   auto plan = std::make_shared<CopyPlan>();
   plan->element = size_of(x.dtype);

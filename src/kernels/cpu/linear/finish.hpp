@@ -10,7 +10,7 @@ namespace rung::cpu::RUNG_ISA {
 RUNG_SIMD const bf16* as_bf16(const void* p, int64_t i) { return reinterpret_cast<const bf16*>(bits_of(p) + i); }
 RUNG_SIMD bf16* as_bf16(void* p, int64_t i) { return reinterpret_cast<bf16*>(bits_of(p) + i); }
 
-// Elements i .. i+n-1, n at most a vector; n <= 0 is none.
+// Loads elements i .. i+n-1, where n is at most a vector; n <= 0 loads none.
 RUNG_SIMD Vec load_as(const void* p, DType type, int64_t i, int n) {
   if (type == DType::f32) {
     const float* from = static_cast<const float*>(p) + i;
@@ -37,7 +37,8 @@ RUNG_SIMD Vec activate(Vec x) {
   return x;
 }
 
-// A full vector of columns, all f32, no gate: what most tiles are. The general loop costs 5 % of a k = 384 product.
+// Finishes a full vector of columns, all f32, without a gate, as in most tiles. The general loop would cost 5 % of a
+// k = 384 product.
 template <Activation activation, Accuracy accuracy>
 RUNG_SIMD void finish_f32(const gemm::Finish& f, int64_t c, Vec bias) {
   const float* sums = f.sums + c;
@@ -85,7 +86,7 @@ void finish_at(const gemm::Finish& f) {
   }
 }
 
-// A bf16 result keeps 8 bits, so the coarse activations (good to 4e-5) do for it.
+// A bf16 result keeps 8 bits, so the coarse activations (good to 4e-5) suffice for it.
 static void finish(const gemm::Finish& f) {
   f.out_type == DType::f32 ? finish_at<Accuracy::full>(f) : finish_at<Accuracy::coarse>(f);
 }

@@ -1,5 +1,5 @@
-// linear by oneDNN's matmul: each thread runs a primitive of its own over its slice of the columns or rows. Activation
-// and residual are done by the library, or apart: by our own code on what the library left.
+// linear by oneDNN's matmul: each thread runs its own primitive over its slice of the columns or rows. The library does
+// activation and residual, or our own code does them apart, on the library's result.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -14,7 +14,7 @@ namespace {
 using gemm::OneDnnMatmul;
 using gemm::OneDnnProblem;
 
-// By rows only where columns are too few to give every thread a few vectors.
+// Returns whether threads share the rows: the default only where each would get less than a few vectors of columns.
 bool by_rows(const Problem& problem) {
   const int64_t columns = problem.output.shape.back();
   return problem.param("by_rows", columns < 64 * problem.threads ? 1 : 0) != 0;
@@ -24,10 +24,11 @@ bool has_epilogue(const Problem& problem) {
   const auto& op = problem.as<Linear>();
   return op.epilogue.activation != Activation::none || op.has(LinearSlot::residual);
 }
-// The plain product may be the library's faster one: then what a fusion took in need not cost more than it did alone.
+// Returns whether our own code does the epilogue: the library's plain product may be faster, and then a fusion should
+// not cost more than its ops did alone.
 bool apart(const Problem& problem) { return has_epilogue(problem) && problem.param("apart", 0) != 0; }
 
-// Sums that are rounded only after the epilogue.
+// Returns whether sums need scratch, as they are rounded only after the epilogue.
 bool sums_in_scratch(const Problem& problem) { return apart(problem) && problem.output.dtype != DType::f32; }
 size_t scratch_bytes(const Problem& problem, const Machine&) {
   const LinearShape shape(problem);
@@ -68,8 +69,8 @@ OneDnnProblem problem_for(const Problem& problem, const Slice& part) {
 
 bool empty(const Slice& s) { return s.rows.begin == s.rows.end || s.columns.begin == s.columns.end; }
 
-// One per thread, whose weights lie `weights_at` bytes into the packed operand. Threads by rows share a copy, but the
-// library may want another layout where a thread has fewer rows: that is a copy of its own.
+// The parts, one per thread; a part's weights lie `weights_at` bytes into the packed operand. Threads that share rows
+// share one copy, but where a thread has fewer rows, the library may want another layout, which needs its own copy.
 struct Prepared {
   struct Part {
     Slice slice;
@@ -79,7 +80,7 @@ struct Prepared {
   std::vector<Part> parts;
   size_t packed_bytes = 0;
 
-  // The first part whose weights are laid out so; null: none.
+  // Returns the first part whose weights have this layout; null: none.
   const Part* with_layout(const dnnl::memory::desc& weights) const {
     const auto found =
         std::ranges::find_if(parts, [&](const Part& part) { return part.matmul && part.matmul->weights() == weights; });
@@ -103,7 +104,7 @@ struct Prepared {
   }
 };
 
-// The steps that `apart` leaves to do: sums lie where the library wrote them.
+// Applies the epilogue of `apart` to the sums, which lie where the library wrote them.
 void finish(const Call& call, const Slice& slice, float* sums) {
   const Problem& problem = call.problem;
   const LinearShape shape(problem);

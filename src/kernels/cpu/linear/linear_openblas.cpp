@@ -1,5 +1,4 @@
-// linear by OpenBLAS's sgemm, each part over its own columns, and our own code for bias, activation, gate and
-// residual.
+// linear by OpenBLAS's sgemm, each part over its own columns; our own code does bias, activation, gate and residual.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/kernel.hpp"
 #include "kernels/cpu/linear/best.hpp"
@@ -9,7 +8,7 @@
 namespace rung::cpu {
 namespace {
 
-// Sums go to the output itself where it is f32 and nothing else needs room.
+// Returns whether the sums go to the output itself: it is f32, and there are no sums of a gate beside them.
 bool in_place(const Problem& problem) {
   return problem.output.dtype == DType::f32 && !problem.as<Linear>().epilogue.gated;
 }
@@ -60,7 +59,7 @@ Verdict supports(const Problem& problem, const Machine& cpu) {
   return blas ? accept() : reject(blas.error().message);
 }
 
-// The team's threads each call for their own part; the library's must stay asleep.
+// Each of the team's threads calls the library for its own part, so the library's own threads must stay asleep.
 std::shared_ptr<void> prepare(const Problem&, const Machine&) {
   gemm::openblas()->hold_to_one_thread();
   return nullptr;

@@ -5,7 +5,7 @@
 namespace rung::cpu {
 namespace {
 
-// A row's micro-kernels by the weights' type and the panel's width; null where it has none.
+// Chooses a row's micro-kernels by the weights' type and the panel's width; null where it has none.
 using Choose = const gemm::MicroKernels* (*)(const Problem&);
 
 bool narrow_weights(const Problem& problem) { return problem.inputs[1].dtype == DType::bf16; }
@@ -66,7 +66,7 @@ Verdict supports_amx_bf16(const Problem& problem, const Machine& cpu) {
   return wants_bf16(problem, supports_packed(problem, cpu.amx_bf16, "AMX BF16"));
 }
 
-// k_block 0 is all of k; row_threads 0 lets the plan choose how many threads share the rows.
+// A k_block of 0 is all of k; row_threads of 0 lets the plan choose how many threads share the rows.
 std::vector<Tunable> tunables_for(const Problem& problem, std::vector<int64_t> columns) {
   std::vector<Tunable> list;
   if (columns.size() > 1) list.push_back({"columns", std::move(columns)});

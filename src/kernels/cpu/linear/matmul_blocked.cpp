@@ -1,5 +1,5 @@
-// matmul of strided f32 or bf16 operands: columns of b are packed into a panel close to the core, then multiplied by
-// the register tiles of the packed linear.
+// matmul of strided f32 or bf16 operands: columns of b are packed into a panel in a near cache, then multiplied by the
+// register tiles of the packed linear.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/numeric.hpp"
 #include "kernels/cpu/kernel.hpp"
@@ -10,7 +10,7 @@
 namespace rung::cpu {
 namespace {
 
-// Work is cut into units of some rows of one matrix; a part is a run of units.
+// The work is cut into units of some rows of one matrix each; a part is a run of units.
 struct Cut {
   const gemm::MicroKernels* micro = gemm::best_f32(cpu_info());
   MatMulShape shape;

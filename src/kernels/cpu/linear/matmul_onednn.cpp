@@ -1,4 +1,4 @@
-// matmul by oneDNN: each thread runs a primitive of its own over its slice of one axis of the result.
+// matmul by oneDNN: each thread runs its own primitive over its slice of one axis of the result.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/kernel.hpp"
 #include "kernels/cpu/linear/onednn.hpp"
@@ -7,7 +7,7 @@
 namespace rung::cpu {
 namespace {
 
-// The axis to cut: the outermost of the batch that is long enough, else the rows.
+// Returns the axis to cut: the outermost batch axis that is long enough, else the rows.
 int sliced_axis(const Problem& problem) {
   const Shape& out = problem.output.shape;
   for (int axis = 0; axis + 2 < out.rank(); ++axis)
@@ -15,8 +15,8 @@ int sliced_axis(const Problem& problem) {
   return out.rank() - 2;
 }
 
-// An operand cut to `range` of the result's axis: its shape as the library wants it (the result's rank, 1 where it is
-// broadcast) and its first element.
+// A view of an operand cut to a range of one axis of the result: its shape as the library wants it (the result's rank,
+// 1 where it is broadcast) and its first element.
 struct View {
   Shape shape;
   Strides strides;
@@ -34,7 +34,7 @@ View cut(const Operand& x, int rank, int axis, Range range) {
       v.shape[i] = range.end - range.begin;
     }
   }
-  // Strides of axes of one element do not matter, but must not be 0.
+  // The strides of axes with one element do not matter, but must not be 0.
   for (int i = rank - 1; i >= 0; --i)
     if (v.shape[i] == 1) v.strides[i] = i == rank - 1 ? 1 : v.shape[i + 1] * v.strides[i + 1];
   return v;
@@ -77,7 +77,7 @@ void run(const Call& call) {
   prepared.matmuls[thread]->run(at);
 }
 
-// Whether vectors along the axis `dense`, counted from the end, lie side by side and do not overlap.
+// Returns whether vectors along the axis `dense`, counted from the end, are dense and do not overlap.
 bool is_matrix(const Operand& x, int dense) {
   const int64_t length = x.shape.back(dense), across = x.shape.back(1 - dense);
   return (length == 1 || x.strides.back(dense) == 1) && (across == 1 || x.strides.back(1 - dense) >= length);

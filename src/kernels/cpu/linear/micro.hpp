@@ -10,8 +10,8 @@
 
 namespace rung::cpu::gemm {
 
-// sums[rows][width] (+)= x[rows][depth] times one packed panel w[depth][width]. The panel's layout: groups of `grain`
-// consecutive k; in a group, column after column, each with its `grain` values. Grain 1 is f32, grain 2 is pairs of
+// sums[rows][width] (+)= x[rows][depth] times one packed panel w[depth][width]. The panel has groups of `grain`
+// consecutive k; a group has column after column, each with its `grain` values. Grain 1 is f32, grain 2 is pairs of
 // bf16.
 struct Tile {
   const void* x = nullptr;
@@ -19,12 +19,12 @@ struct Tile {
   const void* w = nullptr;
   int64_t depth = 0;  // values of k, a multiple of the micro-kernel's depth_grain
   float* sums = nullptr;
-  bool accumulate = false;         // add to what sums holds
-  const void* prefetch = nullptr;  // memory to bring close meanwhile, prefetch_lines per depth_grain; null: none
+  bool accumulate = false;         // add to the old values of sums
+  const void* prefetch = nullptr;  // memory to prefetch meanwhile, prefetch_lines per depth_grain; null: none
 };
 
 // The last step of a tile: out = activation(sums + bias) + residual, or with a gate
-// out = activation(gate + gate_bias) * (sums + bias) + residual. Pointers are at the tile's first row and column.
+// out = activation(gate + gate_bias) * (sums + bias) + residual. Pointers point to the tile's first row and column.
 struct Finish {
   const float* sums = nullptr;
   const float* gate = nullptr;
@@ -40,7 +40,7 @@ struct Finish {
   Activation activation = Activation::none;
 };
 
-// Rows of f32 or bf16, widened, rounded or copied; each row's end is filled with zeros up to `padded`.
+// A copy of rows of f32 or bf16, which widens, rounds or keeps them and fills each row with zeros up to `padded`.
 struct CopyRows {
   const void* from = nullptr;
   int64_t from_stride = 0;
@@ -61,14 +61,14 @@ struct MicroKernels {
   int depth_grain;  // k is padded to a multiple of this
   int pack_grain;   // values of k side by side in a panel
   int prefetch_lines;
-  void (*tiles[kMaxTileRows + 1])(const Tile&);  // by rows; null where row_grain excludes it
+  void (*tiles[kMaxTileRows + 1])(const Tile&);  // by rows; null where row_grain excludes the number
   void (*finish)(const Finish&);
   void (*copy_rows)(const CopyRows&);
-  void (*enter)();  // before a thread's first tile; may be null
-  void (*leave)();  // after its last
+  void (*enter)();  // called before a thread's first tile; may be null
+  void (*leave)();  // called after its last tile; may be null
 };
 
-// AVX2: 24 and 16 columns. AVX-512: 32 and 48 columns.
+// Names end in the columns of a panel: AVX2 has 24 and 16, AVX-512 32 and 48.
 extern const MicroKernels kAvx2F32x24, kAvx2F32x16, kAvx2Bf16x16;
 extern const MicroKernels kAvx512F32x32, kAvx512F32x48, kAvx512Bf16x32, kAvx512Bf16x48;
 extern const MicroKernels kAvx512DotBf16x32, kAvx512DotBf16x48;

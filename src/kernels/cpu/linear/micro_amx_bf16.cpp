@@ -14,7 +14,7 @@ constexpr int64_t kWidth = 32;             // columns of a panel: two tiles
 constexpr int64_t kPanelRow = 4 * kWidth;  // bytes of one row of pairs, and of one row of f32 sums
 constexpr int kLines = kDepth * kWidth * 2 / 64;
 
-// Tiles 0..3: sums (first rows left and right, second rows left and right); 4, 5: x; 6, 7: weights.
+// Tiles 0..3 hold sums (first rows left and right, second rows left and right), 4 and 5 hold x, 6 and 7 hold weights.
 template <int row_tiles>
 void load_sums(const Tile& t) {
   _tile_loadd(0, t.sums, kPanelRow);

@@ -8,7 +8,7 @@ using namespace avx2;
 
 const MicroKernels kAvx2F32x24 = micro_kernels<MultiplyF32, 3, 4>();
 const MicroKernels kAvx2F32x16 = micro_kernels<MultiplyF32, 2, 6>();
-// The mask that widens takes a register, so 24 columns do not fit.
+// The widening mask takes a register, so 24 columns do not fit.
 const MicroKernels kAvx2Bf16x16 = micro_kernels<MultiplyWidened, 2, 6>();
 
 }  // namespace rung::cpu::gemm

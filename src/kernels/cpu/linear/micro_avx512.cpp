@@ -8,7 +8,7 @@ using namespace avx512;
 
 const MicroKernels kAvx512F32x32 = micro_kernels<MultiplyF32, 2, 14>();
 const MicroKernels kAvx512F32x48 = micro_kernels<MultiplyF32, 3, 8>();
-// One register holds the mask that widens, so one row less.
+// The widening mask takes a register, so the tile has one row less.
 const MicroKernels kAvx512Bf16x32 = micro_kernels<MultiplyWidened, 2, 13>();
 const MicroKernels kAvx512Bf16x48 = micro_kernels<MultiplyWidened, 3, 8>();
 

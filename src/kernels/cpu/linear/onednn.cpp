@@ -14,7 +14,7 @@ const dnnl::engine& engine() {
   return cpu;
 }
 
-// The library brings its OpenMP runtime along; it is not linked by itself.
+// oneDNN brings its OpenMP runtime along, so rung does not link one and looks its functions up.
 template <class F>
 F openmp_function(const char* name) {
   return reinterpret_cast<F>(dlsym(RTLD_DEFAULT, name));
@@ -105,7 +105,7 @@ OneDnnMatmul::OneDnnMatmul(const OneDnnProblem& problem)
 }
 
 void OneDnnMatmul::run(const Addresses& at) const {
-  const SignalsHeld held;  // for long sums its code points the stack pointer into its data, where a signal would write
+  const SignalsHeld held;  // for long sums oneDNN points the stack pointer into its data, where a signal would write
   const OneOpenMpThread alone;
   size_t next = 0;
   auto set = [&](const void* data) { dnnl_memory_set_data_handle(memories_[next++].get(), const_cast<void*>(data)); };

@@ -1,4 +1,4 @@
-// A oneDNN matmul primitive that runs on the calling thread alone: made once, then called with addresses.
+// A oneDNN matmul primitive that runs on the calling thread alone: it is made once, then called with addresses.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <dnnl.hpp>
@@ -15,7 +15,7 @@ namespace rung::cpu::gemm {
 std::optional<dnnl::memory::data_type> onednn_type(DType type);
 dnnl::memory::desc onednn_desc(DType type, const Shape& shape, const Strides& strides);
 
-// While it lives, OpenMP regions started by this thread have one thread, so no worker pool is ever made.
+// While an object of this class lives, OpenMP regions of this thread have one thread, so no worker pool is ever made.
 class OneOpenMpThread {
  public:
   OneOpenMpThread();
@@ -50,14 +50,14 @@ class OneDnnMatmul {
   dnnl::matmul primitive_;
   dnnl::memory::desc weights_;
   dnnl::stream stream_;
-  std::vector<dnnl::memory> memories_;      // in the order of Addresses, those that are used
-  std::vector<dnnl_exec_arg_t> arguments_;  // the same, then the scratch pad
+  std::vector<dnnl::memory> memories_;      // the operands in use, in the order of Addresses
+  std::vector<dnnl_exec_arg_t> arguments_;  // the same operands, then the scratch pad
   std::unique_ptr<std::byte[]> scratch_pad_;
   bool has_bias_, has_residual_;
 };
 
 Verdict onednn_supports(const OneDnnProblem& problem);
-// Lays `from` (described by `plain`) out as `packed` says.
+// Copies `from`, laid out as `plain`, to `to`, laid out as `packed`.
 void onednn_reorder(const dnnl::memory::desc& plain, const void* from, const dnnl::memory::desc& packed, void* to);
 
 }  // namespace rung::cpu::gemm

@@ -1,5 +1,4 @@
-// The version of oneDNN that is loaded, which need not be the one whose headers were compiled, and its instruction
-// sets.
+// Tells the version of the loaded oneDNN, which need not be that of the compiled headers, and its instruction sets.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/linear/onednn_version.hpp"
 

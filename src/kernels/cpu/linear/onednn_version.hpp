@@ -1,4 +1,4 @@
-// Which oneDNN runs here: plans hold weights in layouts that depend on it.
+// The version of the oneDNN that runs here: plans hold weights in layouts that depend on it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -6,7 +6,8 @@
 namespace rung::cpu::gemm {
 
 std::string onednn_version();  // "oneDNN 2.6.3"
-// With the instruction sets that it allows itself: "oneDNN 2.6.3 for AVX2". Both decide how it lays weights out.
+// Returns the version and the instruction sets that oneDNN allows itself, which decide the layout of weights:
+// "oneDNN 2.6.3 for AVX2".
 std::string onednn_layouts();
 
 }  // namespace rung::cpu::gemm

@@ -1,5 +1,4 @@
-// Packing weights into panels, and the loops over chunks of rows, panels, blocks of k and tiles that multiply with
-// them.
+// Packs weights into panels, and multiplies by them in loops over chunks of rows, panels, blocks of k and tiles.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/linear/packed.hpp"
 
@@ -8,7 +7,7 @@
 namespace rung::cpu::gemm {
 namespace {
 
-// One panel: columns `first`.. of w's transpose, in groups of pack_grain k; zeros beyond n and k.
+// Packs one panel: `columns` columns of w's transpose, in groups of pack_grain k; `to` keeps its zeros beyond n and k.
 template <class T>
 void pack_panel(const PackedPlan& plan, const T* w, int64_t columns, T* to) {
   const int64_t width = plan.micro->width, grain = plan.micro->pack_grain, k = plan.shape.k;
@@ -29,14 +28,14 @@ void pack_as(const PackedPlan& plan, const T* w, std::byte* to) {
 
 const std::byte* at(const void* base, int64_t bytes) { return static_cast<const std::byte*>(base) + bytes; }
 
-// One part of the result: a piece of the panels of a lane.
+// A worker computes one part of the result: a piece of the panels of a lane.
 struct Worker {
   const PackedPlan& plan;
   const Call& call;
-  const void* x;  // what the tiles read
+  const void* x;  // x or its copy, which the tiles read
   float* sums;
   Range rows, panels;
-  int64_t lane_end;  // of the lane's panels: what comes after this piece is the same thread's, as a rule
+  int64_t lane_end;  // end of the lane's panels: the pieces after this one are usually the same thread's
   FinishOperands operands{call};
 
   void run() {
@@ -46,7 +45,7 @@ struct Worker {
           block({first, std::min(rows.end, first + plan.row_chunk)}, p, k);
   }
 
-  // All tiles of a chunk of rows against one block of k of one panel.
+  // Multiplies all tiles of a chunk of rows by one block of k of one panel.
   void block(Range chunk, int64_t p, int64_t k) {
     const MicroKernels& micro = *plan.micro;
     const int64_t grain = micro.row_grain, units = (chunk.end - chunk.begin + grain - 1) / grain;
@@ -58,7 +57,7 @@ struct Worker {
     }
   }
 
-  // Where a tile's sums live: one tile's worth if k is one block, else all tiles of the chunk.
+  // Returns the place of a tile's sums: there is room for one tile if k is one block, else for all tiles of the chunk.
   float* sums_at(int64_t row, Range chunk, int64_t part) const {
     const MicroKernels& micro = *plan.micro;
     if (plan.k_block >= plan.k_padded) return sums + part * micro.max_rows * micro.width;
@@ -87,7 +86,7 @@ struct Worker {
     }
   }
 
-  // The block that comes next in this panel, or the next panel's first, from `offset` bytes on; null beyond its end.
+  // Returns this panel's next block, or the next panel's first, from `offset` bytes on; null beyond the block's end.
   const void* ahead(int64_t p, int64_t part, int64_t k, int64_t offset) const {
     int64_t next = k + plan.k_block;
     if (next >= plan.k_padded) ++p, next = 0;
@@ -107,7 +106,7 @@ struct Worker {
   }
 };
 
-// Where a part lies: its lane, of as many as there are threads, and which of the lane's pieces it is.
+// The place of a part: its lane, of as many lanes as threads, and its number among the lane's pieces.
 struct LanePiece {
   int lanes, lane, pieces, piece;
   explicit LanePiece(const Call& call)
@@ -117,7 +116,7 @@ struct LanePiece {
         piece(call.part % pieces) {}
 };
 
-// The first phase: the first piece of each lane copies the lane's share of x, which takes a microsecond or two.
+// Runs the first phase: the first piece of each lane copies the lane's share of x, which takes a microsecond or two.
 void copy_x(const PackedPlan& plan, const Call& call) {
   const LanePiece own(call);
   if (own.piece > 0) return;

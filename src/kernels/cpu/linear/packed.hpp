@@ -1,5 +1,4 @@
-// The packed linear: constant weights laid out in panels, in the order a thread streams them; see micro.hpp for the
-// panel.
+// The packed linear: constant weights laid out in panels (micro.hpp), in the order in which a thread streams them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/cpu/kernel.hpp"
@@ -8,7 +7,7 @@
 
 namespace rung::cpu::gemm {
 
-// Everything about one problem that does not change from call to call.
+// The facts of one problem that do not change from call to call.
 struct PackedPlan {
   const MicroKernels* micro = nullptr;
   LinearShape shape;
@@ -17,30 +16,30 @@ struct PackedPlan {
   int64_t k_padded = 0, panel_bytes = 0;
   int64_t k_block = 0, row_chunk = 0;
   int64_t row_threads = 1;  // threads / row_threads share the columns
-  int pieces = 1;           // in which a thread's share of the columns comes; each is a part
+  int pieces = 1;           // pieces of a thread's share of the columns; each is a part
   bool copies_x = false, prefetches = true;
-  int64_t x_stride = 0;     // of what the tiles read: x itself or its copy, elements
+  int64_t x_stride = 0;     // of x or its copy, whichever the tiles read, in elements
   int64_t from_stride = 0;  // of x itself
   DType x_type = DType::f32;
-  Finish finish;          // all but the part
+  Finish finish;          // see finish_of()
   size_t sums_bytes = 0;  // per thread
-  size_t copy_bytes = 0;  // of x's copy, which comes first in scratch
+  size_t copy_bytes = 0;  // of x's copy, which is first in scratch
   PackedPlan(const Problem& problem, const MicroKernels& micro_kernels);
   Split split(int threads) const { return {threads * pieces, copies_x ? 2 : 1}; }
 };
 
-// The linear's last step except the part that it is done on: place() has that, and where the sums are the caller's.
+// Returns the linear's last step, without the rows and columns, which place() sets, and the sums, which callers set.
 Finish finish_of(const Problem& problem);
-// The first elements of what the last step reads beside the sums, null if there is none, and writes.
+// The first elements of the operands that the last step reads beside the sums (null: there is none) and of its output.
 struct FinishOperands {
   const void* bias = nullptr;
   const void* residual = nullptr;
   void* out = nullptr;
   explicit FinishOperands(const Call& call);
 };
-// Those rows and columns of a result of n columns, which is gated if `finish` has a gate.
+// Sets the rows and columns of a result of n columns, which is gated if `finish` has a gate.
 void place(Finish& finish, const FinishOperands& operands, Range rows, Range columns, int64_t n);
-// Where the slot's operand has that element; null: there is no such operand.
+// Returns the address of an element of the slot's operand; null: there is no such operand.
 const std::byte* element_of(const Call& call, LinearSlot slot, int64_t element);
 
 size_t packed_bytes(const PackedPlan& plan);

@@ -1,4 +1,4 @@
-// How a packed linear is cut: blocks of k, chunks of rows, and which part is what.
+// Plans the cut of a packed linear: blocks of k, chunks of rows, and parts.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/divide.hpp"
 #include "kernels/cpu/linear/packed.hpp"
@@ -7,20 +7,20 @@
 namespace rung::cpu::gemm {
 namespace {
 
-// About equal parts of at most `limit`, each a multiple of `grain`.
+// Returns the size of about equal parts of at most `limit`, a multiple of `grain`.
 int64_t even_part(int64_t count, int64_t limit, int64_t grain) {
   int64_t parts = std::max<int64_t>(1, divide_up(count, limit));
   return std::max(grain, round_up(divide_up(count, parts), grain));
 }
 
-// Rows an exact multiple of a page apart fall into the same few cache sets; x is worth copying when it is reused.
+// Rows whose distance is a multiple of a page fall into the same few cache sets; x is worth copying if it is reused.
 bool rows_collide(const PackedPlan& plan) {
   int64_t bytes = plan.from_stride * static_cast<int64_t>(size_of(plan.x_type));
   return bytes % 4096 == 0 && plan.shape.m >= 8 && plan.shape.n >= 256;
 }
 
-// The split whose busiest thread has the least to multiply and to read (at 8 bytes a cycle, about what a core gets from
-// the last cache while all read).
+// Chooses the split whose busiest thread has the least to multiply and to read (at 8 bytes a cycle, about a core's rate
+// from the last cache while all cores read).
 int64_t choose_row_threads(const PackedPlan& plan, int64_t threads) {
   const MicroKernels& micro = *plan.micro;
   const int64_t x_bytes = static_cast<int64_t>(size_of(micro.x_type)),
@@ -97,7 +97,7 @@ PackedPlan::PackedPlan(const Problem& problem, const MicroKernels& micro_kernels
   row_chunk = even_part(thread_rows, 256, micro->row_grain);
   copies_x = x_type != micro->x_type || shape.k % micro->depth_grain != 0 || shape.m % micro->row_grain != 0 ||
              rows_collide(*this);
-  // Rows of the copy start on a cache line, an odd number of lines apart.
+  // The copy's rows start on cache lines, an odd number of lines apart.
   const int64_t line = 64 / static_cast<int64_t>(size_of(micro->x_type));
   x_stride = copies_x ? (divide_up(k_padded, line) | 1) * line : from_stride;
   if (copies_x)

@@ -10,13 +10,13 @@
 
 namespace rung::cpu::RUNG_ISA {
 
-// How one group of k is multiplied; x rows are `stride` elements apart.
+// A way to multiply one group of k: f32 on both sides.
 struct MultiplyF32 {
   using X = float;
   using W = float;
   static constexpr int kGroup = 1;
 };
-// bf16 weights against f32 x: the pair's halves become f32 by a shift and a mask, which halves the weights' traffic.
+// bf16 weights by f32 x: the halves of a pair become f32 by a shift and a mask, and the weights' traffic halves.
 struct MultiplyWidened {
   using X = float;
   using W = uint16_t;
@@ -34,13 +34,13 @@ struct Sums {
   Vec at[rows][vectors];
 };
 
-// Rows are reached from one pointer per three rows: with a pointer each, fourteen rows would spill.
+// One pointer reaches three rows: with a pointer for each, fourteen rows would spill.
 template <class X, int rows>
 struct RowPointers {
   const X* base[(rows + 2) / 3];
 };
 
-// Makes the pointers opaque to the optimiser, which would otherwise keep one per row and unrolled step, and spill them.
+// Makes the pointers opaque to the optimiser, which would else keep one for each row and unrolled step, and spill them.
 template <class X, int rows>
 RUNG_SIMD void pin(RowPointers<X, rows>& x) {
 #pragma GCC unroll 8
@@ -65,7 +65,7 @@ RUNG_SIMD Vec weights_at(const uint16_t* w, int half) {
 }
 #endif
 
-// sums += x[.., k] w[k, ..] for the `half`-th k of a group.
+// sums += x[.., k] w[k, ..] for one group of k; rows of x are `stride` elements apart.
 template <class Multiply, int rows, int vectors>
 RUNG_SIMD void multiply(Sums<rows, vectors>& sums, const RowPointers<typename Multiply::X, rows>& x, int64_t stride,
                         const typename Multiply::W* w, int k) {
@@ -144,7 +144,7 @@ void tile(const gemm::Tile& t) {
 template <class T>
 inline constexpr DType kStored = sizeof(T) == 4 ? DType::f32 : DType::bf16;
 
-// Tiles of one row to `most` rows, each of `vectors` vectors of columns.
+// Makes the table of tiles of one row to `most` rows, each with `vectors` vectors of columns.
 template <class Multiply, int vectors, int most>
 consteval gemm::MicroKernels micro_kernels() {
   gemm::MicroKernels made{.x_type = kStored<typename Multiply::X>,

@@ -88,7 +88,7 @@ std::shared_ptr<void> prepare_reduce(const Problem& p, const Machine&) {
 template <Isa isa>
 void run_reduce(const Call& call) {
   const auto& plan = *static_cast<const ReducePlan*>(call.state);
-  constexpr int64_t kRun = 64;  // columns: whole vectors and whole cache lines for each part
+  constexpr int64_t kRun = 64;  // columns: each part has whole vectors and whole cache lines
   Range mine = share(plan.batch * plan.width, call.part, call.parts, plan.width == 1 ? 1 : kRun);
   ReduceWork work{&plan,       call.inputs[0], plan.weighted ? call.in<float>(1) : nullptr,
                   call.output, mine.begin,     mine.end};

@@ -9,7 +9,7 @@
 
 namespace rung::cpu {
 
-// The outer axes of x, cos and sin; rows of `width` are dense in all three.
+// `loops` covers the outer axes of x, cos and sin; rows of `width` are dense in all three.
 struct RopePlan {
   Loops loops;
   int64_t width;
@@ -38,7 +38,7 @@ struct ReduceWork {
   const void* x;
   const float* mask;
   void* out;
-  int64_t begin, end;  // of the output's elements, in whole runs of 64 but the last
+  int64_t begin, end;  // elements of the output, in whole runs of 64 but the last; single ones if width is 1
 };
 
 namespace avx2 {

@@ -9,7 +9,7 @@ namespace rung::cpu {
 
 enum class NormKind { layer_norm, rms_norm, l2_normalize, softmax };
 
-// Strides from row to row, in elements; the output is dense.
+// Strides lead from row to row, in elements; the output is dense.
 struct NormPlan {
   NormKind kind;
   int64_t rows, width, x_stride, residual_stride;

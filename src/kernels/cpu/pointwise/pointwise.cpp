@@ -45,7 +45,7 @@ class Compiler {
     return static_cast<uint8_t>(plan_.inputs + next_literal_++);
   }
 
-  // The target takes a fresh slot before the operands' are freed: steps read and write different blocks.
+  // The target takes its slot before the operands' slots are freed: steps read and write different blocks.
   void add(size_t i) {
     const auto& instruction = program_.instructions[i];
     PointwiseStep step{code_of(instruction.function), {0, 0, 0}, 0};
@@ -79,7 +79,7 @@ bool make_plan(const Problem& p, PointwisePlan& plan) {
   return true;
 }
 
-// Values pass through f32: exact for bool and floats, so integers are left to ops that only convert them to floats.
+// Values pass through f32, which is exact for bool and floats; only ops that convert integers to floats may read them.
 Verdict supports_types(const Problem& p) {
   bool conversion = as<Cast>(p.op) != nullptr;
   for (const Operand& x : p.inputs)

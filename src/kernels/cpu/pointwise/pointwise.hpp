@@ -10,7 +10,7 @@
 namespace rung::cpu {
 
 inline constexpr int kMaxPointwiseInputs = 8, kMaxPointwiseSteps = 48, kMaxPointwiseSlots = 64;
-inline constexpr int64_t kPointwiseBlock = 512;  // elements: a few slots of it stay in the first-level cache
+inline constexpr int64_t kPointwiseBlock = 512;  // elements; a few slots of this size stay in the first-level cache
 
 struct PointwiseStep {
   Code code;
@@ -18,7 +18,7 @@ struct PointwiseStep {
   uint8_t to;
 };
 
-// Slots: the operands first, then literals, then results, whose slots are used again once nobody needs them.
+// Slots hold the operands first, then literals, then results, whose slots are used again after their last reader.
 struct PointwisePlan {
   Loops loops;  // over the operands; the output is dense
   int inputs, literals, steps, slots;
@@ -32,10 +32,10 @@ struct PointwiseWork {
   const void* const* inputs;
   void* out;
   float* scratch;      // slots of kPointwiseBlock
-  int64_t begin, end;  // of the blocks: rows of the outer loops, each cut along the inner axis
+  int64_t begin, end;  // blocks; each row of the outer loops is cut into blocks along the inner axis
 };
 
-// A function of one operand or two on n values of each.
+// Applies a function of one or two operands to n values of each.
 void apply_scalar(Code code, float* to, int64_t n, const float* x, const float* y);
 
 namespace avx2 {

@@ -1,4 +1,4 @@
-// The element-wise functions value by value, by their f32 expressions: those that no vector expression computes.
+// Computes element-wise functions without a vector expression value by value, by their f32 expressions.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 

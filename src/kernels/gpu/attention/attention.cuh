@@ -1,4 +1,4 @@
-// Shared by the attention kernels: packed rows of queries, keys across segments, and the running softmax.
+// Helpers of the attention kernels: packed rows of queries, keys across segments, and the running softmax.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/attention/attention_arguments.hpp"
@@ -8,12 +8,12 @@ namespace rung::gpu {
 
 inline constexpr float kLog2E = 1.4426950408889634f;
 
-// The query of a row of packed heads: row / ratio.
+// Returns the query of a row of packed heads: row / ratio.
 __device__ inline int query_of(const AttentionArguments& a, int row) {
   return static_cast<int>(row * a.ratio_inverse >> 32);
 }
 
-// The rows of one block: all heads that read key head `group` of `batch`.
+// The rows of one block: those of all heads that read key head `group` of `batch`.
 struct AttentionRows {
   const AttentionArguments& a;
   int batch, group;
@@ -38,7 +38,7 @@ struct AttentionRows {
   __device__ int head_of(int row, int query) const { return group * a.ratio + row - query * a.ratio; }
 };
 
-// 16 bytes of a key and of its value.
+// The addresses of 16 bytes of a key and of its value.
 template <class T>
 struct KeyValue {
   const T* k;
@@ -58,14 +58,14 @@ struct Place {
   }
 };
 
-// How many neighbouring threads copy a row of chunks of 16 bytes, one each; some have none.
+// Returns the number of neighbouring threads that copy a row of chunks of 16 bytes, one each; some copy none.
 constexpr int row_threads(int chunks) { return chunks <= 4 ? 4 : chunks <= 8 ? 8 : chunks <= 16 ? 16 : 32; }
-// The keys that a thread has a chunk of, of `count` that `threads` threads copy.
+// Returns of how many of the `count` keys that `threads` threads copy a thread has a chunk.
 constexpr int keys_of_a_thread(int count, int chunks, int threads) { return count / (threads / row_threads(chunks)); }
 
 // Calls copy(i, row, chunk, from, valid) for `count` keys from `first` on, spread over `threads` threads by chunks of
-// 16 bytes; `chunks` of them make a row. What is not valid, beyond the last key or the heads' width, is to become zero.
-// It is the thread's i-th key where that is known when compiled; otherwise copy(row, chunk, from, valid) is called.
+// 16 bytes; `chunks` chunks make a row. A chunk that is not valid, beyond the last key or the heads' width, must become
+// zero. The key is the thread's i-th; where i is not known at compile time, copy(row, chunk, from, valid) is called.
 template <class T, int count, int chunks, int threads, class Copy>
 __device__ inline void for_keys(const AttentionRows& rows, int first, int thread, Copy copy) {
   constexpr int kRowThreads = row_threads(chunks), kStep = threads / kRowThreads;
@@ -76,7 +76,7 @@ __device__ inline void for_keys(const AttentionRows& rows, int first, int thread
   const bool inside = chunk * 8 < a.width;
   const Place place(a, first);
   const AttentionSegment& segment = a.segment[place.segment];
-  if (place.key + count <= segment.keys) {  // most often all are of one segment
+  if (place.key + count <= segment.keys) {  // usually all keys are of one segment
     KeyValue<T> from(rows, segment, place.key + row, inside ? chunk * 8 : 0);
 #pragma unroll
     for (int i = 0; i < count / kStep; ++i) {
@@ -94,7 +94,7 @@ __device__ inline void for_keys(const AttentionRows& rows, int first, int thread
   }
 }
 
-// The same for `count` packed query rows: copy(row, chunk, q, valid).
+// Calls copy(row, chunk, q, valid) for `count` packed query rows, in the same way.
 template <class T, int count, int chunks, int threads, class Copy>
 __device__ inline void for_queries(const AttentionRows& rows, int first, int thread, Copy copy) {
   constexpr int kRowThreads = row_threads(chunks);
@@ -107,13 +107,13 @@ __device__ inline void for_queries(const AttentionRows& rows, int first, int thr
   }
 }
 
-// Largest score and sum of exp(score - largest) of the keys seen so far by one row. Scores of -inf are keys that do
-// not exist; a row that has seen only those has a sum of 0.
+// The largest score, and the sum of exp(score - largest), of the keys that one row has seen. A score of -inf is a key
+// that does not exist; a row that has seen only such keys has a sum of 0.
 struct Running {
   float largest = -INFINITY;
   float sum = 0.0f;
 
-  // Takes a new largest score in; returns the factor for what was summed before.
+  // Takes in a new largest score; returns the factor for the earlier sums.
   __device__ float raise(float score) {
     const float before = largest;
     largest = fmaxf(before, score);
@@ -126,12 +126,12 @@ struct Running {
   }
 };
 
-// The factor of a row's sums of values at its end. A row that no key is left to has sums of 0, and keeps them.
+// Returns the last factor of a row's sums of values. A row without any key has sums of 0, and keeps them.
 __device__ inline float inverse_of_sum(float sum) { return sum == 0.0f ? 0.0f : fast_inverse(sum); }
 
-// ---- the query rows of a lane, on fragments of scores: kFragmentColumns keys each from `first_key` on
+// ---- the query rows of a lane, on fragments of scores: each has kFragmentColumns keys, from `first_key` on
 
-// The masks that are added to the scores; `mask` points to the rows' masks, and to nothing if there are none.
+// Loads the masks that are added to the scores; `mask` points to the rows' masks, or is null if there are none.
 template <int n>
 __device__ inline void load_bias(FragmentC (&bias)[n], const AttentionArguments& a,
                                  const float* const (&mask)[kLaneRows], int first_key) {
@@ -166,8 +166,8 @@ __device__ inline void scale_and_mask(FragmentC (&scores)[n], const FragmentC (&
         scores[j].x[i] = -INFINITY;
     }
 }
-// Turns scores into weights relative to the largest score so far; `factor` is for what was summed before. The running
-// sums are of this lane's keys only.
+// Turns scores into weights relative to the largest score so far; `factor` is for the earlier sums. The running sums
+// are of this lane's keys only.
 template <int n>
 __device__ inline void soften(FragmentC (&scores)[n], Running (&running)[kLaneRows], float (&factor)[kLaneRows]) {
 #pragma unroll

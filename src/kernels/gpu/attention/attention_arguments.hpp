@@ -1,4 +1,4 @@
-// The one argument of every attention kernel, as the host fills it.
+// The argument of every attention kernel, as the host fills it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -8,7 +8,7 @@ namespace rung::gpu {
 inline constexpr int kMaxAttentionSegments = 4;
 inline constexpr int kMaxAttentionWidth = 256;
 
-// Strides count elements, of batch, position and head; a head's values are dense.
+// Strides are those of batch, position and head, in elements; a head's values are dense.
 struct AttentionSegment {
   const void* k;
   const void* v;
@@ -17,7 +17,7 @@ struct AttentionSegment {
   int32_t keys;
 };
 
-// To divide by `ratio`: (x * inverse) >> 32, exact while x * ratio is below 2^32.
+// Returns the inverse for a division by `ratio`: (x * inverse) >> 32, exact while x * ratio is below 2^32.
 constexpr uint64_t inverse_of(int32_t ratio) { return (uint64_t{1} << 32) / static_cast<uint64_t>(ratio) + 1; }
 
 // The query heads that share a key head are packed: row r of a group is query r / ratio of its head r % ratio, where

@@ -1,4 +1,4 @@
-// The row of attention on CDNA: how it cuts rows and keys into blocks, and its launches.
+// The row of attention on CDNA: it cuts rows and keys into blocks, and launches them.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -18,19 +18,19 @@ constexpr Variant<Config> kVariants[] = {
 #include "kernels/gpu/attention/attention_cdna.inc"
 };
 constexpr int64_t kMostSplits = 16;
-// Keys of a block, beyond which they are split: a second launch takes about as long as a block does for these.
+// Blocks with more keys than this are split: a second launch takes about as long as a block takes for this many keys.
 constexpr int64_t kKeysOfBlock = 1024;
 constexpr int64_t kMostOfFours = 32;  // the widest heads that are read four elements at a time
 
 int64_t divide_up(int64_t x, int64_t by) { return (x + by - 1) / by; }
 
-// How the work is cut into blocks, by the problem's parameters "block" and "splits", or by default.
+// The cut of the work into blocks, by the problem's parameters "rows", "key_waves" and "splits", or by default.
 constexpr std::string_view kParameters[] = {"rows", "key_waves"};
 struct Cut {
   AttentionShape shape;
   int64_t units;                              // compute units
-  std::vector<Config> blocks;                 // of the narrowest width that holds a head, best first
-  std::vector<int64_t> splits_worth_a_trial;  // of `block`, best first
+  std::vector<Config> blocks;                 // the blocks of the narrowest width that holds a head, best first
+  std::vector<int64_t> splits_worth_a_trial;  // for `block`, best first
   Config block{};
   int64_t splits = 1;
 
@@ -52,12 +52,12 @@ struct Cut {
   int64_t tiles(const Config& config) const { return divide_up(shape.rows(), config.rows()); }
   int64_t all_rows() const { return shape.rows() * shape.groups * shape.batch; }
   int64_t keys_of_split() const { return divide_up(groups(), splits) * Config::kGroupKeys; }
-  // Where the last ones would have no keys there are fewer.
+  // Returns the splits that have keys, which may be fewer than `splits`.
   int64_t used_splits() const { return std::max<int64_t>(divide_up(shape.keys, keys_of_split()), 1); }
 
  private:
-  // Powers of two, as far as every team of a block has keys. The first are the fewest whose blocks have no more keys
-  // than they should or fill the machine.
+  // Returns powers of two, as long as every team of a block has keys. The first is the least whose blocks have at most
+  // kKeysOfBlock keys or fill the machine.
   std::vector<int64_t> splits_of(const Config& config) const {
     std::vector<int64_t> values;
     for (int64_t each = 1; each <= kMostSplits && (each == 1 || each * config.key_waves <= groups()); each *= 2)
@@ -70,8 +70,8 @@ struct Cut {
     return values;
   }
 
-  // In clocks of a compute unit, an estimate that no machine has confirmed: matrix instructions of a wave and the 600
-  // others that it takes for a group, or the reading of keys and values at 64 bytes a clock.
+  // Estimates clocks of a compute unit, which no machine has confirmed: a wave's matrix instructions and 600 other
+  // instructions for each group, or the reading of keys and values at 64 bytes a clock.
   int64_t cost(const Config& config) const {
     constexpr int64_t kProduct = 16, kOthers = 4 * 600, kBytes = 64;
     const int64_t products = config.row_tiles * (divide_up(config.width, 32) * 4 + config.width / 8);
@@ -81,7 +81,7 @@ struct Cut {
   }
 };
 
-// The kernel reads elements of 16 bits, eight together; of narrow heads four.
+// The kernel reads elements of 16 bits, eight together, or four of narrow heads.
 Verdict supports_elements(const Problem& problem, const Machine& machine) {
   const bool in_fours = size_of(problem.output.dtype) == 2 && AttentionShape(problem).width <= kMostOfFours &&
                         attention_unit(problem) == 4;
@@ -105,7 +105,7 @@ std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
   return {block, {"splits", cut.splits_worth_a_trial}};
 }
 
-// Bytes that the blocks of a split leave: the sums of each row, then the statistics of each.
+// Returns the bytes of the splits' results: the sums of each row, then the statistics of each.
 size_t scratch_bytes(const Problem& problem, const Machine& machine) {
   const Cut cut(problem, machine.gpu);
   const int64_t splits = cut.used_splits();
@@ -125,8 +125,8 @@ CdnaAttentionArguments arguments_of(const Call& call, const Cut& cut) {
   return a;
 }
 
-// The sums of splits are added by a second launch: blocks that count each other to find the last one would need
-// counters which are zero whenever a launch begins, and scratch memory is not.
+// A second launch adds the sums of the splits: blocks that count each other to find the last one would need counters
+// that are zero whenever a launch begins, and scratch memory is not.
 Status enqueue(const Call& call) {
   const Cut cut(call.problem, call.gpu.info());
   const CdnaAttentionArguments a = arguments_of(call, cut);

@@ -1,8 +1,8 @@
-// Attention on CDNA: a wave keeps its queries and their sums in registers; keys come straight from memory in the order
-// of the lanes that multiply them, values through shared memory, turned on the way.
+// Attention on CDNA: a wave keeps its queries and their sums in registers; it loads keys straight from memory in the
+// order of the lanes that multiply them, and values through shared memory, transposed on the way.
 // SPDX-License-Identifier: Apache-2.0
-// A matrix instruction wants neighbours along the summed axis in a lane: of keys that is how rows lie in memory, of
-// values it is not. What comes from memory is asked for a group ahead, into registers.
+// A matrix instruction wants neighbours along the summed axis in a lane: rows of keys lie so in memory, rows of values
+// do not. Loads from memory are issued a group ahead, into registers.
 #include "kernels/gpu/attention/attention_values_cdna.cuh"
 
 namespace rung::gpu {
@@ -25,13 +25,13 @@ struct CdnaAttention {
   const AttentionRows rows;
   const CdnaKeys keys;
   char* const shared;
-  const int first_row, split;  // the block's
+  const int first_row, split;  // of the block
   const float* mask[kRowTiles][kLaneRows] = {};
   FragmentC sums[kRowTiles][kTiles];
   Running running[kRowTiles][kLaneRows];
   uint4 queries[kRowTiles][kSteps];
   Keys ahead;
-  FoundSegment<T> segment;  // of those
+  FoundSegment<T> segment;  // of the keys ahead
 
   __device__ CdnaAttention(const CdnaAttentionArguments& arguments, char* memory, uint32_t block)
       : a(arguments),
@@ -49,7 +49,7 @@ struct CdnaAttention {
   __device__ int row_of(int tile) const {  // this lane's
     return first_row + (row_wave() * kRowTiles + tile) * 16 + fragment_row(lane());
   }
-  // The waves of a team have seen each other's slices, or are done with them.
+  // Waits until the waves of a team see each other's slices, or are done with them.
   __device__ static void sync_team() {
     if constexpr (config.row_waves == 1)
       sync_warp();
@@ -62,7 +62,7 @@ struct CdnaAttention {
   __device__ static int column_of(int step) {  // this lane's first
     return step * kDeep + lane() / 16 * kDeepOfLane;
   }
-  // Columns beyond the heads' width become zeros where they are used.
+  // Loads columns; used() makes those beyond the heads' width zeros.
   template <class Width>
   __device__ uint4 load(Width, const T* row, int step) const {
     return load_columns<config.unit, Width::value>(row, column_of(step), a.attention.width);
@@ -94,7 +94,7 @@ struct CdnaAttention {
 
   // ---- products
 
-  // Turns the scores of a group into weights, in the order in which slices have their keys.
+  // Turns the scores of a group into weights, in the order of the keys in slices.
   __device__ void weigh(uint4 (&weights)[kRowTiles], int group) {
     const int first = keys.first(group);
     FragmentC scores[kRowTiles][kFragments], bias[kRowTiles][kFragments];
@@ -133,7 +133,7 @@ struct CdnaAttention {
   __device__ void attend() {
     char* const team = shared + warp() / config.row_waves * config.row_waves * config.slice_bytes();
     char* const own = team + row_wave() * config.slice_bytes();
-    int group = row_wave();  // of the slice that this wave holds, among its team's
+    int group = row_wave();  // the group of this wave's slice, among the team's groups
     Values values;
     const auto stage = [&](int part) {
       sync_team();
@@ -166,7 +166,7 @@ struct CdnaAttention {
 
   // ---- results
 
-  // Four columns of a packed row, of all the keys that its block has.
+  // Stores four columns of a packed row, summed over all keys of its block.
   __device__ void put(int row, int d, float4 sum, const Running& total) const {
     if (row >= rows.count() || d >= a.attention.width) return;
     if (a.splits > 1) {
@@ -188,7 +188,7 @@ struct CdnaAttention {
         put(row_of(r), t * 16 + fragment_column(lane()), {x[0], x[1], x[2], x[3]}, running[r][0]);
       }
   }
-  // The teams' sums meet in shared memory, and are added in their order.
+  // Adds the teams' sums in shared memory, in the teams' order.
   __device__ void join() const {
     constexpr int kPitch = static_cast<int>(CdnaAttentionConfig::kJoinPitch), kTeams = config.key_waves;
     static_assert(config.row_waves == 1);

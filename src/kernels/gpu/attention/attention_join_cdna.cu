@@ -1,11 +1,11 @@
-// Adds up what blocks that split the keys of a row have left of it, in their order.
+// Adds up the results of blocks that split the keys of a row, in the blocks' order.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/attention_values_cdna.cuh"
 
 namespace rung::gpu {
 namespace {
 
-// Four columns of a row for each thread.
+// Each thread adds up four columns of a row.
 template <class T>
 __device__ inline void attention_join_cdna(const CdnaAttentionArguments& a) {
   const int columns = a.attention.width / 4, count = a.attention.queries * a.attention.ratio;

@@ -1,4 +1,4 @@
-// Row of the attention kernels with matrix instructions.
+// The row of the attention kernels with matrix instructions.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/attention_mma.hpp"
 
@@ -14,7 +14,7 @@ constexpr Variant<Config> kVariants[] = {
 #include "kernels/gpu/attention/attention_mma.inc"
 };
 
-// The narrowest that hold a head and that the machine has shared memory for: one for each way to split a block.
+// Returns the narrowest variants that hold a head and fit in shared memory: one for each way to split a block.
 std::vector<Variant<Config>> variants_for(const Problem& problem, const GpuInfo& gpu) {
   const int64_t width = AttentionShape(problem).width;
   std::vector<Variant<Config>> narrowest;
@@ -27,7 +27,7 @@ std::vector<Variant<Config>> variants_for(const Problem& problem, const GpuInfo&
   return narrowest;
 }
 
-// The fewest warps on the same rows that still make blocks for three quarters of the machine.
+// Returns the fewest warps on the same rows that still make blocks for three quarters of the machine.
 int64_t default_key_warps(const Problem& problem, const GpuInfo& gpu) {
   const int64_t enough = blocks_at_once(gpu) * 3 / 4;
   const AttentionShape shape(problem);

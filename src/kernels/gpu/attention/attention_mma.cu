@@ -1,4 +1,4 @@
-// Attention with matrix instructions, for bf16 and f16: one kernel for each head width and way to split a block.
+// Attention with matrix instructions for bf16 and f16: one kernel for each head width and way to split a block.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/attention_mma.cuh"
 

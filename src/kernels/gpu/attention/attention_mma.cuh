@@ -17,7 +17,7 @@ struct MmaAttention {
   static constexpr int kSteps = config.width / 16;
   static constexpr bool kKeepQueries = config.width <= 128;  // in registers; wider ones are read again for each block
   static constexpr int kThreadKeys = keys_of_a_thread(kBlockKeys, kChunks, kThreads);
-  using KeyCopies = CopyGroup<2 * kThreadKeys>;  // and of their values
+  using KeyCopies = CopyGroup<2 * kThreadKeys>;  // of keys and their values
 
   const AttentionRows rows;
   const int first_row;  // of the block
@@ -68,7 +68,7 @@ struct MmaAttention {
       for (int step = 0; step < kSteps; ++step) queries[step] = load_a(my_queries() + step * 16, kPitch);
   }
 
-  // Scores of this warp's keys of the block, before scale and mask.
+  // Computes the scores of this warp's keys of the block, before scale and mask.
   __device__ void dot(FragmentC (&scores)[kKeys / kFragmentColumns], int block) const {
     const T* from = keys(block) + key_warp() * kKeys * kPitch;
 #pragma unroll
@@ -108,7 +108,7 @@ struct MmaAttention {
     add_values(scores, block);
   }
 
-  // One warp has all keys: through its queries' place in shared memory, so that rows leave in whole lines.
+  // Stores the sums of a warp that has all keys through its queries' place in shared memory, to write whole lines.
   __device__ void store() {
     T* to = my_queries();
     sync_warp();  // no lane reads queries any more
@@ -128,7 +128,7 @@ struct MmaAttention {
     }
   }
 
-  // The key warps' sums meet in shared memory, and are added in their order.
+  // Adds the key warps' sums in shared memory, in the warps' order.
   __device__ void combine() {
     float* all = reinterpret_cast<float*>(shared);
     Running* statistics = reinterpret_cast<Running*>(all + config.key_warps * kRows * kPitch);

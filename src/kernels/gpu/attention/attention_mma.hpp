@@ -1,4 +1,4 @@
-// The configurations of the matrix-instruction attention kernel, as it is built and the host launches it.
+// The configurations of the matrix-instruction attention kernel, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"
@@ -14,15 +14,15 @@ struct MmaAttentionConfig {
 
   constexpr int rows() const { return 16 * row_warps; }
   constexpr int threads(int lanes) const { return lanes * row_warps * key_warps; }
-  // In shared memory at a time, of all key warps; two such stages.
+  // Returns the keys, of all key warps, in one of the two stages in shared memory.
   constexpr int keys() const {
     if (width == 256) return key_warps == 1 ? 32 : 64;
     return key_warps == 4 && width < 128 ? 128 : 64;
   }
-  // Elements from row to row: 16 bytes more than the row, so that eight rows meet no bank twice.
+  // Returns the elements from row to row: 16 bytes more than the row, so that eight rows meet no bank twice.
   constexpr int pitch() const { return width + 8; }
   constexpr uint32_t tile_bytes() const { return static_cast<uint32_t>(2 * (rows() + 4 * keys()) * pitch()); }
-  // The key warps' sums in f32, and of each row its largest score and its sum; they take the place of the tiles.
+  // The key warps' sums in f32, with each row's largest score and sum, take the place of the tiles.
   constexpr uint32_t sums_bytes() const {
     return key_warps == 1 ? 0 : static_cast<uint32_t>(4 * key_warps * rows() * (pitch() + 2));
   }

@@ -1,4 +1,4 @@
-// Row of the portable attention kernel.
+// The row of the portable attention kernel.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/attention_portable.hpp"
 
@@ -14,11 +14,11 @@ constexpr Variant<Config> kVariants[] = {
 #include "kernels/gpu/attention/attention_portable.inc"
 };
 
-// The narrowest that holds a head.
+// Returns the narrowest variant that holds a head.
 constexpr const Variant<Config>* variant_of(DType type, int64_t width) {
   return find(kVariants, [&](const Config& c) { return c.type == type && c.width >= width; });
 }
-// Is there one for every width that supports_attention() accepts?
+// Returns whether there is a variant for every width that supports_attention() accepts.
 constexpr bool is_compiled(DType type) { return variant_of(type, kMaxAttentionWidth) != nullptr; }
 static_assert(is_compiled(DType::f32) && is_compiled(DType::bf16) && is_compiled(DType::f16));
 const Variant<Config>& variant_for(const Problem& problem) {

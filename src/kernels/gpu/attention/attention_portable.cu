@@ -1,5 +1,5 @@
-// Attention for any element type and head width up to 256, in f32 without matrix instructions: the row for f32 models
-// and shapes that no other row takes.
+// Attention for any element type and head width up to 256, in f32 without matrix instructions: the kernel for f32
+// models and for shapes that no other row takes.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/attention.cuh"
 #include "kernels/gpu/attention/attention_portable.hpp"
@@ -10,7 +10,7 @@ namespace {
 
 using Config = PortableAttentionConfig;
 
-// The parts of a block's warps: kTeam lanes, which take kTeam keys at a time, with kRows rows each.
+// A block's warps are cut into teams: kTeam lanes that take kTeam keys at a time, for the team's kRows rows.
 template <Config config>
 struct Cut {
   static constexpr int D = config.width, kTeam = config.team(kLanes), kRows = config.rows_of_team(kLanes);
@@ -20,8 +20,8 @@ struct Cut {
   __device__ static int team() { return warp() * (kLanes / kTeam) + lane() / kTeam; }
 };
 
-// Keys or values of one run of keys, as f32. The pitch is an odd number of 16 bytes, so that lanes that read 16 bytes
-// of their own rows meet no bank twice.
+// Keys or values of one run of keys, as f32. The pitch is an odd number of 16-byte units, so that lanes that read
+// 16 bytes of their own rows meet no bank twice.
 template <Config config>
 struct Tile {
   static constexpr int kPitch = config.width + 4;
@@ -62,7 +62,7 @@ __device__ void load_keys(Shared<config>& shared, const AttentionRows& rows, int
   }
 }
 
-// This lane's key against each of the team's rows.
+// Multiplies this lane's key by each of the team's rows.
 template <Config config>
 __device__ void dot(const Shared<config>& shared, float (&scores)[Cut<config>::kRows]) {
   using C = Cut<config>;
@@ -78,7 +78,7 @@ __device__ void dot(const Shared<config>& shared, float (&scores)[Cut<config>::k
   }
 }
 
-// x[r][i]: column own lane + i * kTeam of row r.
+// A lane's sums: x[r][i] is column own lane + i * kTeam of row r.
 template <Config config>
 struct Sums {
   using C = Cut<config>;
@@ -86,7 +86,7 @@ struct Sums {
   Running running[kRows];
   float x[kRows][kColumns] = {};
 
-  // Turns scores into weights.
+  // Turns scores into weights, and rescales the sums.
   __device__ void raise(float (&scores)[kRows]) {
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {

@@ -1,5 +1,5 @@
-// Shared memory of an attention block on warpgroups: the queries, the ring through which keys and values pass, and what
-// the blocks of a cluster send each other; and the loader that fills it.
+// Shared memory of an attention block on warpgroups: the queries, the ring through which keys and values pass, and the
+// sums that the blocks of a cluster send each other; and the loader that fills it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/sm90/async.cuh"
@@ -8,7 +8,7 @@
 
 namespace rung::gpu {
 
-// A tile of keys: where it begins in its segment, how many keys the segments before have, and how many it has itself.
+// A tile of keys: its first key in its segment, the keys of the segments before, and its own number of keys.
 struct KeyTile {
   int segment = 0, key, before = 0, count;
   __device__ KeyTile(const AttentionArguments& a, int tile) : key(tile * kTileKeys) { settle(a); }
@@ -16,7 +16,7 @@ struct KeyTile {
     key += tiles * kTileKeys;
     settle(a);
   }
-  __device__ int number() const { return before + key; }  // of the first key, among all
+  __device__ int number() const { return before + key; }  // the first key's number among all keys
 
  private:
   __device__ void settle(const AttentionArguments& a) {
@@ -30,7 +30,7 @@ struct KeyTile {
   }
 };
 
-// Shared memory of a block.
+// The layout of a block's shared memory.
 template <GroupAttentionConfig config>
 struct Memory {
   const int splits, tiles;
@@ -47,21 +47,21 @@ struct Memory {
   __device__ unsigned char* queries() const { return base; }
   __device__ unsigned char* received() const { return base; }  // [source][own row][sum_bytes], after the queries
   __device__ unsigned char* tile(int slot) const { return ring + slot * slot_bytes; }
-  // The mask of the keys there, which is added to their scores: two panels of 32 keys, rows of 128 bytes with their
-  // chunks exchanged.
+  // Returns the mask of the slot's keys, which is added to their scores: two panels of 32 keys, rows of 128 bytes with
+  // their chunks exchanged.
   __device__ unsigned char* mask(int slot) const { return tile(slot) + config.tile_bytes(); }
   __device__ Barrier& queries_came() const { return barriers[0]; }
   __device__ Barrier& sums_came() const { return barriers[1]; }
   __device__ Barrier& full(int slot) const { return barriers[2 + 2 * slot]; }
   __device__ Barrier& empty(int slot) const { return barriers[3 + 2 * slot]; }
-  // Both [source][own row].
+  // Statistics and factors are both [source][own row].
   __device__ Running* statistics() const { return reinterpret_cast<Running*>(barriers + 2 + 2 * tiles); }
   __device__ float* factors() const {
     return reinterpret_cast<float*>(statistics() + splits * config.own_rows(splits));
   }
 };
 
-// A place in a ring, and how often the ring has gone round.
+// A slot of a ring, and how often the ring has gone round.
 struct PipelineState {
   int slot = 0, round = 0;
   __device__ void advance(int slots) {
@@ -74,9 +74,9 @@ struct KeyShare {
   int first, step, blocks;
 };
 
-// Fetches the queries and fills the ring, each by one thread; keys come with their mask. Order: keys 0, keys 1,
-// values 0, keys 2, values 1, ... Other threads ask for the mask ahead: layers share it, and one layer's weights push
-// it out of the cache.
+// One thread fetches the queries, and one fills the ring, in the order keys 0, keys 1, values 0, keys 2, values 1, ...;
+// keys come with their mask. Other threads prefetch the mask: layers share it, and one layer's weights push it out of
+// the cache.
 template <GroupAttentionConfig config>
 struct Loader {
   const GroupAttentionArguments& a;
@@ -84,13 +84,13 @@ struct Loader {
   const int first_row;
   const KeyShare share;
 
-  // Asks for the descriptions of the first tiles.
+  // Prefetches the tile maps of the first tiles.
   __device__ void prepare() const {
     if (share.blocks == 0) return;
     const int segment = KeyTile(a.attention, share.first).segment;
     prefetch(a.q), prefetch(a.k[segment]), prefetch(a.v[segment]);
   }
-  // Thread number `thread` of `threads` asks for its tiles' mask; into the cache, where late writes go as well.
+  // Thread `thread` of `threads` prefetches its tiles' mask into the L2 cache, where late writes go as well.
   __device__ void prefetch_mask(int thread, int threads) const {
     if (a.mask_rows == 0) return;
     KeyTile tile(a.attention, share.first + thread * share.step);
@@ -131,7 +131,7 @@ struct Loader {
   struct Box {
     int at[TileShape::kRank];
   };
-  // The first or second half of a tile's mask.
+  // Returns the box of the first or second half of a tile's mask.
   __device__ Box mask_box(const KeyTile& tile, int half) const {
     const int query = a.mask_rows > 1 ? query_of(a.attention, first_row) : 0;
     const int batch = a.attention.mask_stride[0] ? static_cast<int>(blockIdx.z) : 0;
@@ -148,7 +148,7 @@ struct Loader {
     load(a.v[tile.segment], tile, state, 0);
     state.advance(memory.tiles);
   }
-  // `more` bytes are to come to the same place.
+  // Loads a tile into its slot, which `more` bytes reach by other copies.
   __device__ void load(const TileMap& map, const KeyTile& tile, const PipelineState& state, uint32_t more) const {
     if (state.round > 0) memory.empty(state.slot).wait(state.round - 1);
     Barrier& barrier = memory.full(state.slot);

@@ -1,4 +1,4 @@
-// Row of the attention kernel for few queries whose heads share keys.
+// The row of the attention kernel for few queries whose heads share keys.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/attention_split_kv.hpp"
 
@@ -18,23 +18,24 @@ constexpr Variant<Config> kVariants[] = {
 };
 
 constexpr int64_t kMostSplits = 16;  // blocks of a cluster
-constexpr int64_t kMostRows = 32;    // packed, of a block
+constexpr int64_t kMostRows = 32;    // packed rows of a block
 
-// Packed rows of one group whose blocks all run at once, each split as far as any machine can.
+// Returns the most packed rows of one group whose blocks all run at once, in clusters as large as all machines allow.
 int64_t most_rows(const GpuInfo& gpu) { return blocks_at_once(gpu) / kPortableCluster * kMostRows; }
 
-// Blocks that can hold the keys together, of as many tiles each as a block has room for.
+// Returns the fewest blocks that hold the keys together, each with as many tiles as it has room for.
 int64_t fewest_splits(const Problem& problem) {
   return std::max<int64_t>(1, (key_tiles(problem) + Config::kTiles - 1) / Config::kTiles);
 }
 
-// As many as any machine's cluster has, as far as there are tiles.
+// Returns as many splits as a cluster has on all machines, but no more than tiles, and at least the fewest.
 int64_t default_splits(const Problem& problem) {
   const int64_t fewest = fewest_splits(problem);
   return std::max(fewest, std::min<int64_t>(kPortableCluster, key_tiles(problem)));
 }
 
-// Packed rows of a block: whole groups of heads, for which there is shared memory; the first is the default.
+// Returns the choices of packed rows of a block: whole groups of heads that fit in shared memory; the first is the
+// default.
 std::vector<int64_t> rows_of_blocks(const Problem& problem, const GpuInfo& gpu) {
   const AttentionShape shape(problem);
   std::vector<int64_t> rows;
@@ -79,7 +80,7 @@ Status enqueue(const Call& call) {
   Launch launch = attention_launch(call, rows, arguments.splits);
   launch.block = {Config::kThreads};
   launch.cluster = {static_cast<uint32_t>(arguments.splits)};
-  // A kernel compiled for this very split goes before one that takes any.
+  // A kernel compiled for this split is preferred to one for any split.
   Config config{call.problem.output.dtype, rows, arguments.splits};
   if (symbol_of(kVariants, config).empty()) config.splits = 0;
   launch.shared_bytes = config.shared_bytes();

@@ -1,29 +1,29 @@
-// The configurations and arguments of the attention kernel for few queries, as it is built and the host launches it.
+// The configurations and arguments of the attention kernel for few queries, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/attention/attention_wgmma.hpp"
 
 namespace rung::gpu {
 
-// A block multiplies keys by packed query rows (so that few rows fill the instruction), of two tiles of keys at most.
-// The blocks of a cluster share the rows; each finishes some of them, from what the others send it.
+// A block multiplies the keys of at most two tiles by packed query rows (so that few rows fill the instruction). The
+// blocks of a cluster share the rows; each finishes some of the rows, from the sums that the others send.
 struct SplitKvConfig {
   static constexpr int kWidth = 256, kGroups = 2, kTiles = 2;  // a warpgroup for each tile
   static constexpr int kThreads = 128 * kGroups, kWarps = 4 * kGroups, kPanels = kWidth / 64;
-  static constexpr int kPieces = 2;  // in which queries and keys come, each some of the columns
+  static constexpr int kPieces = 2;  // queries and keys come in pieces, each some of the columns
   static constexpr int kBarriers = 1 + kTiles + (1 + kTiles) * kPieces;
   static constexpr uint32_t kTileBytes = kPanels * kTileKeys * 128;
-  static constexpr uint32_t kSumBytes = kWidth * 2 + 16;  // a row of sums and its statistics, as they are sent
+  static constexpr uint32_t kSumBytes = kWidth * 2 + 16;  // bytes of a row of sums and its statistics, as sent
 
   DType type;
   int rows;    // packed query rows of a block: 16, 24 or 32
-  int splits;  // blocks of a cluster, which the compiler then knows; 0: as many as the arguments say
+  int splits;  // blocks of a cluster, known at compile time; 0: SplitKvArguments::splits
   bool operator==(const SplitKvConfig&) const = default;
 
-  // That each of `blocks` finishes.
+  // Returns the rows that each of `blocks` blocks finishes.
   constexpr int own_rows(int blocks) const { return (rows + blocks - 1) / blocks; }
-  // Tiles of keys (where sums are received and sent from later), of values, queries, weights, and of each warp and row
-  // a maximum and a sum; barriers.
+  // Shared memory has tiles of keys (whose place received and sent sums take later), tiles of values, queries, weights,
+  // a maximum and a sum of each warp and row, and barriers.
   constexpr uint32_t values_at() const { return kTiles * kTileBytes; }
   constexpr uint32_t queries_at() const { return values_at() + kTiles * kTileBytes; }
   constexpr uint32_t weights_at() const { return queries_at() + bytes(kPanels * 128); }
@@ -39,10 +39,10 @@ struct SplitKvConfig {
 struct SplitKvArguments {
   AttentionArguments attention;
   int32_t splits;       // blocks of a cluster
-  int32_t tiles;        // of keys, in all
+  int32_t tiles;        // tiles of keys, in all
   int32_t ratio_shift;  // the logarithm of attention.ratio
 
-  // The first tile and key of each segment.
+  // The numbers of the first tile and key of each segment.
   int32_t first_tile[kMaxAttentionSegments], first_key[kMaxAttentionSegments];
   TileMap q;
   TileMap k[kMaxAttentionSegments];
@@ -61,7 +61,7 @@ inline TileShape split_kv_key_tile(const AttentionArguments& a, const AttentionS
   return tile;
 }
 
-// From `attention`: all but the tile maps.
+// Sets all but the tile maps and `splits` from `attention`.
 inline void set_tiles(SplitKvArguments& a) {
   int tile = 0, key = 0;
   for (int i = 0; i < kMaxAttentionSegments; ++i) {

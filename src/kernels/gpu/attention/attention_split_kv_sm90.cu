@@ -1,5 +1,5 @@
-// Attention for few queries whose heads share keys: the product has keys for rows, so that a block needs no more than
-// 16 query rows, and little has to pass between the blocks of a cluster, which split the keys.
+// Attention for few queries whose heads share keys: the product has keys as rows, so that a block needs no more than
+// 16 query rows, and little passes between the blocks of a cluster, which split the keys.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/attention.cuh"
 #include "kernels/gpu/attention/attention_split_kv.hpp"
@@ -28,7 +28,7 @@ __device__ inline float scatter(float (&x)[8], Join join) {
 
 // The tile of keys of one warpgroup.
 struct Tile {
-  int segment, key, number, count;  // where it begins in its segment and among all keys; keys
+  int segment, key, number, count;  // the first key's number in the segment and among all keys; the keys
   bool present;
   __device__ Tile(const SplitKvArguments& a, int tile) : present(tile < a.tiles) {
     if (!present) tile = 0;
@@ -42,8 +42,8 @@ struct Tile {
   }
 };
 
-// Everything that does not depend on what other kernels write is worked out before they end. Of kSplits blocks in a
-// cluster, or with 0 as many as the arguments say.
+// The work of one block. Its constructor computes the values that do not depend on other kernels' results before those
+// kernels end. A cluster has kSplits blocks, or, if that is 0, SplitKvArguments::splits.
 template <Config config>
 struct SplitKvWork {
   using T = Element<config.type>;
@@ -58,11 +58,11 @@ struct SplitKvWork {
   const int splits;
   const int batch, kv_head, rank, first_row, group, own;
   const Tile tile;
-  const float* mask_from[2];  // of this lane's two keys, in row 0 of the block's queries
-  T* out;                     // of the first row that this warp finishes
+  const float* mask_from[2];  // the masks of this lane's two keys in query 0
+  T* out;                     // the first row that this warp finishes
   float bias[kFragments][2] = {};
   float largest[kFragments][2], inverse[kFragments][2];
-  Running of_lane;  // row number lane() of the block
+  Running of_lane;  // of row lane() of the block
 
   __device__ SplitKvWork(const SplitKvArguments& a, unsigned char* base)
       : a(a),
@@ -97,15 +97,15 @@ struct SplitKvWork {
   __device__ Barrier& keys_came(int i, int piece) const {
     return barrier(1 + Config::kTiles + (1 + i) * Config::kPieces + piece);
   }
-  // Sums in the keys' place: of the rows that this block finishes, and of all rows.
+  // The keys' place later holds received sums, of the rows that this block finishes, and its own sums, of all rows.
   __device__ unsigned char* received(int source, int row) const {
     return keys(0) + (source * own + row) * Config::kSumBytes;
   }
   __device__ unsigned char* sent(int row) const { return keys(1) + row * Config::kSumBytes; }
 
-  // Rows that a block finishes.
+  // Returns the number of rows that a block finishes.
   __device__ int rows_of(int of_rank) const { return max(0, min(own, kRows - of_rank * own)); }
-  // Is the row one of this block's?
+  // Returns whether this block's row `row` is one of the problem's.
   __device__ bool exists(int row) const {
     return first_row + rank * own + row < a.attention.queries * a.attention.ratio;
   }
@@ -117,13 +117,13 @@ struct SplitKvWork {
            lane() * 8;
   }
 
-  // ---- loads: queries by one thread, each tile's keys and values by another
+  // ---- loads: one thread loads the queries, another each tile's keys and values
   __device__ void make_barriers() const {
     for (int i = 0; i < Config::kBarriers; ++i) barrier(i).init(1);
     publish_barriers();
     sums_came().arrive_expecting((splits - 1) * rows_of(rank) * Config::kSumBytes, true);
   }
-  // Keys before values: all pass through the same port, and the first products can begin.
+  // Loads keys before values: all pass through the same port, and so the first products can begin early.
   __device__ void load_tile() const {
     if (!tile.present || lane() > 0 || warp() % kGroupWarps != 1) return;
 #pragma unroll
@@ -146,7 +146,7 @@ struct SplitKvWork {
     }
   }
 
-  // ---- scores: of key_of(half) and query row 8j + lane % 4 * 2 + i in scores[j].x[2 * half + i]
+  // ---- scores: scores[j].x[2 * half + i] is that of key_of(half) and query row 8j + lane % 4 * 2 + i
   __device__ static int key_of(int half) { return warp() % kGroupWarps * 16 + lane() / 4 + 8 * half; }
   __device__ void load_mask() {
 #pragma unroll
@@ -181,7 +181,7 @@ struct SplitKvWork {
       for (int i = 0; i < 4; ++i)
         scores[j].x[i] = key_of(i / 2) < tile.count ? scores[j].x[i] * a.attention.scale + bias[j][i / 2] : -INFINITY;
   }
-  // To `all`[warp][row]: of this warp's keys.
+  // Joins x over this warp's keys, and writes the results to `all`[warp][row].
   template <class Join>
   __device__ static void publish(const FragmentC (&x)[kFragments], float* all, Join join) {
     float mine[8] = {};
@@ -206,7 +206,7 @@ struct SplitKvWork {
       for (int i = 0; i < Config::kWarps; i += 2 * step) x[i] = join(x[i], x[i + step]);
     return x[0];
   }
-  // From the lanes of which each has a row, to those that have it in scores.
+  // Spreads the values of rows, one per lane, to the lanes that have the rows in their scores.
   __device__ static void spread(float (&x)[kFragments][2], float of_lane) {
 #pragma unroll
     for (int j = 0; j < kFragments; ++j)
@@ -219,7 +219,7 @@ struct SplitKvWork {
 #pragma unroll
       for (int i = 0; i < 4; ++i) scores[j].x[i] = fast_exp2((scores[j].x[i] - largest[j][i % 2]) * kLog2E);
   }
-  // Fragments beside each other, transposed: [query row][...]; `place` says where 16 bytes of a row lie.
+  // Stores neighbouring fragments transposed, as [query row][...]; `place` returns the address of 16 bytes of a row.
   template <class Place>
   __device__ static void store_transposed(const FragmentC (&x)[kFragments], Place place) {
     const int row = lane() % 8, half = lane() / 8 % 2;
@@ -243,7 +243,7 @@ struct SplitKvWork {
   __device__ static float sum(float x, float y) { return x + y; }
 
   __device__ void weigh_keys(FragmentC (&scores)[kFragments]) {
-    dot(scores);  // of a tile that does not exist, anything
+    dot(scores);  // a tile that does not exist has arbitrary scores
     scale_and_mask(scores);
     publish(scores, maxima(), greater);
     sync_block();
@@ -257,16 +257,16 @@ struct SplitKvWork {
     fence_for_matrix_units();
     sync_block();
   }
-  // Products of values and weights: of columns 64 * panel + 16 * warp + lane / 4 (+ 8). Meanwhile the weights' sums.
+  // Multiplies values by weights, in columns 64 * panel + 16 * warp + lane / 4 (+ 8), and meanwhile sums the weights.
   __device__ void add_values(FragmentC (&sums)[2][kFragments], const FragmentC (&scores)[kFragments]) {
-    const int second = rank + splits < a.tiles;  // where there is none, weights of 0 for the first one's values
+    const int second = rank + splits < a.tiles;  // without a second tile, its weights of 0 meet the first one's values
     values_came(0).wait(0);
     values_came(second).wait(0);
     pin(sums[0]), pin(sums[1]);
     begin_products();
     add_values(sums[0], second, 0), add_values(sums[1], second, 1);
     commit_products();
-    hold(scores[0].x[0]);  // or else what follows delays the products
+    hold(scores[0].x[0]);  // otherwise the next steps delay the products
     publish(scores, totals(), sum);
     sync_block();
     of_lane.sum = collect(totals(), sum);
@@ -299,14 +299,14 @@ struct SplitKvWork {
     fence_for_matrix_units();
     sync_block();
   }
-  // A warp for each other block of the cluster.
+  // Sends each other block of the cluster its rows, one warp for each block.
   __device__ void send() const {
     for (int to = warp(); to < splits; to += Config::kWarps)
       if (lane() == 0 && to != rank && rows_of(to) > 0)
         send_rows(peer_address(received(rank, 0), to), sent(to * own), rows_of(to) * Config::kSumBytes,
                   peer_address(&sums_came(), to));
   }
-  // Sums of every block in turn, this one's where it left them.
+  // Adds the sums of every block in turn; this block's own are where it left them.
   __device__ void finish() const {
     for (int row = warp(); row < rows_of(rank); row += Config::kWarps) {
       auto part = [&](int source) {
@@ -372,7 +372,7 @@ __device__ void attention(const SplitKvArguments& a) {
   cluster_wait();
   work.send();
   work.sums_came().wait(0);
-  cluster_arrive();  // nothing more is read from this block's peers
+  cluster_arrive();  // this block reads nothing more from its peers
   work.finish();
   cluster_wait();
 }

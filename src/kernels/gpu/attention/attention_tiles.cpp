@@ -1,4 +1,4 @@
-// Problems and descriptions for attention kernels whose operands the hardware copies in boxes.
+// Checks problems and describes tiles for attention kernels whose operands the hardware copies in boxes.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/attention_tiles.hpp"
 

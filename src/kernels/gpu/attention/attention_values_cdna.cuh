@@ -1,5 +1,5 @@
-// Which keys a wave of CDNA's attention kernel takes, how their values get into shared memory and are found there, and
-// where blocks leave what they have of a row.
+// The keys that a wave of CDNA's attention kernel takes, the way of their values through shared memory, and the place
+// of a block's partial results of a row.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/attention/attention.cuh"
@@ -10,15 +10,16 @@
 
 namespace rung::gpu {
 
-constexpr int kDeep = 32;       // columns that one product takes
-constexpr int kDeepOfLane = 8;  // neighbours that a lane has of them
+constexpr int kDeep = 32;       // columns of one product
+constexpr int kDeepOfLane = 8;  // neighbouring columns of a lane
 
-// From an address of which the compiler could not tell that it is global memory's.
+// Loads from an address that the compiler would not know to be in global memory.
 template <class Words, class T>
 __device__ inline Words load_words(const T* from) {
   return *in_memory<const Words>(reinterpret_cast<uint64_t>(from));
 }
-// Columns d to d + 7 of a row of `width`; those beyond are others of the row. Of whole rows there are none beyond.
+// Loads columns d to d + 7 of a row of `width`; other columns of the row stand for columns beyond it, which whole rows
+// do not have.
 template <int unit, bool whole, class T>
 __device__ inline uint4 load_columns(const T* row, int d, int width) {
   if constexpr (whole) {
@@ -30,14 +31,14 @@ __device__ inline uint4 load_columns(const T* row, int d, int width) {
     return {low.x, low.y, high.x, high.y};
   }
 }
-// With zeros for those beyond, word by word: a condition on the whole becomes a branch around the load.
+// Returns x with zeros for columns beyond, word by word: a condition on all of x would become a branch around the load.
 template <int unit, bool whole>
 __device__ inline uint4 inside(const uint4& x, int d, int width) {
   if constexpr (whole) return x;
   const bool low = d < width, high = unit == 8 ? low : d + 4 < width;
   return {low ? x.x : 0, low ? x.y : 0, high ? x.z : 0, high ? x.w : 0};
 }
-// Heads as wide as the kernel have a way of their own past what others need in every step.
+// Heads as wide as the kernel have their own code, without the checks that others need in every step.
 struct Whole {
   static constexpr bool value = true;
 };
@@ -53,7 +54,7 @@ __device__ inline void by_width(const AttentionArguments& a, Do work) {
     work(Padded{});
 }
 
-// The groups of keys of one team: every one in `teams` of its block's split.
+// The groups of keys of one team: every `teams`-th of its block's split.
 struct CdnaKeys {
   int begin, end;  // keys of the split
   int team, teams;
@@ -66,15 +67,15 @@ struct CdnaKeys {
   }
 };
 
-// A lane's keys in a group from `first` on: number `own`, and those further by step(i).
+// A lane's keys in a group that begins at `first`: its keys are first + own + step(i).
 template <class Step>
 struct LaneKeys {
   int first, own;
   Step step;
 };
 
-// The segment that a group was found in, for those that follow: its keys among all, this lane's own one where the
-// segment begins, and the way from one to the next.
+// The segment of a group, kept for the groups that follow: its keys' numbers among all keys, this lane's own row at the
+// segment's beginning, and the distance between keys.
 template <class T>
 struct FoundSegment {
   int begin = 0, end = 0;
@@ -85,7 +86,7 @@ struct FoundSegment {
   }
 };
 
-// Where they begin; keys beyond the last are the last one. Most often all of a group are of one segment.
+// Finds the rows of a lane's keys; the last key stands for keys beyond it. Usually a group is all of one segment.
 template <class T, int count, class Step, class Which>
 __device__ inline void find_keys(const T* (&row)[count], FoundSegment<T>& segment, const AttentionRows& rows,
                                  const LaneKeys<Step>& keys, Which which) {
@@ -115,7 +116,7 @@ __device__ inline void find_keys(const T* (&row)[count], FoundSegment<T>& segmen
     }
 }
 
-// A slice of values on its way through a wave's registers: each lane has eight columns of some keys.
+// A slice of values on its way through a wave's registers; each lane has eight columns of some keys.
 template <CdnaAttentionConfig config>
 struct CdnaValues {
   using T = Element<config.type>;
@@ -123,17 +124,17 @@ struct CdnaValues {
   static constexpr int kChunkLanes = kChunks > 8 ? 16 : kChunks > 4 ? 8 : 4;
   static constexpr int kKeys = CdnaAttentionConfig::kGroupKeys * kChunkLanes / kLanes;  // of a lane
   uint4 at[kKeys] = {};
-  const T* from[kKeys] = {};  // the rows of the group that was found last
+  const T* from[kKeys] = {};  // the rows of the last group found
   FoundSegment<T> segment;
 
   __device__ static int chunk() { return lane() % kChunkLanes; }
-  // The keys of a group stand in a slice as a lane has their weights, four of each fragment of scores.
+  // A slice has the keys of a group in the order in which a lane has their weights, four of each fragment of scores.
   __device__ static int first_key() {
     const int position = lane() / kChunkLanes * kKeys;
     return position / 4 % 2 * 16 + position / 8 * 4 + position % 4;
   }
-  // Some columns of a group of the team, whose first ones come first. Keys beyond the last weigh nothing: it stands for
-  // them, as the last columns do for those beyond the heads' width, which nobody reads.
+  // Loads some of the columns of a group of the team; part 0 is first. Keys beyond the last weigh nothing, and the last
+  // key stands for them, as the last columns do for columns beyond the heads' width, which nobody reads.
   __device__ void load(const AttentionRows& rows, const CdnaKeys& keys, int group, int part) {
     const int first = keys.first(group);
     if (first >= keys.end) return;
@@ -159,14 +160,14 @@ struct CdnaValues {
       *reinterpret_cast<Unit<kKeys * 2>*>(to + CdnaAttentionConfig::slice_offset(d)) = unit;
     }
   }
-  // The elements that this lane multiplies of 16 columns from `first` on.
+  // Returns the elements of 16 columns from `first` on that this lane multiplies.
   __device__ static uint4 column(const char* slice, int first) {
     return *reinterpret_cast<const uint4*>(slice + CdnaAttentionConfig::slice_offset(first + lane() % 16) +
                                            lane() / 16 * 16);
   }
 };
 
-// A split's part of a row, of the rows of all batches and groups.
+// A split's partial result of a row, which is numbered among the rows of all batches and groups.
 struct CdnaPartial {
   const CdnaAttentionArguments& a;
   const int64_t number;

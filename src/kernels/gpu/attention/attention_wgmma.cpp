@@ -1,4 +1,4 @@
-// Row of the attention kernel in which warpgroups multiply, for wide heads.
+// The row of the attention kernel in which warpgroups multiply, for wide heads.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/attention_wgmma.hpp"
 
@@ -21,7 +21,7 @@ static_assert(!find(kVariants, [](const Config& each) { return each.width != pad
 constexpr int64_t kMostSplits = 16;  // blocks of a cluster
 constexpr int64_t kRowGroups[] = {1, 2};
 
-// Is there a kernel for a head that supports_tiled_attention() accepts, for each number of row groups?
+// Returns whether there is a kernel for heads of `width` for each number of row groups.
 constexpr bool is_compiled(DType type, int width) {
   return std::ranges::none_of(kRowGroups, [&](int64_t groups) {
     return symbol_of(kVariants, {type, padded_width(width), static_cast<int>(groups)}).empty();
@@ -39,12 +39,12 @@ int64_t blocks_of(const AttentionShape& shape, int64_t rows) {
   return (shape.rows() + rows - 1) / rows * shape.groups * shape.batch;
 }
 
-// Two warpgroups share what they read, where that leaves blocks for a quarter of the machine.
+// Two warpgroups share their keys and values, if that leaves blocks for a quarter of the machine.
 int64_t default_row_groups(const Problem& problem, const GpuInfo& gpu) {
   return blocks_of(AttentionShape(problem), 128) >= blocks_at_once(gpu) / 4 ? 2 : 1;
 }
 
-// As many blocks as run at once, or nearly.
+// Returns the splits that make nearly as many blocks as run at once.
 int64_t default_splits(const Problem& problem, const GpuInfo& gpu, int64_t row_groups) {
   const int64_t enough = blocks_at_once(gpu) * 7 / 8;
   const int64_t blocks = blocks_of(AttentionShape(problem), 64 * row_groups);
@@ -52,7 +52,7 @@ int64_t default_splits(const Problem& problem, const GpuInfo& gpu, int64_t row_g
   return std::clamp<int64_t>(enough / std::max<int64_t>(blocks, 1), 1, most);
 }
 
-// A default first, then the others.
+// Returns a tunable with the default first, then the others.
 Tunable tunable(std::string_view name, int64_t first, std::span<const int64_t> others, int64_t most) {
   std::vector<int64_t> values{first};
   for (int64_t value : others)
@@ -67,7 +67,7 @@ std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
           tunable("splits", default_splits(problem, machine.gpu, row_groups), splits, key_tiles(problem))};
 }
 
-// However the keys are split, the ring has room for the next keys beside a tile's keys and values.
+// Accepts if, for every split, the ring has room for the next keys beside a tile's keys and values.
 Verdict supports_ring(const Config& config, bool masked, const GpuInfo& gpu) {
   constexpr int tiles = 3;
   for (int splits = 1; splits <= kMostSplits; ++splits)
@@ -88,7 +88,7 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   return accept();
 }
 
-// Tiles that find room beside the rest, at most those that a block reads.
+// Returns the tiles that fit in shared memory beside the rest, at most those that a block reads.
 int ring_tiles(const Call& call, const Config& config, const GroupAttentionArguments& a, int blocks) {
   const int64_t rest = config.shared_bytes(a.splits, 0, a.mask_rows);
   const int64_t tile = config.shared_bytes(a.splits, 1, a.mask_rows) - rest;

@@ -1,4 +1,4 @@
-// The configurations and arguments of the warpgroup attention kernel, as it is built and the host launches it.
+// The configurations and arguments of the warpgroup attention kernel, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "device/gpu/tile_map.hpp"
@@ -7,11 +7,11 @@
 
 namespace rung::gpu {
 
-// Tiles of 64 keys or values; a tile is of one segment.
+// The keys or values of a tile, which are all of one segment.
 inline constexpr int kTileKeys = 64;
 
 // A block has 64 packed query rows for each warpgroup that multiplies, and one more warpgroup that loads. The blocks of
-// a cluster share the rows and split the tiles, one after another.
+// a cluster share the rows and take the tiles in turns.
 struct GroupAttentionConfig {
   DType type;
   int width;   // of the kernel: a padded_width()
@@ -24,21 +24,22 @@ struct GroupAttentionConfig {
   constexpr int panels() const { return (width + 63) / 64; }  // of 64 columns
   constexpr uint32_t tile_bytes() const { return static_cast<uint32_t>(panels() * kTileKeys * 128); }
   constexpr uint32_t query_bytes() const { return static_cast<uint32_t>(panels() * rows() * 128); }
-  // A row of sums as it is sent: 4 columns of 8 together.
+  // Returns the bytes of a row of sums as it is sent: 4 columns of 8 together.
   constexpr int sum_bytes() const { return (width + 31) / 32 * 64; }
-  // Rows that each of `splits` blocks finishes.
+  // Returns the rows that each of `splits` blocks finishes.
   constexpr int own_rows(int splits) const { return (rows() + splits - 1) / splits; }
-  // Queries, in whose place sums are received later; both begin at a multiple of 1024.
+  // Returns the bytes of the queries, in whose place sums are received later, up to a multiple of 1024.
   constexpr uint32_t received_bytes(int splits) const {
     const auto bytes = static_cast<uint32_t>(splits * own_rows(splits) * sum_bytes());
     return ((bytes > query_bytes() ? bytes : query_bytes()) + 1023) / 1024 * 1024;
   }
-  // A tile's mask has at most a row for each eight of the block's.
+  // A tile's mask has at most one row for each eight rows of the block.
   constexpr uint32_t mask_panel_bytes() const { return static_cast<uint32_t>(rows() / 8 * 128); }
   constexpr uint32_t slot_bytes(int mask_rows) const {
     return tile_bytes() + (mask_rows > 0 ? 2 * mask_panel_bytes() : 0);
   }
-  // Then the ring of tiles, barriers (two, and two for each tile), and of every received row its statistics and factor.
+  // After received_bytes() come the ring of tiles, two barriers and two for each tile, and every received row's
+  // statistics and factor.
   constexpr uint32_t shared_bytes(int splits, int tiles, int mask_rows) const {
     return received_bytes(splits) + static_cast<uint32_t>(tiles) * slot_bytes(mask_rows) +
            static_cast<uint32_t>(splits * own_rows(splits) * 12 + (2 + 2 * tiles) * 8);
@@ -50,8 +51,8 @@ struct GroupAttentionArguments {
   int32_t splits;      // blocks of a cluster
   int32_t tiles;       // of the ring
   int32_t boxes;       // copies that make a tile
-  int32_t mask_rows;   // that a block copies; 0 where there is no mask, or threads read it
-  int32_t mask_shift;  // 1 << mask_shift eights of query rows share one
+  int32_t mask_rows;   // rows of mask that a block copies; 0: there is no mask, or threads read it
+  int32_t mask_shift;  // 1 << mask_shift eights of query rows share a row of mask
   TileMap q, mask;
   TileMap k[kMaxAttentionSegments];
   TileMap v[kMaxAttentionSegments];
@@ -63,16 +64,16 @@ constexpr int key_tiles(const AttentionArguments& a) {
   return tiles;
 }
 
-// The width of the narrowest kernel for heads of `width`, which are padded to it with zeros.
+// Returns the width of the narrowest kernel for heads of `width`, which are padded to it with zeros.
 constexpr int padded_width(int width) { return width <= 80 ? 80 : width <= 128 ? 128 : 256; }
-// Rows as wide as the kernel's are copied at once, others panel by panel, so that zeros are put behind them.
+// Rows as wide as the kernel's are copied at once, others panel by panel, so that the copy puts zeros behind them.
 constexpr int boxes_of(const AttentionArguments& a) {
   const int padded = padded_width(a.width);
   return a.width == padded && padded % 64 == 0 ? 1 : (padded + 63) / 64;
 }
 
-// Axes: value of a panel, position, panel, group, batch; or, where heads share a group: value of a panel, head of the
-// group, position, panel, and group or batch, of which one has one entry only.
+// The axes are value of a panel, position, panel, group, batch; or, if heads share a group: value of a panel, head of
+// the group, position, panel, and group or batch, one of which has only one entry.
 inline TileShape attention_tile(const AttentionArguments& a, const void* address, const int64_t (&stride)[3], int heads,
                                 int positions) {
   auto bytes = [](int64_t elements) { return elements ? static_cast<uint64_t>(2 * elements) : 16; };
@@ -100,8 +101,8 @@ inline TileShape value_tile(const AttentionArguments& a, const AttentionSegment&
   return attention_tile(a, segment.v, segment.v_stride, 1, segment.keys);
 }
 
-// Rows of mask of a block of `rows` query rows, where eight of those always share one and the hardware can copy it: it
-// wants 16-byte addresses, the first key of each segment included.
+// Returns the rows of mask of a block of `rows` query rows if each eight query rows share one and the hardware can copy
+// it, which needs 16-byte addresses, also of the first key of each segment; else 0.
 inline int copied_mask_rows(const AttentionArguments& a, int rows) {
   if (!a.mask || reinterpret_cast<uint64_t>(a.mask) % 16 || a.mask_stride[1] || a.mask_stride[3] != 1) return 0;
   if (a.mask_stride[0] % 4 || a.mask_stride[2] % 4) return 0;
@@ -110,13 +111,13 @@ inline int copied_mask_rows(const AttentionArguments& a, int rows) {
   if (a.mask_stride[2] == 0) return 1;
   return a.ratio % 8 == 0 ? rows / a.ratio : 0;
 }
-// How many eights of rows share one, as a shift.
+// Returns, as a shift, how many eights of query rows share a row of mask.
 constexpr int mask_shift_of(const AttentionArguments& a, int mask_rows) {
   int shift = 0;
   while (8 << shift < (mask_rows == 1 ? 1024 : a.ratio)) ++shift;
   return shift;
 }
-// Axes: halves of floats, query, batch.
+// The axes are halves of floats, query, batch.
 inline TileShape mask_tile(const AttentionArguments& a, int mask_rows) {
   auto count = [](int n, int64_t stride) { return static_cast<uint64_t>(stride == 0 ? 1 : n); };
   auto bytes = [](int64_t stride) { return static_cast<uint64_t>(stride == 0 ? 16 : 4 * stride); };

@@ -1,6 +1,6 @@
 // Attention in which warpgroups multiply: each keeps 64 query rows and has the product of the next keys under way while
-// it turns the last scores into weights, and one more loads for them. The blocks of a cluster may split the keys; each
-// then finishes some of the rows, from what the others send it.
+// it turns the last scores into weights, and one more warpgroup loads. The blocks of a cluster may split the keys; each
+// then finishes some of the rows, from the sums that the others send.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/attention.cuh"
 #include "kernels/gpu/attention/attention_ring_sm90.cuh"
@@ -12,20 +12,20 @@
 namespace rung::gpu {
 namespace {
 
-// By how much a score may exceed what the weights so far are relative to, before they are scaled again.
+// A score may exceed the base of the weights so far by this much before the sums are scaled again.
 constexpr float kSlack = 5.5f;
 using Scores = FragmentC[kTileKeys / 8];
 
 // The mask that is added to the scores: none, one that was copied with the keys, or one that the threads read.
 enum class MaskKind { none, copied, read };
 
-// The part of the threads that multiply.
+// Waits for all threads that multiply.
 template <GroupAttentionConfig config>
 __device__ inline void sync_multipliers() {
   asm volatile("bar.sync 1, %0;" ::"n"(config.multipliers()) : "memory");
 }
 
-// word[i] of lane j, of four neighbouring lanes, becomes word[j] of lane i.
+// Transposes words over four neighbouring lanes: word[i] of lane j becomes word[j] of lane i.
 __device__ inline void transpose_4(uint32_t (&word)[4]) {
   auto exchange = [](uint32_t& low, uint32_t& high, int step) {
     const bool upper = lane() & step;
@@ -36,16 +36,16 @@ __device__ inline void transpose_4(uint32_t (&word)[4]) {
   exchange(word[0], word[2], 2), exchange(word[1], word[3], 2);
 }
 
-// One warpgroup.
+// The work of one warpgroup that multiplies.
 template <GroupAttentionConfig config>
 struct Group {
   using T = Element<config.type>;
   const AttentionRows rows;
-  const int first_row, group;  // of the block; of this thread
+  const int first_row, group;  // the block's first row; this thread's warpgroup
   const Memory<config> memory;
   const int mask_shift;
   PipelineState state;        // of the next tile to be read
-  PipelineState values{-1};  // being added; none at first
+  PipelineState values{-1};  // the values being added; none at first
   FragmentC sums[config.width / 8];
   FragmentA weights[kTileKeys / 16];
   Running running[2];
@@ -57,7 +57,7 @@ struct Group {
         group(shuffle(warp() / kGroupWarps, 0)),
         memory(memory),
         mask_shift(a.mask_shift) {}
-  // This lane's first row of the block; its other row is 8 further on.
+  // Returns this lane's first row in the block; its other row is 8 further on.
   __device__ int my_row() const { return warp() * 16 + lane() / 4; }
 
   __device__ void release(const PipelineState& of) const {
@@ -86,7 +86,7 @@ struct Group {
       multiply_group<T>(sums, weights[step], panel_descriptor(v + step * 16 * 128, kTileKeys * 128));
     commit_products();
   }
-  __device__ static int key(int j, int i) { return j * 8 + lane() % 4 * 2 + i % 2; }  // in its tile, of scores[j].x[i]
+  __device__ static int key(int j, int i) { return j * 8 + lane() % 4 * 2 + i % 2; }  // of scores[j].x[i], in its tile
   // The mask is loaded before the scores that it is added to, because it comes from memory.
   __device__ void load_mask(Scores& bias, const KeyTile& tile) const {
     const int64_t stride = rows.a.mask_stride[3];
@@ -129,8 +129,8 @@ struct Group {
       for (int i = 0; i < 4; ++i)
         if (key(j, i) >= tile.count) scores[j].x[i] = -INFINITY;
   }
-  // Turns scores into weights; `factor` is for what was summed before. With a mask they are scaled already, and may be
-  // as low as floats go.
+  // Turns scores into weights; `factor` is for the earlier sums. Scores with a mask are scaled already, and may be as
+  // low as floats go.
   template <MaskKind mask>
   __device__ __forceinline__ void soften(Scores& scores, float (&factor)[2]) {
     const float unit = mask == MaskKind::none ? rows.a.scale : 1.0f;
@@ -155,7 +155,7 @@ struct Group {
     }
   }
 
-  // The scores of a tile become weights, while the last tile's values are added.
+  // Turns the scores of a tile into weights, while the last tile's values are added.
   template <MaskKind mask>
   __device__ __forceinline__ void weigh(Scores& scores, const KeyTile& tile) {
     float factor[2];
@@ -169,7 +169,7 @@ struct Group {
 #pragma unroll
     for (int j = 0; j < kTileKeys / 16; ++j) weights[j] = a_from_c<T>(scores + 2 * j);
   }
-  // Scores that have come, with their mask.
+  // Takes finished scores, and adds their mask.
   template <MaskKind mask>
   __device__ __forceinline__ void take_scores(Scores& scores, const Scores& bias, const PipelineState& keys) const {
     pin(scores);
@@ -218,13 +218,13 @@ struct Group {
   }
 
   __device__ Running statistics(int half) const { return {running[half].largest, lanes_sum<4>(running[half].sum)}; }
-  // 4 times 2 columns of one row, each 8 columns further on, in T.
+  // Gathers 4 pairs of columns of one row, each pair 8 columns further on, in T.
   __device__ void piece(int half, int i, float factor, uint32_t (&x)[4]) const {
 #pragma unroll
     for (int j = 4 * i; j < 4 * i + 4; ++j)
       x[j % 4] = j < config.width / 8 ? pack<T>(sums[j].x[2 * half] * factor, sums[j].x[2 * half + 1] * factor) : 0;
   }
-  // This block has all keys.
+  // Stores the sums of a block that has all keys.
   __device__ void store_sums() const {
     store_sums({inverse_of_sum(statistics(0).sum), inverse_of_sum(statistics(1).sum)});
   }
@@ -244,8 +244,8 @@ struct Group {
       }
     }
   }
-  // Two blocks of two warpgroups: each block finishes the rows of the warpgroup whose number is its rank. The other
-  // warpgroup sends its sums, divided by their weights' sum, and its statistics to the threads that have the same rows.
+  // In a pair of blocks of two warpgroups, a block finishes the rows of the warpgroup whose number is its rank. Its
+  // other warpgroup sends its sums, divided by their weights' sum, and its statistics to the threads with those rows.
   __device__ void send_to_pair() const {
     const Running own[2] = {statistics(0), statistics(1)};
     const uint32_t to = peer_address(pair_place(), group), barrier = peer_address(&memory.sums_came(), group);
@@ -294,7 +294,7 @@ struct Group {
     }
     store_sums({1.0f, 1.0f});
   }
-  // Sums divided by their weights' sum, and each row's statistics: to the block that finishes the row.
+  // Sends the sums, divided by their weights' sum, and each row's statistics to the block that finishes the row.
   __device__ void send_sums() const {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
@@ -312,9 +312,9 @@ struct Group {
   }
 
  private:
-  // 16 bytes of each thread of a warpgroup, and so on.
+  // The place has 16 bytes for each thread of a warpgroup, then 16 more for each, and so on.
   __device__ unsigned char* pair_place() const { return memory.received() + threadIdx.x % kGroupThreads * 16; }
-  // Where a row of this lane goes, in the shared memory of the block that finishes it.
+  // The way of a row of this lane into the shared memory of the block that finishes it.
   struct Way {
     bool here;
     uint32_t sums, statistics, barrier;
@@ -341,7 +341,7 @@ struct Group {
   }
 };
 
-// The rows that this block finishes, added over the blocks of the cluster in their order.
+// Finishes this block's rows: adds their parts over the blocks of the cluster, in the blocks' order.
 template <GroupAttentionConfig config>
 struct Finish {
   using T = Element<config.type>;
@@ -351,13 +351,13 @@ struct Finish {
   const int first_row, own;
 
   __device__ bool is_pair() const { return config.groups == 2 && memory.splits == 2; }
-  // From the other blocks.
+  // Returns the bytes that the other blocks send.
   __device__ uint32_t expected_bytes() const {
     if (is_pair()) return (config.width / 16 + 1) * kGroupThreads * 16;
     const int mine = max(0, min(own, config.rows() - cluster_rank() * own));
     return static_cast<uint32_t>((memory.splits - 1) * mine * (config.sum_bytes() + 8));
   }
-  // Computes the weight of each part of a row in the whole; 16 lanes have the parts of a row. Ends with a barrier of
+  // Computes the weight of each part of a row in the whole; 16 lanes have the parts of a row. It ends with a barrier of
   // the threads that multiply.
   __device__ void weigh() const {
     constexpr int kParts = 16;
@@ -373,7 +373,7 @@ struct Finish {
     }
     sync_multipliers<config>();
   }
-  // 4 times 2 columns of one row, each 8 columns further on.
+  // Adds 4 pairs of columns of one row, each pair 8 columns further on.
   __device__ void piece(int row, int piece, uint32_t (&out)[4]) const {
     constexpr int kTogether = 4;
     float x[8] = {};
@@ -437,7 +437,7 @@ __device__ __forceinline__ void multiply(Group<config>& work, const Finish<confi
   else
     work.template steps<MaskKind::none>(share);
   if (memory.splits == 1) return work.store_sums();
-  cluster_wait();  // no queries are read any more
+  cluster_wait();  // no block reads queries any more
   if (last.is_pair()) {
     if (work.group != share.first) return work.send_to_pair();
     memory.sums_came().wait(0);
@@ -454,7 +454,7 @@ __device__ void attention(const GroupAttentionArguments& a) {
   extern __shared__ __align__(1024) unsigned char base[];
   const Memory<config> memory(a, base);
   const int first_row = static_cast<int>(blockIdx.x) / a.splits * config.rows();
-  // In the cluster; unlike cluster_rank() known to be uniform.
+  // The rank in the cluster; the compiler knows that it is uniform, unlike cluster_rank().
   const int rank = static_cast<int>(blockIdx.x) % a.splits;
   const KeyShare share{rank, a.splits, max(0, (key_tiles(a.attention) - rank + a.splits - 1) / a.splits)};
   const AttentionRows rows{a.attention, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y)};
@@ -468,7 +468,8 @@ __device__ void attention(const GroupAttentionArguments& a) {
     if constexpr (config.groups > 1) setmaxnreg_dec<24>();
     if (loading_warp > 1 && lane() == 0) loader.prefetch_mask(loading_warp - 2, kGroupWarps - 2);
     wait_for_producers();
-    // Queries come first; where keys bring a mask, which takes longer to ask for, beside the first of them.
+    // One warp loads queries, then keys; where keys bring a mask, whose copies take longer to issue, another warp loads
+    // the queries meanwhile.
     const int for_queries = a.mask_rows > 0 ? 1 : 0;
     if (loading_warp == for_queries && lane() == 0) loader.load_queries();
     if (loading_warp == 0 && lane() == 0) loader.fill_ring();

@@ -5,9 +5,9 @@
 
 namespace rung::gpu {
 
-// c[16, 16] += a[16, K] b[K, 16], K being 32 16-bit floats or 16 f32: lane l has the 16 bytes from byte 16 (l / 16) on
-// of row l % 16 of a and of column l % 16 of b, and c as portable.cuh says. Where an instruction takes less of K,
-// several share them: which element of K a lane holds may be anything that a and b agree on.
+// c[16, 16] += a[16, K] b[K, 16], where K is 32 16-bit floats or 16 f32: lane l has the 16 bytes from byte 16 (l / 16)
+// on of row l % 16 of a and of column l % 16 of b, and its part of c as in portable.cuh. Several instructions share
+// these bytes if each takes less of K: a lane may hold any elements of K, as long as a and b agree on them.
 template <class T>
 __device__ inline void multiply_add_deep(FragmentC& c, const uint4& a, const uint4& b) {
   Float4 sum = __builtin_bit_cast(Float4, c.x);

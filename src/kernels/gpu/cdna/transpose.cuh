@@ -1,11 +1,11 @@
-// Turning small matrices of 16-bit elements that lie in a lane's registers.
+// Transposes small matrices of 16-bit elements in a lane's registers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/portable.cuh"
 
 namespace rung::gpu {
 
-// The lower or the upper halves of two words, the first one's below.
+// Returns the lower or the upper halves of two words, with the first word's half below.
 template <bool upper>
 __device__ inline uint32_t join_halves(uint32_t first, uint32_t second) {
   return __builtin_amdgcn_perm(second, first, upper ? 0x07060302u : 0x05040100u);

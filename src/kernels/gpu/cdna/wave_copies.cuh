@@ -1,7 +1,7 @@
-// Copies from memory to shared memory as CDNA 4 makes them by itself: lane l's 16 bytes land 16 l bytes behind a place
-// that the wave has in common. Issued now, landed later, as portable.cuh's Copies, whose places are each lane's own.
+// Copies from memory to shared memory as CDNA 4's hardware makes them: lane l's 16 bytes land 16 l bytes behind a place
+// that the wave shares. They are issued now and land later, like portable.cuh's CopyGroup, where each lane has a place.
 // SPDX-License-Identifier: Apache-2.0
-// CDNA 2 and 3 do not copy 16 bytes a lane: registers hold them meanwhile, and they land where CDNA 4 has them land.
+// CDNA 2 and 3 do not copy 16 bytes a lane: registers hold the bytes meanwhile, and they land in the same places.
 #pragma once
 #include "kernels/gpu/portable.cuh"
 
@@ -10,8 +10,8 @@ namespace rung::gpu {
 constexpr uint32_t kCopyBytes = kLanes * 16;  // of a wave's copy
 
 struct CopySource {
-  const char* base;   // that all lanes share
-  uint32_t distance;  // of the lane's 16 bytes
+  const char* base;   // shared by all lanes
+  uint32_t distance;  // from the base to the lane's 16 bytes
   __device__ const WordQuad* lanes() const { return reinterpret_cast<const WordQuad*>(base + distance); }
 };
 
@@ -22,16 +22,16 @@ __device__ inline WordQuad& lanes_place(char* to) { return *reinterpret_cast<Wor
 
 #ifdef __gfx950__
 
-// `count` copies of a wave, `step` bytes apart in shared memory.
+// A wave's `count` copies, whose places are `step` bytes apart in shared memory.
 template <int count, int step>
 class WaveCopies {
  public:
-  static constexpr bool kWritesAtOnce = true;  // from where it is issued on; otherwise where it lands
+  static constexpr bool kWritesAtOnce = true;  // a copy may write from issue() on; else only in land()
   __device__ void issue(int i, const CopySource& from, char* to) {
     __builtin_amdgcn_global_load_lds((__attribute__((address_space(1))) void*)from.lanes(),
                                      (__attribute__((address_space(3))) void*)(to + i * step), 16, 0, 0);
   }
-  // Waits for all of them. `younger`: 16-byte loads of the wave that were issued after them and may be under way still.
+  // Waits for all copies. `younger`: the wave's 16-byte loads that were issued after them and may still be under way.
   template <int younger>
   __device__ void land(char*) {
     keep_order();
@@ -40,8 +40,7 @@ class WaveCopies {
   }
 };
 
-// Lets the other waves read the copies that each wave has landed. Not sync_block(), which waits for all copies under
-// way.
+// Lets all waves read the copies that each wave has landed; sync_block() would wait for all copies under way.
 __device__ inline void sync_landed() {
   keep_order();
   __builtin_amdgcn_s_waitcnt(0xc07f);  // lgkmcnt(0), no other counter

@@ -12,12 +12,12 @@
 namespace rung::gpu {
 namespace {
 
-// By the bytes of what a thread moves.
+// The variants by the bytes that a thread moves.
 constexpr Variant<int64_t> kVariants[] = {
 #include "kernels/gpu/copy/copy.inc"
 };
 
-// The widest unit, in bytes, that every position of both operands is a multiple of.
+// Returns the widest unit, in bytes, of which every position of both operands is a multiple.
 int64_t widest_unit(const StridedCopy& copy, const Loops& loops) {
   auto bytes = static_cast<int64_t>(copy.bytes);
   if (loops.inner_strides[0] != 1 || loops.inner_strides[1] != 1) return bytes;
@@ -27,7 +27,7 @@ int64_t widest_unit(const StridedCopy& copy, const Loops& loops) {
   return unit;
 }
 
-// Strides in units.
+// Fills the arguments, with strides in units.
 CopyArguments arguments_for(const StridedCopy& copy, const Loops& loops, int64_t unit) {
   auto bytes = static_cast<int64_t>(copy.bytes);
   CopyArguments arguments{copy.from, copy.to, make_nest<2>(loops, unit / bytes)};
@@ -77,7 +77,7 @@ Status enqueue_concat(const Call& call) {
   return {};
 }
 
-// The image's axes as the result has them: image, patch row, patch column, channel, row and column in the patch.
+// Copies along the result's axes: image, patch row, patch column, channel, row and column in the patch.
 Status enqueue_im2col(const Call& call) {
   const Operand& x = call.problem.inputs[0];
   const Strides& s = x.strides;

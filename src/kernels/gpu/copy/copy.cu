@@ -1,4 +1,4 @@
-// Copies between two strided layouts, one unit of 1 to 16 bytes per thread.
+// Copies between two strided layouts, with one unit of 1 to 16 bytes per thread.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/copy/copy_arguments.hpp"
 #include "kernels/gpu/elements.cuh"

@@ -1,18 +1,18 @@
-// A strided copy as other rows use it.
+// The strided copy that other rows use, too.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/kernel.hpp"
 
 namespace rung::gpu {
 
-// Strides in elements of `bytes` bytes.
+// Strides are in elements of `bytes` bytes.
 struct StridedCopy {
   Address from, to;
   Shape shape;
   Strides from_strides, to_strides;
   size_t bytes;
 };
-// One launch, in units as wide as addresses and strides allow; none for an empty shape.
+// Makes one launch, in units as wide as addresses and strides allow; none for an empty shape.
 Status enqueue_copy(const Call& call, const StridedCopy& copy);
 
 }  // namespace rung::gpu

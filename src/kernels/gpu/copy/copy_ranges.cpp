@@ -1,4 +1,4 @@
-// Collecting ranges, and their launch: a row of blocks for each range, as many as the longest wants.
+// Collects ranges and launches their copies: each range has a row of blocks, as many as the longest range needs.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/copy/copy_ranges.hpp"
 

@@ -1,4 +1,4 @@
-// Copies of several ranges of memory in one launch; the device's, or pinned memory of the host.
+// Copies several ranges of memory, the device's or pinned memory of the host, in one launch.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/copy/copy_ranges_arguments.hpp"
 #include "kernels/gpu/elements.cuh"
@@ -6,8 +6,8 @@
 namespace rung::gpu {
 namespace {
 
-// This block's piece of the range, in units of T. Four loads are under way before the first is stored: those of the
-// host's memory take a microsecond each.
+// Copies this block's piece of the range, in units of T. Four loads are under way before the first is stored: loads
+// from the host's memory take a microsecond each.
 template <class T>
 __device__ void copy_piece(const CopiedRange& range) {
   constexpr int kAtOnce = 4;

@@ -1,5 +1,5 @@
-// Copies of several ranges of memory as one launch, for what surrounds a plan: each copy of the driver's takes the host
-// as long as a launch.
+// Copies of several ranges of memory in one launch, to and from a plan's buffers: each copy by the driver takes the
+// host as long as a launch.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
@@ -9,19 +9,19 @@
 
 namespace rung::gpu {
 
-// Used by one thread at a time.
+// Only one thread at a time may use an object.
 class RangeCopies {
  public:
-  // With the kernel ready, so that nothing is loaded later. Null where this build has none for the device. Errors: it
+  // Loads the kernel, so that nothing is loaded later. Null: this build has none for the device. Errors: the kernel
   // cannot be loaded.
   static Result<std::unique_ptr<RangeCopies>> make(Gpu& gpu);
 
   bool full() const { return count_ == kCopiedRanges; }
   void clear() { count_ = 0, longest_ = 0; }
-  // One more for the next launch, which must not be full. Each address is the device's or that of pinned memory of the
-  // host.
+  // Adds a range to the next launch, which must not be full. Each address is in the device's memory or in pinned memory
+  // of the host.
   void add(Address to, Address from, size_t bytes);
-  // Launches what was added since the last time, if anything was; with the device's context current.
+  // Launches the copies added since the last launch, if any; the device's context must be current.
   Status launch(Stream stream);
 
  private:

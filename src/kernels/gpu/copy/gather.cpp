@@ -9,7 +9,7 @@
 namespace rung::gpu {
 namespace {
 
-// By the bytes of what a thread moves.
+// The variants by the bytes that a thread moves.
 constexpr Variant<int64_t> kVariants[] = {
 #include "kernels/gpu/copy/gather.inc"
 };
@@ -19,7 +19,7 @@ Verdict supports(const Problem& p, const Machine&) {
   return supports_count(p.output.shape);
 }
 
-// The result's axes: x's before `axis`, the indices', x's after it.
+// Returns the loops over the result's axes: x's before `axis`, then the indices', then x's after `axis`.
 Loops loops_of(const Problem& p, int axis) {
   const Operand &x = p.inputs[0], &indices = p.inputs[1];
   Strides of_x, of_indices;
@@ -33,7 +33,7 @@ Loops loops_of(const Problem& p, int axis) {
   return collapse(p.output.shape, std::array{of_x, of_indices, p.output.strides});
 }
 
-// The widest unit, in bytes, that runs of x and the result are made of.
+// Returns the widest unit, in bytes, that divides runs of x and the result.
 int64_t widest_unit(const Call& call, const Loops& loops, int64_t index_step) {
   auto bytes = static_cast<int64_t>(size_of(call.problem.output.dtype));
   if (loops.inner_strides[0] != 1 || loops.inner_strides[1] != 0) return bytes;

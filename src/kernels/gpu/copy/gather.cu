@@ -1,4 +1,4 @@
-// Gather: one unit of 1 to 16 bytes per thread, from where its index points.
+// Gather: each thread moves one unit of 1 to 16 bytes from the place that its index gives.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/copy/gather_arguments.hpp"

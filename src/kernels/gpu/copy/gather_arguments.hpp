@@ -1,4 +1,4 @@
-// The arguments of gather, on host and device alike.
+// The arguments of gather, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"
@@ -10,7 +10,7 @@ namespace rung::gpu {
 // Positions are units of 1, 2, 4, 8 or 16 bytes of the result, which is dense.
 struct GatherArguments {
   uint64_t x, indices, out, fault;
-  Nest<2> nest;        // of x, in units, and of the indices, in elements
+  Nest<2> nest;        // locates x, in units, and the indices, in elements
   int64_t index_step;  // units of x from one index to the next
   int64_t length;      // indices lie in [0, length)
   DType index_type;

@@ -1,4 +1,4 @@
-// Convolution without padding, one thread per result: for the rare convolution that no pass turned into a product.
+// Convolution without padding, with one thread per result, for the rare convolution that no pass turns into a product.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/linear/conv2d_arguments.hpp"
 #include "kernels/gpu/elements.cuh"

@@ -1,4 +1,4 @@
-// The arguments of conv2d, on host and device alike.
+// The arguments of conv2d, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"

@@ -1,4 +1,4 @@
-// Addresses, strides and types of what surrounds a product.
+// Reads the addresses, strides and types of a linear layer's prologue and epilogue.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/linear/fill_ends.hpp"
 

@@ -1,4 +1,4 @@
-// Reads how a linear layer begins and ends from its op and operands.
+// Reads a linear layer's prologue and epilogue from its op and operands.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/kernel.hpp"
@@ -6,8 +6,8 @@
 
 namespace rung::gpu {
 
-constexpr int64_t kSquares = 4;                   // f32 in 16 bytes: that many squares are read together
-constexpr int64_t kNormed = kSquares * kNormRun;  // and stand for that many columns
+constexpr int64_t kSquares = 4;                   // f32 squares that are read together, as 16 bytes
+constexpr int64_t kNormed = kSquares * kNormRun;  // columns that these squares stand for
 
 LinearPrologue prologue_of(const Call& call);
 LinearEpilogue epilogue_of(const Call& call);

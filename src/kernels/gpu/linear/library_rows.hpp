@@ -1,4 +1,4 @@
-// Shared by all rows of the vendors' GEMM libraries. The name of such a row ends with that of its library.
+// Helpers of the rows of the vendors' GEMM libraries. Such a row's name ends with its library's.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <numeric>
@@ -12,7 +12,7 @@ namespace rung::gpu {
 
 using Prepared = Result<std::shared_ptr<PreparedGemm>>;
 
-// Traits of a library that rows know before they ask it.
+// The traits of a library that rows know before they ask it.
 struct LibraryTraits {
   std::string_view name;     // GemmLibrary::name
   std::string_view written;  // as people write it
@@ -23,7 +23,7 @@ inline constexpr LibraryTraits kCublaslt{"cublaslt", "cuBLASLt", true, false};
 inline constexpr LibraryTraits kHipblaslt{"hipblaslt", "hipBLASLt", true, false};
 inline constexpr LibraryTraits kRocblas{"rocblas", "rocBLAS", false, true};
 
-// Null: this machine does not have it.
+// Returns the library; null: this machine does not have it.
 inline const GemmLibrary* find_library(const Machine& machine, const LibraryTraits& library) {
   const auto& here = machine.gpu.gemm_libraries;
   const auto found = std::ranges::find_if(here, [&](const GemmLibrary* each) { return each->name == library.name; });
@@ -35,14 +35,14 @@ inline Verdict has_library(const Machine& machine, const LibraryTraits& library)
   return reject(fmt::format("{} is not here", library.written));
 }
 
-// The state that a step keeps: only asked for where supports() has said that the library is here.
+// Prepares the state that a step keeps; it is called only if supports() has found the library.
 inline std::shared_ptr<void> prepare_gemm(const Machine& machine, const LibraryTraits& library,
                                           const LibraryGemm& gemm) {
   return std::make_shared<Prepared>(find_library(machine, library)->prepare(gemm));
 }
 
-// The tunable "algorithm": the library's for a product, its own choice first. A plan pins one by its number, and is
-// asked again when it is loaded whether there still is such a one. None where the library has no such product.
+// Returns the tunable "algorithm": the library's algorithms for a product, its own choice first; none if the library
+// has no such product. A plan pins an algorithm by its number; loading the plan checks that the library still has it.
 inline std::vector<Tunable> algorithms_of(const Machine& machine, const LibraryTraits& traits,
                                           const LibraryGemm& gemm) {
   const GemmLibrary* library = find_library(machine, traits);

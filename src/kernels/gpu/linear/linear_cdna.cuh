@@ -1,4 +1,4 @@
-// The end of linear layers on CDNA: four neighbouring results that a thread has in registers.
+// The end of linear layers on CDNA, where a thread has four neighbouring results in registers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/cdna/matrix.cuh"
@@ -8,15 +8,15 @@
 namespace rung::gpu {
 
 static_assert(kCdnaTile == kFragmentColumns && kRowStep == kCdnaTile);
-constexpr uint32_t kChunkBytes = kLanes * 16;  // of w: a tile's
+constexpr uint32_t kChunkBytes = kLanes * 16;  // of a tile of w
 
-// With a base that all lanes share, in scalar registers, and a distance of each, as the machine adds them. In a loop it
-// is the distance that has to move: where that stays, the compiler makes addresses of 64 bits by vector instructions.
+// The machine adds a base that all lanes share, in scalar registers, and a distance of each lane. A loop must move the
+// distance: where the distance stays, the compiler makes 64-bit addresses by vector instructions.
 __device__ inline uint4 load_at(const char* base, uint32_t distance) {
   return *reinterpret_cast<const uint4*>(base + distance);
 }
 
-// As store4(), but one instruction for both types of 16 bits.
+// Stores as store4() does, but with one instruction for both types of 16 bits.
 __device__ inline void store_quad(uint64_t base, DType type, int64_t at, float4 v) {
   if (type == DType::f32) {
     element<float4>(base, at / 4) = v;
@@ -35,7 +35,7 @@ template <CdnaEpilogue kEpilogue>
 struct CdnaEnd {
   const LinearCdnaArguments& a;
 
-  // The column of out that the lower partner at `lower` of all lower partners stands for.
+  // Returns the column of out of number `lower` of all lower partners.
   __device__ uint32_t column_of(uint32_t lower) const {
     return kEpilogue == CdnaEpilogue::rotated ? lower + lower / a.end.half * a.end.half : lower;
   }
@@ -59,7 +59,7 @@ struct CdnaEnd {
     store_quad(a.end.out, a.end.out_type, to(at), y);
     store_quad(a.end.out, a.end.out_type, to(at) + a.end.half, upper_y);
   }
-  // `partner`: of pairs alone.
+  // Finishes four columns; `partner` is used only for pairs.
   __device__ void finish(Activation activation, Place at, float4 sum, float4 partner) const {
     if constexpr (kEpilogue == CdnaEpilogue::rotated)
       finish_rotated(at, sum, partner);

@@ -7,7 +7,7 @@
 
 namespace rung::gpu {
 
-// Out of line: most layers have no activation or that of the next function, and code is fetched again by each launch.
+// The call is out of line: most layers have no activation or GELU-tanh, and each launch fetches its code again.
 __device__ __noinline__ inline float4 activate4_any(Activation kind, float4 v) {
   return {activate(kind, v.x), activate(kind, v.y), activate(kind, v.z), activate(kind, v.w)};
 }
@@ -24,7 +24,7 @@ __device__ inline float4 load_residual(const LinearEpilogue& end, uint32_t token
   return end.residual ? load4(end.residual, end.residual_type, token * end.residual_stride + column) : float4{};
 }
 
-// Cosines and sines of four columns of a head's lower half, and of their partners.
+// The cosines and sines of four columns of a head's lower half, and of their partners.
 struct Angles {
   float4 cos, sin, upper_cos, upper_sin;
 };

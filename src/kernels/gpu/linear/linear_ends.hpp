@@ -1,4 +1,4 @@
-// How linear layers begin and end, as the arguments of all their kernels say it, shared by host and device.
+// The prologue and epilogue of linear layers in the arguments of all their kernels, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"
@@ -6,20 +6,20 @@
 
 namespace rung::gpu {
 
-// Neighbouring columns whose squares have one mean: Linear::Epilogue::norm_run of all rows that take or leave them.
+// The number of neighbouring columns whose squares share a mean: Linear::Epilogue::norm_run in all rows with norms.
 constexpr int64_t kNormRun = 32;
 
-// A norm before the products: they are multiplied by a factor of their row, 1 / sqrt(sum of its squares * share + eps).
+// A norm before the products multiplies them by a factor of their row, 1 / sqrt(sum of its squares * share + eps).
 struct LinearPrologue {
   uint64_t squares = 0;                              // address of rows of f32; 0: no factor
-  uint32_t squares_stride = 0, squares_vectors = 0;  // from row to row, and read of each: times 16 bytes
+  uint32_t squares_stride = 0, squares_vectors = 0;  // units of 16 bytes from row to row, and in each row
   float squares_share = 0, eps = 0;
 };
 
 // y = activation(products + bias) + residual; gated: activation(gate) * up + residual, where gate and up are the two
 // halves of products + bias; rotated: products + bias with its first heads rotated (RoPE). Partners are columns that
 // are finished together: gate and up, or the two halves of a head. With a scale, n is a multiple of kNormRun, and there
-// are two results more: scaled[m, n] = y * scale in bf16, and in f32 the means of y^2, of kNormRun neighbours each.
+// are two more results: scaled[m, n] = y * scale in bf16, and the means of y^2 over kNormRun neighbours each, in f32.
 struct LinearEpilogue {
   uint64_t bias = 0, residual = 0, out = 0;  // addresses; 0: none. Rows of out are dense
   int64_t residual_stride = 0;               // elements from row to row
@@ -27,12 +27,12 @@ struct LinearEpilogue {
   Activation activation = Activation::none;
   bool gated = false;
   uint32_t half = 0;                       // rows of w between partners; 0: no pairs
-  uint32_t rotated = 0;                    // columns of out that are rotated; a multiple of 2 * half
+  uint32_t rotated = 0;                    // rotated columns of out; a multiple of 2 * half
   uint64_t cos = 0, sin = 0;               // addresses: 2 * half elements for each token
   int64_t cos_stride = 0, sin_stride = 0;  // elements from row to row
   DType cos_type{}, sin_type{};
-  uint64_t scale = 0;              // address of n weights of a norm that follows, in f32; 0: none does
-  uint64_t scaled = 0, means = 0;  // addresses of the further results
+  uint64_t scale = 0;              // address of n weights, in f32, of the next norm; 0: there is none
+  uint64_t scaled = 0, means = 0;  // addresses of the two more results
 };
 
 }  // namespace rung::gpu

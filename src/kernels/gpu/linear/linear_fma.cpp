@@ -1,4 +1,4 @@
-// Rows of f32 linear layers of few tokens, by fused multiply-adds; where blocks share K, they are a cluster.
+// The rows of f32 linear layers of few tokens, by fused multiply-adds; blocks that share K are a cluster.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kMostTokens = 64;
 constexpr int64_t kTogether = 4;  // f32 elements in 16 bytes
-constexpr size_t kMostTiles = 8;  // worth a trial
+constexpr size_t kMostTiles = 8;  // tiles worth a trial
 
 constexpr Variant<FmaTile> kAlone[] = {
 #include "kernels/gpu/linear/linear_fma.inc"
@@ -30,7 +30,7 @@ constexpr Variant<FmaTile> kClustered[] = {
 struct Tile {
   FmaTile shape;
   uint32_t split = 1;  // blocks that share K
-  bool apart = false;  // each on a multiprocessor of its own, where two would fit
+  bool apart = false;  // each block has its own multiprocessor, although two would fit
   constexpr std::string_view symbol() const {
     return split == 1 ? symbol_of(kAlone, shape) : symbol_of(kClustered, shape);
   }
@@ -40,7 +40,7 @@ constexpr auto kTilesAlone = [] {
   std::transform(std::begin(kAlone), std::end(kAlone), tiles.begin(), [](const auto& v) { return Tile{v.config}; });
   return tiles;
 }();
-// In order of preference: of tiles that take as long, the first is taken.
+// The tiles are in order of preference: of tiles that take equally long, the first is chosen.
 constexpr Tile kTilesShared[] = {{{1, 1}, 8},  {{1, 1}, 4},        {{1, 1}, 2},  {{2, 1}, 8},       {{2, 1}, 4},
                                  {{2, 1}, 2},  {{4, 1}, 4},        {{4, 1}, 2},  {{4, 1}, 2, true}, {{4, 2}, 8},
                                  {{4, 2}, 4},  {{4, 2}, 4, true},  {{7, 1}, 4},  {{7, 2}, 8},       {{7, 2}, 4},
@@ -49,12 +49,12 @@ static_assert(std::none_of(std::begin(kTilesShared), std::end(kTilesShared),
                            [](const Tile& tile) { return tile.symbol().empty(); }),
               "each is compiled");
 
-// How one tile cuts a problem.
+// The cut of a problem by one tile.
 struct Cut {
   Tile tile;
   uint32_t multiprocessors, lanes;
-  // Two blocks of different kernels fit a multiprocessor, so that the next layer's weights are under way early; of this
-  // kernel, where they are to be apart, two do not.
+  // A multiprocessor has room for two blocks of different kernels, so that loads of the next layer's weights start
+  // early, but not for two blocks of this kernel if they must be apart.
   uint32_t most_bytes, apart_bytes;
   uint32_t m, n, k, depth;
   FmaShared shared;
@@ -77,9 +77,9 @@ struct Cut {
   uint32_t token_tiles() const { return divide_up(m, tile.shape.tokens()); }
   uint32_t shared_bytes() const { return tile.apart ? std::max(shared.bytes(), apart_bytes) : shared.bytes(); }
   bool fits() const { return chunks() >= tile.split && shared.bytes() <= most_bytes; }
-  // Multiply-adds of the busiest multiprocessor, and what a block costs besides in terms of them.
+  // Returns the multiply-adds of the busiest multiprocessor, plus the other costs of a block in multiply-adds.
   int64_t work() const {
-    constexpr int64_t block = 100'000, addition = 500;  // of one more block's sum to a token
+    constexpr int64_t block = 100'000, addition = 500;  // addition: of one more block's sum to a token
     const int64_t waves = divide_up(column_tiles() * token_tiles() * tile.split, multiprocessors);
     const int64_t products = int64_t{tile.shape.tokens()} * tile.shape.columns(lanes) * divide_up(k, tile.split);
     return waves * (products + block + addition * tile.shape.tokens() * (tile.split - 1) / 8);
@@ -91,7 +91,7 @@ Tunable::Values parameters_of(const Cut& cut) {
   return {cut.tile.shape.rows, cut.tile.shape.column_warps, cut.tile.split, cut.tile.apart};
 }
 
-// The cuts that are worth a trial, the one to prefer first.
+// Returns the cuts that are worth a trial, the preferred one first.
 std::vector<Cut> cuts(const Problem& problem, const GpuInfo& gpu, std::span<const Tile> tiles) {
   const LinearShape shape(problem);
   std::vector<Cut> all;

@@ -1,4 +1,4 @@
-// Linear layers of few tokens in f32, each tile by one block.
+// Linear layers of few tokens in f32; one block computes each tile.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/linear/linear_fma.cuh"
 

@@ -1,5 +1,5 @@
-// Linear layers of few tokens in f32, multiplied without tensor cores, which would round: every weight is read once by
-// a tile of tokens, and the first weights are under way before the layer's producers are waited for.
+// Linear layers of few tokens in f32, without tensor cores, which would round: a tile of tokens reads every weight
+// once, and the loads of the first weights start before the block waits for the layer's producers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/linear/linear_fma_arguments.hpp"
@@ -7,16 +7,16 @@
 
 namespace rung::gpu {
 
-// One block that works on its tile and its part of K. A lane multiplies kRows tokens, kTokenLanes apart, by 8
-// neighbouring columns.
+// A block works on its tile and its part of K. A lane multiplies kRows tokens, kTokenLanes apart, by 8 neighbouring
+// columns.
 template <FmaTile tile>
 struct LinearFma {
   static constexpr FmaTile kTile = tile;
   static constexpr uint32_t kRows = kTile.rows, kTokenLanes = kTile.token_lanes(), kColumnLanes = kLanes / kTokenLanes;
   static constexpr uint32_t kThreads = kTile.threads(), kWarpColumns = kTile.warp_columns(kLanes);
   static constexpr uint32_t kTokens = kTile.tokens(), kColumns = kTile.columns(kLanes);
-  static constexpr uint32_t kParts = kTile.parts(kLanes);  // of a chunk of K, by warp
-  using Copies = CopyGroup<0>;  // how many a thread makes depends on the depth of a chunk
+  static constexpr uint32_t kParts = kTile.parts(kLanes);  // of a chunk of K, one for a warp
+  using Copies = CopyGroup<0>;  // a thread's number of copies depends on the depth of a chunk
   static constexpr uint32_t kSumPitch = FmaShared::pitch(kColumns), kQuads = kColumns / 4;
 
   const LinearFmaArguments& a;
@@ -37,10 +37,10 @@ struct LinearFma {
   __device__ float* w_stage(uint32_t chunk) const { return x_stage(chunk) + kTokens * pitch; }
   __device__ uint32_t tokens() const { return min(kTokens, a.m - first_token); }
 
-  // ---- into shared memory; zeros beyond the ends
+  // ---- loads into shared memory, with zeros beyond the ends
 
-  // A column's row there, so that lanes with neighbouring columns read neighbouring rows: of a warp's columns, 8 l + j
-  // is in row kColumnLanes j + l.
+  // Returns a column's row in shared memory: column 8 l + j of a warp is in row kColumnLanes j + l, so that
+  // neighbouring lanes read neighbouring rows.
   static __device__ uint32_t row_of(uint32_t column) {
     return column / kWarpColumns * kWarpColumns + column % 8 * kColumnLanes + column % kWarpColumns / 8;
   }
@@ -68,7 +68,7 @@ struct LinearFma {
   // ---- products of this block's part of K
 
   using Sums = float[kRows][8];
-  struct Pairs {  // of two neighbouring k
+  struct Pairs {  // operands of two neighbouring k
     float2 x[kRows], w[8];
   };
 
@@ -94,8 +94,8 @@ struct LinearFma {
 #pragma unroll
       for (uint32_t j = 0; j < 8; ++j) sums[i][j] = fmaf(of.x[i].y, of.w[j].y, sums[i][j]);
   }
-  // The next pairs are loaded while these are multiplied; the last ones lie in the padding or in the next part, and are
-  // not used.
+  // Loads the next pairs while it multiplies these; the last pairs lie in the padding or in the next part, and are not
+  // used.
   template <uint32_t kDepth>
   __device__ void multiply_chunk(Sums& sums, uint32_t chunk) const {
     constexpr uint32_t kDeep = kDepth / kParts, kPitch = FmaShared::pitch(kDepth);
@@ -120,7 +120,7 @@ struct LinearFma {
     else
       multiply_chunk<128>(sums, chunk);
   }
-  // All chunks through the stages; the weights of the first ones are on their way already.
+  // Takes all chunks through the stages; the weights of the first ones are on their way already.
   __device__ void multiply(Sums& sums) const {
     for (uint32_t chunk = 0; chunk < a.stages; ++chunk) {
       fetch_x(chunk);
@@ -136,7 +136,7 @@ struct LinearFma {
       fetch_w(chunk + a.stages), fetch_x(chunk + a.stages);
       Copies::end();
     }
-    sync_block();  // all have read the stages
+    sync_block();  // all threads have read the stages
   }
 
   // ---- sums over the warps of the block, in the order of K
@@ -189,7 +189,7 @@ struct LinearFma {
     store4(a.end.out, a.end.out_type, int64_t{first_token + quad.token} * a.n + first_column + quad.column, y);
   }
 
-  // `peers` adds up the blocks of the tile and stores.
+  // Runs the block; `peers` adds up the sums of the tile's blocks and stores.
   template <class Peers>
   __device__ void run(const Peers& peers) const {
     allow_dependents();

@@ -8,7 +8,7 @@ namespace rung::gpu {
 constexpr uint32_t kFmaLeastDepthBits = 5, kFmaMostDepthBits = 7;
 
 // The tile of one block, and the place of its lanes: each takes `rows` tokens by 8 columns, and `column_warps` warps
-// stand side by side; the others share K. Where it matters, `lanes` is how many a warp has.
+// have neighbouring columns; the others share K. `lanes` is the number of lanes of a warp.
 struct FmaTile {
   uint32_t rows, column_warps;
   bool operator==(const FmaTile&) const = default;
@@ -22,24 +22,24 @@ struct FmaTile {
   constexpr uint32_t parts(uint32_t lanes) const { return threads() / lanes / column_warps; }
 };
 
-// Products x w' in f32; the blocks of a cluster share K.
+// The products are x w' in f32; the blocks of a cluster share K.
 struct LinearFmaArguments {
   uint64_t x = 0, w = 0;            // addresses; rows of w are dense
   int64_t x_stride = 0;             // elements; a multiple of 4
   LinearEpilogue end;               // no pairs; strides are multiples of 4
-  uint32_t m = 0, n = 0, k = 0;     // n and k multiples of 4
+  uint32_t m = 0, n = 0, k = 0;     // n and k: multiples of 4
   uint32_t depth_bits = 0;          // a chunk of K is 2^depth_bits columns of x and w
-  uint32_t chunks = 0, stages = 0;  // of all K; of them in shared memory
+  uint32_t chunks = 0, stages = 0;  // of all K; chunks in shared memory
   uint32_t split_bits = 0;          // 2^split_bits blocks are a cluster
 };
 
-// Shared memory of a block: the chunks under way, whose place the sums of its warps take in the end; the sums that the
-// other blocks of its cluster send; a barrier.
+// The shared memory of a block has the chunks under way, whose place its warps' sums take at the end; the sums that the
+// blocks of its cluster send; and a barrier.
 struct FmaShared {
   FmaTile tile;
   uint32_t lanes, depth, stages, split;
 
-  // From one row to the next, in floats: a pitch that keeps the banks apart.
+  // Returns the floats from one row to the next, a pitch that keeps the banks apart.
   static constexpr uint32_t pitch(uint32_t columns) { return columns + 4; }
   constexpr uint32_t ring_floats() const {
     const uint32_t sums = tile.parts(lanes) * tile.tokens() * pitch(tile.columns(lanes));

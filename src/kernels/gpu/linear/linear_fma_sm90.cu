@@ -1,4 +1,4 @@
-// Linear layers of few tokens in f32 on Hopper: the blocks of a cluster share a tile's K, and add their sums through
+// Linear layers of few tokens in f32 on Hopper: the blocks of a cluster share a tile's K, and add up their sums through
 // each other's shared memory in the order of their ranks.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/sm90/bulk_copy.cuh"
@@ -8,7 +8,7 @@
 namespace rung::gpu {
 namespace {
 
-// Into a peer's shared memory; `to` are addresses in the peer.
+// Stores into a peer's shared memory; `to` has addresses in the peer.
 __device__ inline void send4(CopyTarget to, float4 v) {
   asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
                    to.address),
@@ -16,11 +16,11 @@ __device__ inline void send4(CopyTarget to, float4 v) {
                : "memory");
 }
 
-// Tokens go round the blocks to be finished: token t by block t % split, which has a slot for each block's sum of it.
+// The blocks finish tokens in turns: block t % split finishes token t, and has a slot for each block's sums of t.
 template <class Block>
 struct Cluster {
   using Quad = typename Block::Quad;
-  uint32_t split_bits, inbox, received;  // shared addresses: the slots, and the barrier that counts what has come
+  uint32_t split_bits, inbox, received;  // shared addresses: the slots, and the barrier that counts received bytes
 
   __device__ Cluster(const LinearFmaArguments& a, const float* memory) : split_bits(a.split_bits) {
     const FmaShared all{Block::kTile, kLanes, 1u << a.depth_bits, a.stages, 1u << a.split_bits};
@@ -60,7 +60,7 @@ struct Cluster {
     return y;
   }
   __device__ void finish(const Block& block) const {
-    cluster_wait();  // all have begun
+    cluster_wait();  // all blocks have begun
     block.for_each_quad(block.tokens(), [&](Quad quad) { send(block, quad); });
     bool waits = true;
     block.for_each_quad(own_tokens(block), [&](Quad quad) {

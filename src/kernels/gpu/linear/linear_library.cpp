@@ -1,5 +1,5 @@
-// A linear layer by the vendor's GEMM library, with a residual and, where the library has them, bias, ReLU and
-// tanh-GELU in its epilogue; a gated product lands in scratch first.
+// Runs a linear layer by the vendor's GEMM library, with a residual and, where the library has them, bias, ReLU and
+// tanh-GELU in its epilogue; a gated product goes to scratch first.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/linear/linear_library.hpp"
 
@@ -18,7 +18,7 @@ bool same_types(const Problem& problem) {
   return problem.inputs[1].dtype == type && (problem.output.dtype == type || problem.output.dtype == DType::f32);
 }
 
-// The library takes a bias in the result's type only; another is converted once, when the plan is built.
+// The library takes a bias only in the result's type; another bias is converted once, when the plan is built.
 bool converts_bias(const Problem& problem, size_t operand) {
   return static_cast<int>(operand) == problem.as<Linear>().slots.at(LinearSlot::bias) &&
          problem.inputs[operand].dtype != problem.output.dtype;
@@ -100,7 +100,7 @@ Verdict supports(const Problem& problem, const Machine& machine, const LibraryTr
   return supports_epilogue(problem, library);
 }
 
-// Workspace, then for a gated product its two halves.
+// Scratch has the library's workspace, then, for a gated product, its two halves.
 size_t scratch_bytes(const Problem& problem, const Machine&) {
   LinearShape shape(problem);
   size_t halves = problem.as<Linear>().epilogue.gated

@@ -1,4 +1,4 @@
-// Linear layers by the vendor's GEMM library: what the rows of cuBLASLt, hipBLASLt and rocBLAS share.
+// Linear layers by the vendor's GEMM library: the code that the rows of cuBLASLt, hipBLASLt and rocBLAS share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/linear/library_rows.hpp"
@@ -10,7 +10,7 @@ Verdict supports(const Problem& problem, const Machine& machine, const LibraryTr
 size_t scratch_bytes(const Problem& problem, const Machine& machine);
 size_t packed_bytes(const Problem& problem, const Machine& machine, size_t i);
 void pack(const Problem& problem, const Machine& machine, size_t i, const void* from, void* to);
-LibraryGemm gemm_of(const Problem& problem);  // of one that supports() accepts
+LibraryGemm gemm_of(const Problem& problem);  // for a problem that supports() accepts
 Status enqueue(const Call& call);
 }  // namespace library_linear
 

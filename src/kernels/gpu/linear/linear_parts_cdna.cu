@@ -1,5 +1,5 @@
-// Ends linear layers on CDNA of which blocks left the sums of parts of K: a thread adds up four neighbouring columns of
-// a token, part after part, and of pairs their partners.
+// Ends linear layers on CDNA whose blocks left the sums of parts of K: a thread adds up four neighbouring columns of a
+// token, part after part, and, for pairs, their partners.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/linear/linear_cdna.cuh"
 
@@ -19,7 +19,7 @@ template <CdnaEpilogue epilogue>
 __device__ void linear_parts_cdna(const LinearCdnaArguments& a) {
   const uint32_t at = blockIdx.x * kPartsThreads + threadIdx.x, token = a.parts.quads.divide(at);
   if (token >= a.m) return;
-  // Among the columns of out that are no upper partners; in the sums partners are beside each other, a tile each.
+  // `lower` counts the columns of out without upper partners; in the sums partners are neighbouring tiles.
   const uint32_t lower = (at - token * a.parts.quads.value) * 4;
   const uint32_t column = is_paired(epilogue) ? lower / kCdnaTile * 2 * kCdnaTile + lower % kCdnaTile : lower;
   const CdnaEnd<epilogue> end{a};

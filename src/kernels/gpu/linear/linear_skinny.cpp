@@ -15,11 +15,11 @@ namespace {
 constexpr Variant<SkinnyConfig> kVariants[] = {
 #include "kernels/gpu/linear/linear_skinny.inc"
 };
-constexpr size_t kMostTiles = 6;      // worth a trial
-constexpr uint32_t kLeastChunks = 4;  // of a block, where blocks share K; with fewer, adding the sums costs more
+constexpr size_t kMostTiles = 6;      // tiles worth a trial
+constexpr uint32_t kLeastChunks = 4;  // of a block if blocks share K; with fewer, adding the sums costs more
 constexpr int64_t kRingKib = 64;
 
-// The shortest that ends as this layer does.
+// Returns the epilogue with the shortest code that ends as this layer does.
 SkinnyEpilogue epilogue_of(const Problem& problem) {
   const LinearShape shape(problem);
   const auto& op = problem.as<Linear>();
@@ -39,8 +39,8 @@ SkinnyEpilogue epilogue_of(const Problem& problem) {
 }
 
 struct Cut {
-  int64_t blocks;       // that run at once
-  uint32_t most_bytes;  // two blocks of different kernels fit: the next layer's weights are under way early
+  int64_t blocks;       // blocks that run at once
+  uint32_t most_bytes;  // leaves room for another kernel's block, so that loads of the next layer's weights start early
   uint32_t tokens, w_rows, chunks;
   uint32_t half;  // rows of w between partners; 0: no pairs
   bool rotated;
@@ -67,7 +67,8 @@ struct Cut {
   SkinnyShared shared(const SkinnyConfig& tile, uint32_t x_stages, uint32_t w_stages) const {
     return {tile.rows, tokens, tile.split, x_stages, w_stages};
   }
-  // As many stages as there are chunks, as many of weights as asked for; first x gives way, then the weights.
+  // Returns as many stages of x as there are chunks, and as many of weights as asked for; if they do not fit, first x
+  // and then the weights get fewer.
   SkinnyShared shared(const SkinnyConfig& tile, int64_t ring_kib) const {
     const uint32_t most = std::clamp(divide_up(chunks, tile.split), 2u, kSkinnyMaxStages);
     const uint32_t asked = static_cast<uint32_t>(ring_kib) * 1024 / skinny_box_bytes(tile.rows);

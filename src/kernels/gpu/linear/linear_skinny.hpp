@@ -1,4 +1,4 @@
-// How a skinny linear layer is cut into blocks.
+// The cut of a skinny linear layer into blocks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string_view>
@@ -11,26 +11,26 @@ namespace rung::gpu {
 
 constexpr int64_t kSkinnyThrottleNs = 150;  // the default of "throttle", measured: docs/gpu_kernels.md
 
-// The parameters of a tile.
+// The names and values of a tile's parameters.
 inline constexpr std::string_view kSkinnyParameters[] = {"rows", "split"};
 inline std::vector<int64_t> parameters_of(const SkinnyConfig& tile) { return {tile.rows, tile.split}; }
 
 struct SkinnyPlan {
   SkinnyConfig tile{};
-  uint32_t box_rows = 0;  // of w: a tile's, or half of them where rows come in pairs
+  uint32_t box_rows = 0;  // the rows of w of a tile, or half of them if rows come in pairs
   uint32_t tiles = 0, chunks = 0;
   SkinnyShared shared{};
-  uint32_t shared_bytes = 0;  // what shared needs, or more than half of a multiprocessor's
+  uint32_t shared_bytes = 0;  // the bytes of `shared`, or more than half of a multiprocessor's
   uint32_t throttle_ns = 0;   // between two chunks of weights, while their ring fills for the first time
   std::string_view function;  // "linear_skinny_bf16_64_8_norm"
 
-  // By the problem's parameters "rows" and "split" of a tile, "ring" (KiB of weights under way), "alone" (no two blocks
-  // of a launch on one multiprocessor) and "throttle" (throttle_ns), or by default.
+  // Plans by the problem's parameters "rows" and "split" of a tile, "ring" (KiB of weights under way), "alone" (no two
+  // blocks of a launch on one multiprocessor) and "throttle" (throttle_ns), or by default.
   SkinnyPlan(const Problem& problem, const GpuInfo& gpu);
   uint32_t blocks() const { return tiles * tile.split; }
 };
 
-// The tiles that are worth a trial on this problem, the one to prefer first.
+// Returns the tiles that are worth a trial on this problem, the preferred one first.
 std::vector<SkinnyConfig> skinny_tiles(const Problem& problem, const GpuInfo& gpu);
 
 }  // namespace rung::gpu

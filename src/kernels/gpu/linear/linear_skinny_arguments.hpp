@@ -1,4 +1,4 @@
-// The configurations of the skinny linear kernels, their argument and the cut of their work, shared by host and device.
+// The configurations, the argument and the cut of work of the skinny linear kernels, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "device/gpu/tensor_map.hpp"
@@ -6,18 +6,18 @@
 
 namespace rung::gpu {
 
-constexpr uint32_t kSkinnyTokens = 64;  // at most; of one matrix instruction
+constexpr uint32_t kSkinnyTokens = 64;  // the most tokens; those of one matrix instruction
 constexpr uint32_t kSkinnyMaxSplit = 8;
 constexpr uint32_t kSkinnyMaxStages = 16;
-constexpr uint32_t kSkinnyThreads = 256;       // a warpgroup multiplies, a warp fetches w, one x; all finish
+constexpr uint32_t kSkinnyThreads = 256;       // a warpgroup multiplies, a warp fetches w, another x; all finish
 constexpr uint32_t kSkinnyHeaderBytes = 1024;  // barriers, in front of the rings
 
-// The end of a layer, each in kernels of its own. Those without `any` are the most frequent ends, in short code, of
-// bf16 alone: sums that feed a norm without bias, activation and factor, with an f32 residual; pairs without bias and
-// residual, by angles in f32.
+// The end of a layer; each has its own kernels. Ends without `any` are the most frequent ones, in short code and only
+// for bf16: sums that feed a norm, without bias, activation and factor, with an f32 residual; pairs without bias and
+// residual, with angles in f32.
 enum class SkinnyEpilogue : uint8_t { any, norm, norm_any, gated, gated_any, rotated, rotated_any };
 
-// The type of x and w, rows of w of a tile, the blocks that share its K, and the epilogue.
+// A variant of the kernel: the type of x and w, rows of w of a tile, the blocks that share its K, and the epilogue.
 struct SkinnyConfig {
   DType type;
   uint32_t rows, split;
@@ -26,12 +26,12 @@ struct SkinnyConfig {
 };
 
 // A tile is some rows of w, or some and their partners. The blocks of a cluster take one part of K each, in chunks of
-// kBoxColumns; groups of 8 tokens go round them to be finished.
+// kBoxColumns, and finish groups of 8 tokens in turns.
 struct LinearSkinnyArguments {
-  TensorMap x, w;  // boxes of `tokens` rows; of the rows of a tile, or of half of them
+  TensorMap x, w;  // boxes of `tokens` rows of x; of the rows of a tile of w, or of half of them
   LinearPrologue begin;
   LinearEpilogue end;                   // strides are multiples of 4
-  uint32_t m = 0, n = 0;                // n a multiple of 4
+  uint32_t m = 0, n = 0;                // n: a multiple of 4
   uint32_t tokens = 0;                  // m, rounded up to a multiple of 8
   uint32_t chunks = 0;                  // of K
   uint32_t x_stages = 0, w_stages = 0;  // of the two rings; at least 2
@@ -39,7 +39,7 @@ struct LinearSkinnyArguments {
 };
 
 constexpr uint32_t skinny_box_bytes(uint32_t rows) { return rows * kBoxColumns * 2; }
-// From one token's sums to the next, of `rows` weights; a pitch that keeps the banks apart.
+// Returns the bytes from one token's sums, of `rows` weights, to the next: a pitch that keeps the banks apart.
 constexpr uint32_t skinny_pitch(uint32_t rows) { return (rows + 8) * 4; }
 
 struct SkinnyShared {
@@ -47,12 +47,12 @@ struct SkinnyShared {
   constexpr uint32_t ring_bytes() const {
     return x_stages * skinny_box_bytes(tokens) + w_stages * skinny_box_bytes(rows);
   }
-  // Sums of the other blocks of the cluster, for the groups of tokens that this one finishes.
+  // The inbox has the sums of the cluster's other blocks for the groups of tokens that this one finishes.
   constexpr uint32_t inbox_bytes() const {
     const uint32_t groups = (tokens / 8 + split - 1) / split;
     return (split - 1) * groups * 8 * skinny_pitch(rows);
   }
-  // The matrix instruction reads all of kSkinnyTokens behind the last stage of x; this block's sums take the place of
+  // The matrix instruction reads kSkinnyTokens tokens even of the last stage of x; this block's sums take the place of
   // the rings.
   constexpr uint32_t bytes() const {
     const uint32_t read = (x_stages - 1) * skinny_box_bytes(tokens) + skinny_box_bytes(kSkinnyTokens);

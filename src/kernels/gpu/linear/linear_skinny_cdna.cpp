@@ -1,4 +1,4 @@
-// The row of linear layers of at most 64 tokens on CDNA, bound by the reading of their weights, which it wants in the
+// The row of linear layers of at most 64 tokens on CDNA, bound by the reading of their weights, which it needs in the
 // order of the lanes that multiply them.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -18,7 +18,7 @@ constexpr Variant<CdnaSkinnyConfig> kVariants[] = {
 #include "kernels/gpu/linear/linear_skinny_cdna.inc"
 };
 
-// How a layer is cut into blocks, by the problem's parameters "rows" (of w in a block) and "waves", or by default.
+// The cut of a layer into blocks, by the problem's parameters "rows" (of w in a block) and "waves", or by default.
 struct Cut {
   CdnaOrder order;
   CdnaSkinnyConfig tile;
@@ -30,7 +30,7 @@ struct Cut {
     tile = {problem.inputs[0].dtype, tokens > 32 ? 4u : tokens > 16 ? 2u : 1u, 2, order.epilogue};
     rows_values = {2 * kCdnaTile};
     if (tile.epilogue == CdnaEpilogue::any) {
-      // A block a compute unit first; then less of x to read.
+      // The first aim is a block for each compute unit; the next is to read x less often.
       const bool many = order.tiles() > 2 * static_cast<uint32_t>(gpu.multiprocessors);
       rows_values.insert(many ? rows_values.end() : rows_values.begin(), kCdnaTile);
       tile.row_tiles = static_cast<uint32_t>(problem.param("rows", rows_values.front())) / kCdnaTile;

@@ -1,8 +1,8 @@
 // Linear layers of at most 64 tokens on CDNA: every weight is read once, in the order of the lanes that multiply it;
-// the waves of a block share K, and add their sums through shared memory in their order.
+// the waves of a block share K, and add up their sums through shared memory in the waves' order.
 // SPDX-License-Identifier: Apache-2.0
-// Blocks that follow each other run on different dies (XCDs), each with an L2 of its own: no two need the same weights,
-// and x is small enough for all of them.
+// Blocks that follow each other run on different dies (XCDs), each with its own L2: no two blocks need the same
+// weights, and x is small enough for every L2.
 #include "kernels/gpu/linear/linear_cdna.cuh"
 #include "kernels/gpu/linear/linear_skinny_cdna_arguments.hpp"
 
@@ -16,13 +16,13 @@ struct SkinnyCdna {
   static constexpr int kTokenTiles = config.token_tiles, kRowTiles = config.row_tiles;
   static constexpr bool kPaired = is_paired(config.epilogue);
   static constexpr uint32_t kTokens = config.tokens(), kPitch = config.pitch();
-  static constexpr uint32_t kColumns = kPaired ? kCdnaTile : config.rows();  // of out, but for the partners
+  static constexpr uint32_t kColumns = kPaired ? kCdnaTile : config.rows();  // of out, without partners
   static constexpr uint32_t kQuads = kColumns / 4;
   using Sums = FragmentC[kRowTiles][kTokenTiles];
 
   const LinearCdnaArguments& a;
   const CdnaEnd<config.epilogue> end;
-  float* shared;  // sums of each wave, then a factor of each token
+  float* shared;  // each wave's sums, then each token's factor
   uint32_t part, parts, column;
 
   __device__ SkinnyCdna(const LinearCdnaArguments& arguments, float* memory)
@@ -34,7 +34,7 @@ struct SkinnyCdna {
 
   // ---- products of this wave's part of K
 
-  // The operands of one chunk of K; the lanes of x that are beyond its end have zeros.
+  // The operands of one chunk of K; lanes beyond the end of K have zeros for x.
   struct Chunk {
     uint4 w[kRowTiles], x[kTokenTiles];
   };
@@ -104,7 +104,7 @@ struct SkinnyCdna {
     if (whole < last && first < last) multiply_last(sums, at);
   }
 
-  // ---- into shared memory
+  // ---- sums and factors, to shared memory
 
   __device__ void keep(const Sums& sums) const {
 #pragma unroll
@@ -114,7 +114,7 @@ struct SkinnyCdna {
         store_row(shared + (part * kTokens + t * kCdnaTile + fragment_row(lane())) * kPitch + r * kCdnaTile,
                   sums[r][t], 0);
   }
-  // Eight lanes for a token.
+  // Computes the tokens' factors, with eight lanes for a token.
   __device__ void find_factors() const {
     for (uint32_t token = threadIdx.x / 8; token < kTokens; token += parts * (kLanes / 8)) {
       const auto* squares = in_memory<const float4>(a.begin.squares) + min(token, a.m - 1) * a.begin.squares_stride;
@@ -142,7 +142,7 @@ struct SkinnyCdna {
                                       : sum_of_parts<1>(from);
     return a.begin.squares ? total * factors()[token] : total;
   }
-  // Three results. Eight neighbouring threads have a run of a token; all columns are inside.
+  // Stores three results. Eight neighbouring threads have a run of a token; all columns are inside.
   __device__ void finish_for_norm(Activation activation, Place at, float4 sum) const {
     float4 y{};
     if (end.is_inside(at)) {
@@ -176,7 +176,7 @@ __device__ void linear_skinny_cdna(const LinearCdnaArguments& a) {
   work.keep(sums);
   if (a.begin.squares) work.find_factors();
   sync_block();
-  // The constants of activations are not even loaded where there is none.
+  // Without an activation, the kernel does not even load the constants of activations.
   if (config.epilogue == CdnaEpilogue::rotated || a.end.activation == Activation::none)
     work.finish(Activation::none);
   else

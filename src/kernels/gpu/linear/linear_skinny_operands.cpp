@@ -1,4 +1,4 @@
-// The operands that the skinny linear rows of all architectures take.
+// Checks the operands that the skinny linear rows of all architectures take.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/linear/linear_skinny_operands.hpp"
 

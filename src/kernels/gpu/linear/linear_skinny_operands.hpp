@@ -1,4 +1,4 @@
-// Operands that the skinny linear rows of all architectures take.
+// The operands that the skinny linear rows of all architectures take.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/linear/fill_ends.hpp"
@@ -8,9 +8,9 @@ namespace rung::gpu {
 
 constexpr int64_t kSkinnyMostTokens = 64;
 
-// x and w of one type that the row `takes`, w constant, operands that can be read several elements together.
+// Accepts x and w of one type that the row `takes`, a constant w, and operands that are read several elements at once.
 Verdict supports_streamed(const Problem& problem, bool (*takes)(DType) = is_narrow);
-// The same for few tokens, with what a norm takes and gives.
+// Accepts the same for few tokens, and checks a norm's operands and results.
 Verdict supports_skinny(const Problem& problem, bool (*takes)(DType) = is_narrow);
 
 }  // namespace rung::gpu

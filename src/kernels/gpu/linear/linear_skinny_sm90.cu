@@ -1,5 +1,5 @@
 // Linear layers of at most 64 tokens on Hopper: every weight is read once, straight from its row; the blocks of a
-// cluster share K, and add their sums through each other's shared memory in the order of their ranks.
+// cluster share K, and add up their sums through each other's shared memory in the order of their ranks.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/sm90/bulk_copy.cuh"
 #include "kernels/gpu/sm90/cluster.cuh"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kMultipliers = 128;  // threads of the warpgroup that multiplies
 
-// A ring of boxes in shared memory: `full` counts the bytes of each stage, `empty` the warps that are done with it.
+// A ring of boxes in shared memory: `full` counts each stage's bytes, `empty` the warps that are done with the stage.
 struct Ring {
   uint32_t base, stage_bytes, stages, full, empty;  // shared addresses, bytes
 
@@ -23,7 +23,7 @@ struct Ring {
     barrier_init(empty + 8 * stage, kMultipliers / kLanes);
   }
 };
-// Where a walk round a ring stands.
+// The state of a walk round a ring.
 struct PipelineState {
   uint32_t stage = 0, parity = 0;
 
@@ -32,7 +32,7 @@ struct PipelineState {
   }
 };
 
-// One block: its tile, its part of K, and where things lie in its shared memory.
+// A block: its tile, its part of K, and the layout of its shared memory.
 template <SkinnyConfig config>
 struct Skinny {
   using T = Element<config.type>;
@@ -46,7 +46,7 @@ struct Skinny {
       kEpilogue == SkinnyEpilogue::norm || kEpilogue == SkinnyEpilogue::gated || kEpilogue == SkinnyEpilogue::rotated;
 
   const LinearSkinnyArguments& a;
-  uint32_t rank, column;                             // column: the tile's first in out
+  uint32_t rank, column;                             // column: the tile's first column of out
   uint32_t first_chunk, chunks, groups, own_groups;  // groups of 8 tokens
   Ring x, w;
   uint32_t received, multiplied;     // barriers: the other blocks' sums, the warps that are done with the rings
@@ -56,7 +56,7 @@ struct Skinny {
   __device__ Skinny(const LinearSkinnyArguments& arguments, uint32_t shared) : a(arguments) {
     rank = blockIdx.x % kSplit;
     column = blockIdx.x / kSplit * (kPaired ? kRows / 2 : kRows);
-    if constexpr (kRotated) column += column / a.end.half * a.end.half;  // past the upper halves of the heads before
+    if constexpr (kRotated) column += column / a.end.half * a.end.half;  // skips the upper halves of the heads before
     first_chunk = rank * a.chunks / kSplit;
     chunks = (rank + 1) * a.chunks / kSplit - first_chunk;
     groups = a.tokens / 8;
@@ -80,15 +80,15 @@ struct Skinny {
     if (lane() == 0) barrier_init(received, 1), barrier_init(multiplied, kMultipliers / kLanes);
     barrier_init_fence();
   }
-  // By one lane, before the peers may send.
+  // Expects the peers' sums; a single lane calls this, before the peers may send.
   __device__ void expect_sums() const { barrier_expect(received, (kSplit - 1) * own_groups * kGroupBytes); }
 
-  // Before any warp waits for another: compute-sanitizer's race checker lets none go on from here until all have come.
+  // Waits for the peers, before any warp waits for another: compute-sanitizer's race checker holds all warps here.
   __device__ void meet_peers() const {
     if (kSplit > 1) cluster_wait();
   }
 
-  // ---- into the rings, by one warp each
+  // ---- loads into the rings, by one warp each
 
   __device__ void fetch_w(uint32_t chunk, uint32_t stage) const {
     CopyTarget at{w.base + stage * w.stage_bytes, w.full + 8 * stage};
@@ -102,8 +102,8 @@ struct Skinny {
     }
     sync_warp();
   }
-  // As much as the ring holds, under an issue throttle: the launch before is still at work, and a burst would hold up
-  // its tokens.
+  // Fetches as much as the ring holds, under an issue throttle: the launch before is still at work, and a burst would
+  // hold up its tokens.
   __device__ void fetch_first_w() const {
 #pragma unroll 1
     for (uint32_t chunk = 0; chunk < chunks && chunk < w.stages; ++chunk) {
@@ -133,10 +133,10 @@ struct Skinny {
     }
   }
 
-  // ---- factors of the rows that this block finishes, by the two warps that nothing else keeps busy: two lanes for a
-  // row, as many loads under way as the squares of 1024 columns take
+  // ---- factors of the rows that this block finishes, by the two idle warps: two lanes for a row, with as many loads
+  // under way as the squares of 1024 columns take
 
-  __device__ void find_factors(uint32_t index) const {  // index: among the two
+  __device__ void find_factors(uint32_t index) const {  // index: of the warp, 0 or 1
     constexpr uint32_t kTogether = 4;
 #pragma unroll 1
     for (uint32_t first = index * 16; first < own_groups * 8; first += 32) {
@@ -189,14 +189,13 @@ struct Skinny {
     wgmma_wait<0>();
   }
 
-  // Until nothing is read from the rings any more; not by a named barrier of these warps, which the race checker of
-  // compute-sanitizer misreads.
+  // Waits until no warp reads the rings any more; compute-sanitizer's race checker would misread a named barrier here.
   __device__ void wait_for_multipliers() const {
     if (lane() == 0) barrier_arrive(multiplied);
     barrier_wait(multiplied, 0);
   }
 
-  // ---- sums over the cluster: a group of tokens goes to the block that finishes it
+  // ---- sums over the cluster: a group of tokens goes to the block that finishes the group
 
   __device__ void keep(const float (&d)[kRows / 2]) const {
     const uint32_t token = warp() * 16 + lane() / 4;
@@ -222,7 +221,7 @@ struct Skinny {
 
   static constexpr uint32_t kQuads = kRows / (kPaired ? 8 : 4), kRound = kSkinnyThreads / kQuads;
   struct Place {
-    uint32_t row, first, column;  // first: in the tile; column: of out
+    uint32_t row, first, column;  // first: the column in the tile; column: the column of out
     bool valid;
   };
   __device__ Place place() const {
@@ -238,7 +237,7 @@ struct Skinny {
     return load4(a.end.residual, DType::f32, token(row) * a.end.residual_stride + at);
   }
   __device__ float factor(uint32_t row) const { return a.begin.squares ? load_shared<float>(factors + row * 4) : 1.0f; }
-  // This block's sum first, then the others' in the order of their ranks.
+  // Returns this block's sum plus the others' sums in the order of their ranks.
   __device__ float4 sum(uint32_t row, uint32_t first) const {
     const uint32_t in_row = first * 4, others = inbox + row * kPitch + in_row;
     float4 part[kSplit];
@@ -250,11 +249,11 @@ struct Skinny {
     return part[0];
   }
   __device__ void wait_for_sums() const {
-    sync_block();  // this block's
+    sync_block();  // for this block's sums
     if (kSplit == 1) return;
     barrier_wait(received, 0);
     sync_warp();
-    cluster_arrive();  // nothing more is read from the peers
+    cluster_arrive();  // this block has received all its peers' sums
   }
   static __device__ float4 plus(float4 y, float4 addend) {
     if constexpr (kPlain) return y;
@@ -285,8 +284,8 @@ struct Skinny {
     }
   }
 
-  // Three results. Of a row this thread has four columns, and eight threads have a run. Tiles hold whole runs, and all
-  // columns are valid.
+  // Stores three results. This thread has four columns of a row, and eight threads have a run. Tiles hold whole runs,
+  // and all columns are valid.
   __device__ void finish_for_norm() const {
     static_assert(kRows % kNormRun == 0);
     const Place at = place();
@@ -359,7 +358,7 @@ __device__ void linear_skinny(const LinearSkinnyArguments& a) {
   extern __shared__ __align__(1024) unsigned char shared_memory[];
   allow_dependents();
   const Skinny<config> work(a, shared_address(shared_memory));
-  const int role = shuffle(warp(), 0);  // in terms that let the compiler keep addresses once for a warp
+  const int role = shuffle(warp(), 0);  // the compiler knows that it is uniform, and keeps addresses once for a warp
   const bool fetches_w = role == kMultipliers / kLanes, fetches_x = role == kMultipliers / kLanes + 1;
   if (fetches_w) work.init_barriers();
   if (fetches_w && elect_lane()) prefetch_map(a.w);
@@ -370,7 +369,7 @@ __device__ void linear_skinny(const LinearSkinnyArguments& a) {
   if (fetches_w) work.fetch_first_w();
   work.meet_peers();
   if (role < kMultipliers / kLanes) {
-    multiply_and_send(work);  // of x, which a warp brings that has waited; the result alone needs other kernels' writes
+    multiply_and_send(work);  // the warp that fetches x has waited for producers; only the result reads other writes
     wait_for_producers();
   } else {
     if (fetches_w) work.fetch_other_w();

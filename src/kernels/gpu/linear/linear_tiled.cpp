@@ -1,4 +1,4 @@
-// The rows that take every linear and matmul there is, whatever its types and strides; slow, and always there.
+// The rows that take every linear and matmul, whatever its types and strides; they are slow, and always there.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/linear/fill_ends.hpp"
 #include "kernels/gpu/linear/linear_tiled_arguments.hpp"

@@ -13,7 +13,7 @@ static_assert(kTileSize * kDepth == kThreads * kPerThread);
 
 using Tile = float[kDepth][kTileSize + 1];
 
-// Which line (row of x or w) and which k a thread loads: neighbouring threads take neighbours in memory.
+// The line (row of x or w) and the k that a thread loads: neighbouring threads take neighbours in memory.
 struct Slot {
   int line, k;
 };
@@ -26,7 +26,7 @@ struct Lines {
   uint64_t base;
   DType type;
   int64_t step;               // from one k to the next
-  int64_t begin[kPerThread];  // of the line that slot i loads; -1: beyond the matrix
+  int64_t begin[kPerThread];  // the first element of the line that slot i loads; -1: beyond the matrix
 };
 
 __device__ void load_tile(Tile& tile, const Lines& from, uint32_t first, uint32_t depth) {
@@ -71,7 +71,7 @@ __device__ Lines lines_of_x(const TiledArguments& a, int64_t matrix) {
   return lines;
 }
 
-// The row of w, and of the bias, that the result's column needs besides its own: of up, or of the head's other half.
+// Returns the other row of w, and of the bias, that the result's column needs: up's, or that of the head's other half.
 __device__ uint32_t partner_of(const TiledArguments& a, uint32_t column) {
   if (a.end.gated) return a.n + column;
   if (column >= a.end.rotated) return column;

@@ -1,4 +1,4 @@
-// The arguments of the tiled product, on host and device alike.
+// The arguments of the tiled product, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/linear/linear_ends.hpp"
@@ -6,12 +6,12 @@
 
 namespace rung::gpu {
 
-// Products over k of x[z, m, k] w[z, n, k]; when gated, w and bias hold n rows of the gate and then n of up.
+// The product sums x[z, m, k] w[z, n, k] over k; when gated, w and bias hold n rows of the gate and then n of up.
 struct TiledArguments {
   uint64_t x, w;                                         // addresses
-  LinearEpilogue end;                                    // but for its strides
-  Nest<2> batch;                                         // where matrix z begins in x and w
-  Nest<4> rows;                                          // where row m begins in x, the residual, cos and sin
+  LinearEpilogue end;                                    // its strides are not used
+  Nest<2> batch;                                         // locates matrix z in x and w
+  Nest<4> rows;                                          // locates row m in x, the residual, cos and sin
   int64_t x_step, w_row, w_step;                         // elements from one k to the next, and from one n to the next
   int64_t bias_step, residual_step, cos_step, sin_step;  // from one n to the next
   uint32_t m, n, k;

@@ -1,4 +1,4 @@
-// Matrix multiply by a warpgroup, both operands in shared memory.
+// Matrix products of a warpgroup with both operands in shared memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/portable.cuh"
@@ -7,18 +7,18 @@ namespace rung::gpu {
 
 __device__ inline void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ inline void wgmma_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-// Until at most `pending` groups are still running.
+// Waits until at most `pending` groups are still running.
 template <int pending>
 __device__ inline void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
-// A box of rows of 128 bytes, 128-byte swizzled, 1024-byte aligned; + 2 steps 16 columns on.
+// Describes a box of rows of 128 bytes, 128-byte swizzled and 1024-byte aligned; adding 2 steps 16 columns on.
 __device__ inline uint64_t wgmma_operand(uint32_t address) {
   return static_cast<uint64_t>((address & 0x3ffff) >> 4) | (1ull << 16) | (64ull << 32) | (1ull << 62);
 }
 
-// d[64 x rows] += a[64 x 16] b[rows x 16]', sums in f32: of the lane l of warp w, d[4j + 2h + i] is row 16w + l/4 + 8h
-// of a, row 8j + 2(l%4) + i of b.
+// d[64 x rows] += a[64 x 16] b[rows x 16]', with sums in f32: d[4j + 2h + i] of lane l of warp w is of row
+// 16w + l/4 + 8h of a and row 8j + 2(l%4) + i of b.
 template <class T, int rows>
 struct Wgmma;
 #define RUNG_D4(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])

@@ -1,4 +1,4 @@
-// Cuts wide linear layers into tiles, by an estimate of what each way would take.
+// Cuts wide linear layers into tiles, by an estimate of the cycles of each way.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/linear/linear_wide.hpp"
 
@@ -13,10 +13,10 @@ namespace {
 constexpr Variant<WideConfig> kVariants[] = {
 #include "kernels/gpu/linear/linear_wide.inc"
 };
-constexpr size_t kMostTiles = 8;    // worth a trial
-constexpr int32_t kLeastSplit = 4;  // chunks of K that two blocks may share
+constexpr size_t kMostTiles = 8;    // tiles worth a trial
+constexpr int32_t kLeastSplit = 4;  // the fewest chunks of K that two blocks may share
 
-// The shortest that ends as this layer does, where `split` blocks share K.
+// Returns the epilogue with the shortest code that ends as this layer does, if `split` blocks share K.
 WideEpilogue epilogue_of(const Problem& problem, int32_t split) {
   const LinearShape shape(problem);
   const auto& op = problem.as<Linear>();
@@ -36,10 +36,10 @@ WideEpilogue epilogue_of(const Problem& problem, int32_t split) {
 }
 
 struct Cut {
-  int32_t multiprocessors, shared_bytes;  // of the machine; of a block, at most
+  int32_t multiprocessors, shared_bytes;  // of the machine; the most of a block
   int32_t m, n, chunks;
   DType type;
-  WideEpilogue alone, shared;  // without and with blocks that share K
+  WideEpilogue alone, shared;  // without and with two blocks that share K
 
   Cut(const Problem& problem, const GpuInfo& gpu)
       : multiprocessors(std::max(gpu.multiprocessors, 1)),
@@ -56,15 +56,15 @@ struct Cut {
   }
   int32_t token_tiles(const WideConfig& tile) const { return divide_up(m, tile.tokens); }
   int32_t tiles(const WideConfig& tile) const { return token_tiles(tile) * divide_up(n, tile.columns()); }
-  // As many as fit, at most those that are used.
+  // Returns as many stages as fit, but no more than are used.
   int32_t stages(const WideConfig& tile) const {
     int32_t stages = std::clamp(chunks, 2, kWideMaxStages);
     while (tile.shared_bytes(stages) > shared_bytes) --stages;
     return stages;
   }
-  // In cycles, as measured when one thread fetched weights and tokens: what passes through shared memory, written once
-  // and read by each product, 128 bytes a cycle, or the copies into it, if they are slower; wave after wave, and the
-  // results of each, which two blocks exchange first.
+  // Estimates cycles, as measured when one thread fetched weights and tokens: those of the bytes in shared memory,
+  // which are written once and read by each product at 128 bytes a cycle, or of the copies into it, if they are slower;
+  // wave after wave of blocks, each with its results, which two blocks exchange first.
   int64_t cost(const WideConfig& tile) const {
     const int64_t rows = tile.rows, tokens = tile.tokens;
     const int64_t products = rows / 64 * (64 + tokens) + rows + tokens, copies = (rows + tokens) * 5 / 2;

@@ -1,4 +1,4 @@
-// How a wide linear layer is cut into tiles.
+// The cut of a wide linear layer into tiles.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace rung::gpu {
 
-// The parameters of a tile.
+// The names and values of a tile's parameters.
 inline constexpr std::string_view kWideParameters[] = {"rows", "tokens", "split"};
 inline std::vector<int64_t> parameters_of(const WideConfig& tile) { return {tile.rows, tile.tokens, tile.split}; }
 
@@ -19,11 +19,11 @@ struct WidePlan {
   int32_t token_tiles = 0, tiles = 0;  // along the tokens, and in all
   std::string_view function;           // "linear_wide_bf16_128_208_2_sum"
 
-  // By the problem's parameter "tile", or by default.
+  // Plans by the problem's parameters kWideParameters, or by default.
   WidePlan(const Problem& problem, const GpuInfo& gpu);
 };
 
-// The tiles that are worth a trial on this problem, the one to prefer first.
+// Returns the tiles that are worth a trial on this problem, the preferred one first.
 std::vector<WideConfig> wide_tiles(const Problem& problem, const GpuInfo& gpu);
 
 }  // namespace rung::gpu

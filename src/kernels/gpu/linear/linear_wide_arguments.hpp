@@ -11,7 +11,7 @@ constexpr int32_t kWideDepth = 64;          // columns of x and w in a chunk of 
 constexpr int32_t kWideGroups = 2;          // warpgroups that multiply, each with its own rows of w
 constexpr int32_t kWideThreads = 384;       // of a block; the last warpgroup fetches
 constexpr int32_t kWideMaxStages = 8;       // of the ring
-constexpr int32_t kWideLead = 3;            // chunks by which one warpgroup is ahead of the other in a gated product
+constexpr int32_t kWideLead = 3;            // chunks that one warpgroup is ahead of the other in a gated product
 constexpr int32_t kWideHeaderBytes = 1024;  // barriers, in front of the ring
 
 // A tile is some rows of w by some tokens. When gated or rotated, eight rows of w are followed by their partners: the
@@ -20,15 +20,15 @@ struct LinearWideArguments {
   TileMap w;                           // {k, 8, halves, groups of 8 in a half, heads}
   TensorMap x;                         // boxes of a tile's tokens
   LinearEpilogue end;                  // strides are multiples of 4; angles are f32, or of x's type
-  int32_t m = 0, n = 0;                // n a multiple of 8
+  int32_t m = 0, n = 0;                // n: a multiple of 8
   int32_t chunks = 0;                  // of K
   int32_t stages = 0;                  // of the ring
   int32_t token_tiles = 0, tiles = 0;  // along the tokens, and in all
   int32_t split = 1;                   // blocks that share K, a cluster: 1 or 2
 };
 
-// The end of a layer, each in kernels of its own. 16 bits stand for x's type. All but `any` have no activation
-// beside the one in their name, and all but `any` and the sums no residual.
+// The end of a layer; each has its own kernels. 16 bits stand for x's type. Ends other than `any` have no activation
+// beside the one in their name, and ends other than `any` and the sums no residual.
 //   rounded, gelu           a result of 16 bits, as it is or after gelu_tanh
 //   sum, sum_16             a residual and a result in f32, or both of 16 bits
 //   rotated, rotated_f32    16 bits, the first heads rotated (RoPE) by angles of 16 bits or in f32
@@ -36,7 +36,7 @@ struct LinearWideArguments {
 enum class WideEpilogue : uint8_t { any, rounded, gelu, sum, sum_16, rotated, rotated_f32, gated_gelu, gated_silu };
 
 // A variant of the kernel: the type of x and w, rows of w and tokens of a tile, the blocks that share its K, and the
-// epilogue. Two blocks multiply a half of K each and finish a half of the tokens each.
+// epilogue. If two blocks share K, each multiplies half of K and finishes half of the tokens.
 struct WideConfig {
   DType type;
   int32_t rows, tokens, split;
@@ -45,20 +45,20 @@ struct WideConfig {
 
   constexpr bool gated() const { return epilogue == WideEpilogue::gated_gelu || epilogue == WideEpilogue::gated_silu; }
   constexpr bool rotates() const { return epilogue == WideEpilogue::rotated || epilogue == WideEpilogue::rotated_f32; }
-  constexpr int32_t first_half() const { return (tokens / 8 + 1) / 2 * 8; }  // tokens that the first of two finishes
+  constexpr int32_t first_half() const { return (tokens / 8 + 1) / 2 * 8; }  // tokens that the first block finishes
   constexpr int32_t stage_bytes() const { return (rows + tokens) * kWideDepth * 2; }
   constexpr int32_t columns() const { return gated() ? rows / 2 : rows; }      // of out
   constexpr int32_t group_columns() const { return columns() / kWideGroups; }  // of a warpgroup
 
-  // Results leave through shared memory, a token a row: sums in f32, or results that need no more than rounding, in the
-  // place of the ring; gated results, rounded, in a place of their own, half of the tokens at a time. Pitches keep the
-  // banks apart.
+  // Results leave through shared memory, with a row for each token: f32 sums, or results that are only rounded, take
+  // the place of the ring; rounded gated results have their own place, for half of the tokens at a time. Pitches keep
+  // the banks apart.
   constexpr int32_t rounded_pitch() const { return (group_columns() + 8) * 2; }
   constexpr int32_t pitch() const { return gated() ? rounded_pitch() : (group_columns() + 4) * 4; }
   constexpr int32_t piece_tokens() const { return gated() ? first_half() : tokens; }
   constexpr int32_t piece_bytes() const { return piece_tokens() * pitch(); }      // of a warpgroup
-  constexpr int32_t half_bytes() const { return first_half() * pitch(); }         // of a split product, likewise
-  constexpr int32_t least_stages() const { return gated() ? kWideLead + 1 : 2; }  // the ring holds what one is ahead
+  constexpr int32_t half_bytes() const { return first_half() * pitch(); }         // of a warpgroup, if K is split
+  constexpr int32_t least_stages() const { return gated() ? kWideLead + 1 : 2; }  // the ring must hold the lead
   constexpr int32_t shared_bytes(int32_t stages) const {
     const int32_t ring = stages * stage_bytes();
     const int32_t pieces = kWideGroups * (split > 1 ? 3 * half_bytes() : piece_bytes());

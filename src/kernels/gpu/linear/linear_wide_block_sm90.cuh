@@ -1,5 +1,5 @@
-// One block of the wide linear kernels up to its sums: the ring and the two warps that fill it, the products of the two
-// warpgroups, and the exchange of sums where two blocks share K.
+// A block of the wide linear kernels up to its sums: the ring and the two threads that fill it, the products of the two
+// warpgroups, and the exchange of sums between two blocks that share K.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/sm90/bulk_copy.cuh"
@@ -26,7 +26,7 @@ struct WideBlock {
 
   const LinearWideArguments& a;
   const uint32_t full, empty, received, ring;  // shared addresses
-  const int rank;                              // among the blocks that share K
+  const int rank;                              // of this block, among the blocks that share K
   const int first_chunk, chunks;               // this block's part of K
 
   __device__ WideBlock(const LinearWideArguments& arguments, uint32_t shared)
@@ -40,12 +40,12 @@ struct WideBlock {
         chunks(kSplits ? (a.chunks + rank) / 2 : a.chunks) {}
   __device__ int half() const { return static_cast<int>(a.end.half); }
   __device__ int rotated() const { return static_cast<int>(a.end.rotated); }
-  // The block's first tile and the step to its next.
+  // The block's first tile, and the step to its next one.
   __device__ int first_tile() const { return static_cast<int>(blockIdx.x) / kSplit; }
   __device__ int tile_step() const { return static_cast<int>(gridDim.x) / kSplit; }
 
-  // A tile's first column of out, and its first token; tiles go along the tokens first. Its rows of w begin with group
-  // `eight` of a head, or of all rows where none is rotated.
+  // A tile's first column of out and its first token; tiles are counted along the tokens first. Its rows of w begin
+  // with group `eight` of a head, or of all rows if no head is rotated.
   struct Place {
     int column, token, eight, head;
   };
@@ -53,11 +53,11 @@ struct WideBlock {
   __device__ Place place_of(int tile) const {
     const int row = tile / a.token_tiles, token = (tile - row * a.token_tiles) * kTokens;
     if (!kRotates) return {row * kTile.columns(), token, row * kTile.columns() / 8, 0};
-    const int column = row * (kTile.rows / 2), head = column / half();  // of the lower halves alone
+    const int column = row * (kTile.rows / 2), head = column / half();  // column: among the lower halves
     return {column + head * half(), token, (column - head * half()) / 8, head};
   }
 
-  // ---- the fetching threads, one of weights, one of tokens
+  // ---- the fetching threads: one fetches weights, one tokens
 
   __device__ void init_barriers() const {
 #pragma unroll 1
@@ -80,7 +80,7 @@ struct WideBlock {
     barrier_expect(to.barrier, kStageBytes - kWeightBytes);
     load_box(to, a.x, token, column_of_k(chunk));
   }
-  // Fills the ring, then every stage that comes free, tile after tile.
+  // Fills the ring, then every stage that becomes free, tile after tile.
   template <class Fetch>
   __device__ void fetch_all(Fetch fetch) const {
     PipelineState state{0, 1};
@@ -108,8 +108,8 @@ struct WideBlock {
   __device__ void release(int stage) const {
     if (lane() == 0) barrier_arrive(empty + 8 * stage);
   }
-  // Sums 4j + 2h + i of block b are of column column_of(b, h) and token 8j + 2(lane % 4) + i; where there are partners,
-  // h = 1 are theirs.
+  // Sum 4j + 2h + i of block b is that of column column_of(b, h) and token 8j + 2(lane % 4) + i; if there are partners,
+  // those with h = 1 are theirs.
   __device__ int column_of(int block, int h) const {
     const int row = lane() / 4;
     if (kGated || kRotates) return block * 32 + in_group() * 8 + row + (kGated ? 0 : h * half());
@@ -141,8 +141,8 @@ struct WideBlock {
         Wgmma<T, kTokens>::run(d[block], w + block * (64 * kRowBytes >> 4) + 2 * step, x + 2 * step);
     wgmma_commit();
   }
-  // In a gated product the second group lets the first end a tile alone, kWideLead chunks before its own end; then each
-  // finishes its results while the other multiplies.
+  // In a gated product the second group pauses kWideLead chunks before its tile's end until the first has ended its
+  // tile; then each group finishes its results while the other multiplies.
   __device__ void multiply(Sums& d, PipelineState& state) const {
     const int pause = kGated && chunks > kWideLead ? chunks - kWideLead : -1, own = group();
     const uint64_t w = wgmma_operand(ring + own * kBlocks * 64 * kRowBytes), x = wgmma_operand(ring + kWeightBytes);
@@ -171,10 +171,11 @@ struct WideBlock {
 
   // ---- sums, to shared memory
 
-  // In the place of the ring, a row for each token, partners in its second half; returns where this warpgroup's are.
+  // Keeps the sums in the ring's place, with a row for each token and partners in its second half; returns the address
+  // of this warpgroup's sums.
   __device__ uint32_t keep(const Sums& d) const {
     const uint32_t sums = ring + group() * kTile.piece_bytes();
-    sync_both_groups(kBothGroups);  // no more is read from the ring
+    sync_both_groups(kBothGroups);  // no warp reads the ring any more
     store_sums(d, sums);
     sync_own_group(group());
     return sums;
@@ -188,8 +189,8 @@ struct WideBlock {
       for (int i = 0; i < kTokens / 2; ++i)
         store_shared((i / 2 % 2 ? other : own) + (i / 4 * 8 + i % 2) * kPitch + block * 64 * 4, d[block][i]);
   }
-  // The same of a product whose K two blocks share: returns where this warpgroup's sums are of the tokens that this
-  // block finishes. What the other block has for them comes to inbox().
+  // Keeps and exchanges the sums of a product whose K two blocks share: returns the address of this warpgroup's sums of
+  // the tokens that this block finishes. The other block's sums of these tokens arrive at inbox().
   __device__ uint32_t exchange(const Sums& d) const {
     const uint32_t sums = ring + group() * 2 * kTile.half_bytes();
     sync_both_groups(kBothGroups);
@@ -197,10 +198,10 @@ struct WideBlock {
     store_sums(d, sums);
     stores_before_copies();
     sync_own_group(group());
-    cluster_wait();  // the other block does not read from its ring any more either
+    cluster_wait();  // the other block does not read its ring any more either
     send_half(sums);
     barrier_wait(received, 0);
-    cluster_arrive();  // nothing more comes from the other block
+    cluster_arrive();  // the other block's sums have arrived
     return sums + rank * kTile.half_bytes();
   }
   __device__ uint32_t inbox() const { return ring + (2 * kWideGroups + group()) * kTile.half_bytes(); }

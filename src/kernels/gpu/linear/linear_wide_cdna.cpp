@@ -20,12 +20,12 @@ constexpr Variant<CdnaWideConfig> kVariants[] = {
 constexpr Variant<CdnaEpilogue> kParts[] = {
 #include "kernels/gpu/linear/linear_parts_cdna.inc"
 };
-constexpr size_t kMostWays = 8;       // worth a trial
-constexpr uint32_t kLeastChunks = 8;  // of K in a part; not fewer than there may be parts, so that none is empty
+constexpr size_t kMostWays = 8;       // ways worth a trial
+constexpr uint32_t kLeastChunks = 8;  // of K in a part; at least kMostParts, so that no part is empty
 constexpr uint32_t kMostParts = 8;
 static_assert(kMostParts <= kLeastChunks);
 
-// Into which tiles a layer is cut, and how many blocks share K of each.
+// A way to cut a layer: its tiles, and the blocks that share K of each tile.
 struct Way {
   CdnaWideConfig tile{};
   uint32_t parts = 1;
@@ -62,15 +62,15 @@ struct Cut {
   size_t bytes_of_sums() const { return way.parts > 1 ? size_t{way.parts} * m * columns_of_sums() * sizeof(float) : 0; }
 
  private:
-  // K is shared only as long as that gives work to compute units that have none.
+  // Blocks share K only if that gives work to compute units without any.
   void add_ways(const CdnaWideConfig& tile) {
     for (uint32_t parts = 1; parts <= kMostParts; parts *= 2)
       if (parts == 1 || (order.chunks / parts >= kLeastChunks && tiles(tile) * (parts / 2) < units))
         ways_worth_a_trial.push_back({tile, parts});
   }
-  // In eighths of the cycles of a wave, an estimate that no machine has confirmed: the matrix instructions of each
-  // chunk of K and the reads of operands that they wait for, wave of blocks after wave; then another launch, some 2 us,
-  // and what it reads and others have written for it, 20,000 bytes in 8 cycles of 5 TB/s.
+  // Estimates eighths of a wave's cycles, which no machine has confirmed: the matrix instructions of each chunk of K
+  // and the reads of operands that they wait for, in wave after wave of blocks; then, if K is shared, another launch of
+  // some 2 us, and the sums that blocks write and it reads, 20,000 bytes in 8 cycles at 5 TB/s.
   uint64_t cost(const Way& each) const {
     const uint64_t products = 4 * each.tile.token_tiles * each.tile.row_tiles;
     const uint64_t reads = 8 * (each.tile.token_tiles + each.tile.row_tiles);

@@ -1,7 +1,7 @@
-// Linear layers of more than 64 tokens on CDNA: weights come straight from memory, in the order of the lanes that
-// multiply them; tokens go through shared memory, a chunk of K ahead.
+// Linear layers of more than 64 tokens on CDNA: waves load weights straight from memory, in the order of the lanes that
+// multiply them, and tokens through shared memory, a chunk of K ahead.
 // SPDX-License-Identifier: Apache-2.0
-// Tiles are counted along the tokens first, so that what a die's L2 holds of the weights is read from memory once.
+// Tiles are counted along the tokens first, so that a die reads the weights in its L2 from memory once.
 #include "kernels/gpu/cdna/wave_copies.cuh"
 #include "kernels/gpu/linear/linear_cdna.cuh"
 #include "kernels/gpu/linear/linear_wide_cdna_arguments.hpp"
@@ -18,7 +18,7 @@ struct WideCdna {
   static constexpr uint32_t kStageBytes = config.stage_bytes();
   static constexpr bool kPaired = is_paired(config.epilogue);
   static constexpr int kShares = config.tokens() / kCdnaTile / kWideBlockWaves;   // tiles of tokens that a wave copies
-  static constexpr uint32_t kResultTiles = kPaired ? kRowTiles / 2 : kRowTiles;    // of a wave, in out
+  static constexpr uint32_t kResultTiles = kPaired ? kRowTiles / 2 : kRowTiles;    // tiles of out of a wave
   static_assert(config.tokens() % (kCdnaTile * kWideBlockWaves) == 0 && kChunkBytes == kCopyBytes);
   using Sums = FragmentC[kRowTiles][kTokenTiles];
   struct Weights {
@@ -28,8 +28,8 @@ struct WideCdna {
 
   const LinearCdnaArguments& a;
   uint32_t first_token, first_tile;   // of the block; of the wave, among the tiles of w
-  uint32_t part, first_chunk, chunks;  // of K; the last is the end of the part
-  uint32_t whole, turn;                // the end of its whole chunks, and with which of them it begins
+  uint32_t part, first_chunk, chunks;  // of K; chunks: the end of the part
+  uint32_t whole, turn;                // the end of the part's whole chunks, and the chunk that it begins with
 
   __device__ WideCdna(const LinearCdnaArguments& arguments, uint32_t tile) : a(arguments) {
     part = a.part_tiles.divide(tile), tile -= part * a.part_tiles.value;
@@ -40,10 +40,11 @@ struct WideCdna {
     whole = min(chunks, a.k / cdna_chunk(config.type));
     turn = begin_with(along_w);
   }
-  // Rows of tokens are often a multiple of 512 bytes or more apart, so that all that is read of a chunk comes from few
-  // channels of memory. Blocks that share weights read them together; others begin elsewhere in K.
+  // Returns the chunk, from the part's first on, that a block begins with. Rows of tokens are often a multiple of 512
+  // bytes or more apart, and then a chunk comes from few channels of memory. Blocks that share weights read them
+  // together; other blocks begin elsewhere in K.
   __device__ uint32_t begin_with(uint32_t along_w) const {
-    constexpr uint32_t kScatter = 0x9e3779b9;  // the golden ratio's bits: neighbours come far apart
+    constexpr uint32_t kScatter = 0x9e3779b9;  // the golden ratio's bits, which put neighbours far apart
     return whole > first_chunk ? uint64_t{along_w * kScatter} * (whole - first_chunk) >> 32 : 0;
   }
   __device__ uint32_t turned(uint32_t chunk) const {
@@ -51,7 +52,7 @@ struct WideCdna {
   }
   __device__ static uint32_t wave_token() { return warp() / kWideWavesAlong * kTokenTiles * kCdnaTile; }
 
-  // ---- operands: beyond the last token and the last rows of w those stand again
+  // ---- operands: the last token and the last tile of w stand for those beyond
 
   __device__ Weights load_weights(uint32_t chunk) const {
     Weights weights;
@@ -63,9 +64,9 @@ struct WideCdna {
     }
     return weights;
   }
-  // Tiles of 16 tokens follow each other in a stage, in the order of the lanes that multiply them.
+  // A stage has tile after tile of 16 tokens, each in the order of the lanes that multiply it.
   static __device__ char* place_of(char* stage) { return stage + warp() * kCopyBytes; }
-  // The source of the wave's i-th tile.
+  // Returns the source of the wave's i-th tile.
   __device__ CopySource source(uint32_t chunk, int i) const {
     const uint32_t token = first_token + (warp() + i * kWideBlockWaves) * kCdnaTile + lane() % kCdnaTile;
     return {in_memory<const char>(a.x) + uint64_t{first_token} * a.x_stride + chunk * kCdnaLineBytes,
@@ -74,7 +75,7 @@ struct WideCdna {
 
   // ---- products
 
-  // A chunk in shared memory and in registers.
+  // A stage has a chunk's tokens in shared memory and its weights in registers.
   struct Stage {
     char* tokens;
     Weights weights;
@@ -101,8 +102,8 @@ struct WideCdna {
     fetch(copies, stage, chunk);
     copies.template land<kRowTiles>(place_of(stage.tokens));
   }
-  // Multiplies a chunk while the next one comes. One barrier a chunk: a stage is written again by waves that all others
-  // have followed past their reads of it, which copies that write as they come must wait for.
+  // Multiplies a chunk while the next one arrives. One barrier for each chunk is enough: before a wave writes a stage
+  // again, it passes a barrier that all waves reach after their reads. Copies that write at once are issued behind it.
   __device__ void step(Sums& sums, const Stage& now, Stage& next, uint32_t chunk) const {
     Copies copies;
     if constexpr (!Copies::kWritesAtOnce) fetch(copies, next, chunk + 1);
@@ -111,8 +112,8 @@ struct WideCdna {
     multiply(sums, now);
     copies.template land<kRowTiles>(place_of(next.tokens));
   }
-  // Two stages, each with a name: registers that were copied from one to the other would be waited for, and so would
-  // copies to the one stage by reads of the other, could the compiler not tell them apart.
+  // The two stages have names: the compiler would wait for registers that are copied from one to the other, and, if it
+  // could not tell the stages apart, would make reads of one wait for copies to the other.
   __device__ void multiply_whole(Sums& sums, Stage& even, Stage& odd) const {
     uint32_t chunk = first_chunk;
     if ((whole - chunk) % 2 == 0) {
@@ -129,7 +130,7 @@ struct WideCdna {
     sync_landed();
     multiply(sums, even);
   }
-  // The end of K: zeros stand behind it.
+  // Multiplies the end of K, with zeros behind it.
   __device__ void multiply_rest(Sums& sums, Stage& stage, uint32_t chunk) const {
     const bool inside = chunk * kCdnaLineBytes + lane() / kCdnaTile * 16 < a.k * sizeof(T);
 #pragma unroll
@@ -147,7 +148,7 @@ struct WideCdna {
     if (whole < chunks) multiply_rest(sums, odd, whole);
   }
 
-  // ---- results: a lane has four neighbouring columns of a token, and of pairs their partners
+  // ---- results: a lane has four neighbouring columns of a token, and, for pairs, their partners
 
   __device__ uint32_t token_of(int tile) const {
     return first_token + wave_token() + tile * kCdnaTile + fragment_row(lane());
@@ -167,8 +168,8 @@ struct WideCdna {
 #pragma unroll
     for (int i = 0; i < kLaneColumns; ++i) to.x[i] = from.x[i];
   }
-  // One code for all fragments, which move up in turns: no register can be chosen at run time, and code for each, with
-  // all activations that there are, took 87 KB with 16 of them, more than the instruction cache holds.
+  // All fragments share one code and move up in turns: no register can be chosen at run time, and separate code for
+  // each of 16 fragments, with all activations, took 87 KB, more than the instruction cache holds.
   __device__ void finish(Sums& sums) const {
     const CdnaEnd<config.epilogue> end{a};
     constexpr int kLines = kPaired ? 2 : 1;

@@ -5,20 +5,20 @@
 
 namespace rung::gpu {
 
-constexpr uint32_t kWideWavesAlong = 2;  // of a block, along the tokens as along the rows of w
+constexpr uint32_t kWideWavesAlong = 2;  // waves of a block along the tokens, and along the rows of w
 constexpr uint32_t kWideBlockWaves = kWideWavesAlong * kWideWavesAlong;
 
-// Fragments of kCdnaTile tokens and of kCdnaTile rows of w that a wave multiplies with each other.
+// A wave multiplies `token_tiles` fragments of kCdnaTile tokens by `row_tiles` fragments of kCdnaTile rows of w.
 struct CdnaWideConfig {
   DType type;
   uint32_t token_tiles, row_tiles;
   CdnaEpilogue epilogue;
   bool operator==(const CdnaWideConfig&) const = default;
 
-  // Tokens of a block.
+  // The tokens of a block, and its rows of w.
   constexpr uint32_t tokens() const { return kWideWavesAlong * token_tiles * kCdnaTile; }
   constexpr uint32_t rows() const { return kWideWavesAlong * row_tiles * kCdnaTile; }
-  constexpr uint32_t stage_bytes() const { return tokens() * kCdnaLineBytes; }  // of x, a chunk in shared memory
+  constexpr uint32_t stage_bytes() const { return tokens() * kCdnaLineBytes; }  // a chunk of x in shared memory
 };
 
 }  // namespace rung::gpu

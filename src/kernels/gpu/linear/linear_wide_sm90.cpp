@@ -23,8 +23,8 @@ Verdict supports_sizes(const Problem& problem, const LinearShape& shape) {
   return supports_distances(problem, kTogether);
 }
 
-// A residual sum in f32, or of such a residual, is refused beside a bias: no library makes it, and plans keep sums in
-// f32 wherever a kernel offers to, so that this row would be left without a rival.
+// The row rejects a bias beside a residual sum in f32 or with an f32 residual: no library computes that, and plans keep
+// sums in f32 wherever a kernel offers to, so that this row would have no rival.
 Verdict supports_types(const Problem& problem) {
   const DType type = problem.inputs[0].dtype;
   if (type == DType::f32 || problem.inputs[1].dtype != type) return reject("x and w are not both bf16 or both f16");
@@ -49,7 +49,7 @@ Verdict supports_gate(const Problem& problem) {
   return accept();
 }
 
-// A tile has as many rows of a head's lower half as of its upper.
+// A tile has equally many rows of a head's lower and upper half.
 Verdict supports_angles(const Problem& problem, const LinearShape& shape) {
   if (shape.rotated == 0) return accept();
   if (auto verdict = supports_heads(shape, kPaired); !verdict) return verdict;
@@ -83,7 +83,7 @@ std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
   return {tile};
 }
 
-// Groups of eight rows, each followed by its partners: up, or a head's upper half.
+// Returns the shape of w as groups of eight rows, each followed by its partners: up, or a head's upper half.
 TileShape shape_of_w(const Call& call, const WideConfig& tile) {
   const LinearShape shape(call.problem);
   const auto n = static_cast<uint64_t>(shape.n), k = static_cast<uint64_t>(shape.k);

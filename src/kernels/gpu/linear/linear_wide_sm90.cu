@@ -15,12 +15,12 @@ struct Wide : WideBlock<config> {
   using typename Block::T, typename Block::Bias, typename Block::Place, typename Block::Sums;
   using Block::Block;
 
-  // ---- results: a thread finishes four columns of every kStep-th token; of a split product those that this block
-  // finishes
+  // ---- results: a thread finishes four columns of every kStep-th token; in a split product, of the tokens that this
+  // block finishes
 
   struct Mine {
     static constexpr int kQuads = kColumns / 4, kStep = kGroupThreads / kQuads;
-    int column, first, tokens;  // the first token, and how many of the tile there are from it on
+    int column, first, tokens;  // first: the first token; tokens: of the tile, from the first one on
     int offset;                 // in shared memory
   };
   __device__ Mine mine(const Place& at) const {
@@ -31,7 +31,7 @@ struct Wide : WideBlock<config> {
             row * kPitch + quad * 16};
   }
   __device__ uint32_t collect(const Sums& d) const { return kSplits ? this->exchange(d) : this->keep(d); }
-  // Four columns of a token as they were collected.
+  // Returns four columns of a token from the collected sums.
   __device__ float4 collected(uint32_t from, uint32_t more_from) const {
     const float4 y = load_shared<float4>(from);
     return kSplits ? y + load_shared<float4>(more_from) : y;
@@ -60,7 +60,7 @@ struct Wide : WideBlock<config> {
         if (token + i * kStep < my.tokens) y[i] = collected(from + i * kStep * kPitch, more_from + i * kStep * kPitch);
 #pragma unroll
       for (int i = 0; i < kTogether; ++i) {
-        // Out of line for every function: one that is inlined here costs the others registers.
+        // Every activation is out of line: one that is inlined here costs the others registers.
         if (a.end.activation != Activation::none) y[i] = activate4_any(a.end.activation, y[i]);
         if (token + i * kStep < my.tokens) store4(out + i * kStep * a.n, y[i] + more[i]);
       }
@@ -69,13 +69,13 @@ struct Wide : WideBlock<config> {
     }
   }
 
-  // ---- sums with a residual: what registers can hold of it comes while the chunks multiply
+  // ---- sums with a residual: as much of it as fits in registers is loaded while the chunks multiply
 
   template <class R>
   struct Residual {
     static constexpr int kTokensOfBlock = kSplits ? kTile.first_half() : kTokens;
     static constexpr int kAll = (kTokensOfBlock + Mine::kStep - 1) / Mine::kStep;  // tokens of a thread
-    static constexpr int kMost = 56 * 4 / sizeof(Four<R>);  // in 56 registers
+    static constexpr int kMost = 56 * 4 / sizeof(Four<R>);  // tokens that fit in 56 registers
     static constexpr int kRounds = (kAll + kMost - 1) / kMost, kHeld = (kAll + kRounds - 1) / kRounds;
     Four<R> of[kHeld];
   };
@@ -107,14 +107,14 @@ struct Wide : WideBlock<config> {
     }
   }
 
-  // ---- results that need no more than rounding
+  // ---- results that need only rounding
 
   template <class Gate>
   __device__ void finish_rounded(const Sums& d, const Place& at, Gate activate) const {
     constexpr int kPitch = kTile.rounded_pitch();
     const uint32_t piece = ring + group() * kTokens * kPitch;
     const uint32_t own = piece + lane() % 8 * kPitch + (in_group() * 16 + lane() / 8 % 2 * 8) * 2;
-    sync_both_groups(kBothGroups);  // no more is read from the ring
+    sync_both_groups(kBothGroups);  // no warp reads the ring any more
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block)
 #pragma unroll
@@ -126,7 +126,7 @@ struct Wide : WideBlock<config> {
     sync_own_group(group());
     store_rounded<kTokens>(piece, at.column + group() * kColumns, at.token, kTokens);
   }
-  // A thread stores eight columns of every kStep-th of the kCount tokens in shared memory, as far as x has tokens.
+  // A thread stores eight columns of every kStep-th of the kCount tokens in shared memory that x has.
   template <int kCount>
   __device__ void store_rounded(uint32_t piece, int column, int first, int tokens) const {
     constexpr int kEights = kColumns / 8, kStep = kGroupThreads / kEights, kPitch = kTile.rounded_pitch();
@@ -139,7 +139,7 @@ struct Wide : WideBlock<config> {
       if (token < count) *reinterpret_cast<uint4*>(to) = load_shared<uint4>(from + token * kPitch);
   }
 
-  // ---- gated ones
+  // ---- gated results
 
   template <class Gate>
   __device__ static uint32_t gated(const float* d, Gate gate) {
@@ -164,14 +164,14 @@ struct Wide : WideBlock<config> {
   }
 
   // ---- RoPE-rotated heads: a thread of both warpgroups finishes four columns and their partners of every
-  // kRotateStep-th token; what angles it can hold come while the chunks multiply
+  // kRotateStep-th token; as many angles as it can hold are loaded while the chunks multiply
 
   using Angle = std::conditional_t<kEpilogue == WideEpilogue::rotated_f32, float, T>;
   static constexpr int kRotateQuads = kTile.rows / 8, kRotateStep = kWideGroups * kGroupThreads / kRotateQuads;
   struct Angles {
     Four<Angle> cos, sin, upper_cos, upper_sin;  // upper: the partners'
   };
-  // The tokens of a thread whose angles take 72 registers; twice as many made layers slower.
+  // A thread holds the angles of as many tokens as 72 registers take; twice as many registers made layers slower.
   static constexpr int kRotated = (kTokens + kRotateStep - 1) / kRotateStep;
   static constexpr int kRoom = 72 * 4 / static_cast<int>(sizeof(Angles));
   static constexpr int kHeldTokens = kRotated < kRoom ? kRotated : kRoom;
@@ -182,7 +182,7 @@ struct Wide : WideBlock<config> {
   __device__ static Four<Angle> load_angle(uint64_t base, int64_t at) {
     return *reinterpret_cast<const Four<Angle>*>(reinterpret_cast<const Angle*>(base) + at);
   }
-  // From `token` of the tile on.
+  // Loads the angles of this thread's tokens from `token` of the tile on.
   __device__ void load_angles(Held& held, const Place& at, int token) const {
     if (at.column >= rotated()) return;
     const int position = (at.column + rotate_quad() * 4) % (2 * half());
@@ -220,8 +220,8 @@ struct Wide : WideBlock<config> {
     }
   }
 
-  // ---- a tile from the first product to the last store; who reads no more than tokens of what other kernels write
-  // need not wait for them: tokens are fetched by a thread that has
+  // ---- a tile from the first product to the last store; warps that read only tokens of other kernels' results need
+  // not wait for those kernels: the thread that fetches tokens has waited
 
   __device__ void sums_of(Sums& d, PipelineState& state, const Place& at) const {
     Bias bias;
@@ -266,7 +266,7 @@ struct Wide : WideBlock<config> {
     PipelineState state;
     Sums d;
     for (int tile = this->first_tile(); tile < a.tiles; tile += this->tile_step()) make(d, state, this->place_of(tile));
-    if (kSplits) cluster_wait();  // what this block sent has arrived
+    if (kSplits) cluster_wait();  // this block's sums have arrived
   }
 };
 

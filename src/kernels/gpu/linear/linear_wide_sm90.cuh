@@ -1,4 +1,4 @@
-// The parts of a block of the wide linear kernels: where its warpgroups meet, the activations of gates, and the walk
+// Parts of a block of the wide linear kernels: the barriers of its warpgroups, the activations of gates, and the walk
 // round its ring.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,26 +18,26 @@ __device__ inline void sync_own_group(int group) {
 __device__ inline void sync_both_groups(NamedBarrier which) {
   asm volatile("bar.sync %0, %1;" ::"r"(which), "n"(kWideGroups * kGroupThreads) : "memory");
 }
-// Does not wait for the others.
+// Arrives at a barrier without waiting for the others.
 __device__ inline void arrive(NamedBarrier which) {
   asm volatile("bar.arrive %0, %1;" ::"r"(which), "n"(kWideGroups * kGroupThreads) : "memory");
 }
 
-// Two 8x8 matrices of 16-bit elements, held as the matrix units give them, row by row of their transposes; the address
-// of row lane % 8 of matrix lane / 8 comes from each of the first 16 lanes.
+// Stores two 8x8 matrices of 16-bit elements, held as the matrix units give them, row by row of their transposes; each
+// of the first 16 lanes has the address of row lane % 8 of matrix lane / 8.
 __device__ inline void store_transposed(uint32_t to, uint32_t first, uint32_t second) {
   asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(to), "r"(first), "r"(second)
                : "memory");
 }
 
-// Activations of gates, to some units in the last place.
+// These activations of gates are accurate to some units in the last place.
 __device__ inline float gate_silu(float x) { return x * fast_inverse(1.0f + fast_exp2(-1.4426950409f * x)); }
-// x sigmoid(2 u), as in activation.cuh.
+// Returns x sigmoid(2 u), as in activation.cuh.
 __device__ inline float gate_gelu_tanh(float x) {
   return x * fast_inverse(1.0f + fast_exp2(x * fmaf(x * x, -0.10294324f, -2.3022082f)));
 }
 
-// A walk round the ring.
+// The state of a walk round the ring.
 struct PipelineState {
   int stage = 0, phase = 0;
   __device__ void advance(int stages) {

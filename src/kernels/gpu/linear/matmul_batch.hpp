@@ -1,4 +1,4 @@
-// Where each pair of matrices of a batched product begins, as the rows of matmul on a GPU tell their kernels.
+// The nest that locates each pair of matrices of a batched product, for the rows of matmul on a GPU.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/make_nest.hpp"
@@ -6,7 +6,7 @@
 
 namespace rung::gpu {
 
-// Over the axes before the matrices'. Those broadcast; the matrices' own do not.
+// Returns the nest over the axes before the matrices', which broadcast; the matrices' own axes do not.
 inline Nest<2> batch_of(const Problem& matmul) {
   const auto leading = [](const Dims& dims) { return Dims(std::span(dims.begin(), dims.end() - 2)); };
   const Shape batch = leading(matmul.output.shape);

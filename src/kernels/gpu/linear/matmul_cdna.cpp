@@ -15,7 +15,7 @@ constexpr Variant<CdnaMatmulConfig> kVariants[] = {
 };
 constexpr int64_t kTogether = 4;  // columns of the result that a lane stores side by side
 
-// Lines are rows of x and columns of y: the last axis is along x's, the one before it along y's.
+// Lines are rows of x and columns of y: the last axis runs along x's lines, the axis before it along y's.
 MatmulLines lines_of(const Problem& problem, size_t i) {
   const Operand& operand = problem.inputs[i];
   const auto rows = operand.strides.back(1), columns = operand.strides.back();
@@ -24,7 +24,7 @@ MatmulLines lines_of(const Problem& problem, size_t i) {
           .lines = static_cast<uint32_t>(operand.shape.back(i == 0 ? 1 : 0))};
 }
 
-// How a problem is cut: into blocks by the parameter "tile", their rows and columns.
+// The cut of a problem into blocks; the parameter "tile" is a block's rows and columns.
 struct Cut {
   MatMulShape shape;
   MatmulLines x, y;
@@ -35,10 +35,10 @@ struct Cut {
   Cut(const Problem& problem, const GpuInfo& gpu)
       : shape(problem), x(lines_of(problem, 0)), y(lines_of(problem, 1)), batch(batch_of(problem)) {
     config = {problem.inputs[0].dtype, side_of(problem, 0), side_of(problem, 1), 2};
-    // No variant for a mixture: what is not read along x and either way from y is read singly altogether.
+    // Mixtures have no variant: unless x is read along its lines, and y along or across them, both are read singly.
     if (config.x != MatmulSide::along || config.y == MatmulSide::single || shape.n % kTogether)
       config.x = config.y = MatmulSide::single;
-    // The larger tile reads each operand half as often; the smaller one where that leaves most of the device idle.
+    // The larger tile reads each operand half as often; the smaller is the default if that leaves most units idle.
     tiles_worth_a_trial = {kLarge, kSmall};
     if (2 * tiles() <= gpu.multiprocessors) std::swap(tiles_worth_a_trial[0], tiles_worth_a_trial[1]);
     config.tiles = problem.param("tile", tiles_worth_a_trial[0]) == kSmall ? 1 : 2;

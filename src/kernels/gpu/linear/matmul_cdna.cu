@@ -1,8 +1,8 @@
 // Products of two matrices of a batch on CDNA's matrix units, of 16-bit floats or of f32: both operands go through
 // shared memory, a chunk of K ahead in registers.
 // SPDX-License-Identifier: Apache-2.0
-// In shared memory every operand is lines of K, however it lay in memory, so that a lane has its share of a fragment in
-// 16 bytes.
+// In shared memory every operand has lines of K, whatever its layout in memory, so that a lane has its share of a
+// fragment in 16 bytes.
 #include "kernels/gpu/cdna/matrix.cuh"
 #include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/linear/matmul_cdna_arguments.hpp"
@@ -12,8 +12,8 @@ namespace {
 
 constexpr uint32_t kThreads = kMatmulWaves * kLanes;
 
-// Where a line's 16 bytes lie in a stage, so that lanes at work together use all banks: eight lanes that read 16 bytes
-// of neighbouring lines, or write two whole lines; and threads that write across lines, eight or four lines apart.
+// Returns the place of a line's 16 bytes in a stage, so that lanes use all banks together: eight lanes that read 16
+// bytes of neighbouring lines, or write two whole lines; and threads that write across lines, eight or four apart.
 __device__ inline uint32_t place_of(uint32_t line, uint32_t unit) {
   return (line ^ (line / 32 & 1)) * kMatmulChunkBytes + (unit + line / 2 + line / 8) % kMatmulUnits * 16;
 }
@@ -26,10 +26,10 @@ struct Share {
   static constexpr bool kAllBring = kLines * kMatmulUnits == kThreads;
   static_assert(kLines * kMatmulUnits <= kThreads);
 
-  const T* from;      // of the first chunk
+  const T* from;      // this thread's first element of the first chunk
   int64_t step;       // elements from one of a line to the next
   uint32_t first, k;  // line of the block, and place in the chunk
-  bool inside;        // of the matrix
+  bool inside;        // the line is one of the matrix
 
   __device__ Share(const MatmulLines& lines, int64_t matrix, uint32_t begin)
       : step(side == MatmulSide::along ? 1 : lines.step) {
@@ -43,7 +43,7 @@ struct Share {
            (begin + first) * (side == MatmulSide::across ? 1 : lines.line) + k * step;
   }
   static __device__ bool brings() { return kAllBring || threadIdx.x < kLines * kMatmulUnits; }
-  // Zeros stand beyond the last line and the last element of lines.
+  // Loads 16 bytes, with zeros beyond the last line and the last element of lines.
   __device__ WordQuad load(uint32_t chunk, uint32_t depth) const {
     const uint32_t at = chunk * kChunk;
     const T* here = from + at * step;
@@ -90,7 +90,7 @@ struct MatmulCdna {
     first_x = (rows - z * a.x_tiles.value) * kLines;
     first_y = (tile - rows * a.y_tiles.value) * kLines;
   }
-  // The wave's, among the block's.
+  // The wave's first line of x, and of y, among the block's.
   __device__ static uint32_t wave_x() { return warp() / 2 * kTiles * 16; }
   __device__ static uint32_t wave_y() { return warp() % 2 * kTiles * 16; }
   __device__ char* stage(uint32_t chunk) const { return shared + chunk % 2 * kStageBytes; }
@@ -110,7 +110,8 @@ struct MatmulCdna {
       for (int j = 0; j < kTiles; ++j) multiply_add_deep<T>(sums[i][j], x, y[j]);
     }
   }
-  // One barrier a chunk: a stage is written again by waves that all others have followed past their reads of it.
+  // One barrier for each chunk is enough: a wave writes a stage again only behind the barrier that all waves reach
+  // after they read it.
   __device__ void multiply(Sums& sums) const {
     int64_t matrix[2] = {};
     a.batch.locate(z, matrix);
@@ -128,7 +129,7 @@ struct MatmulCdna {
     multiply(sums, a.chunks - 1);
   }
 
-  // A lane has four neighbouring columns of a row.
+  // Stores the four neighbouring columns of a row that a lane has.
   __device__ void store(int64_t at, const FragmentC& sum, uint32_t columns) const {
     T values[4];
 #pragma unroll

@@ -7,20 +7,21 @@
 namespace rung::gpu {
 
 constexpr uint32_t kMatmulWaves = 4;        // of a block: two along each axis of the result
-constexpr uint32_t kMatmulChunkBytes = 64;  // of a line, that go through shared memory together
+constexpr uint32_t kMatmulChunkBytes = 64;  // bytes of a line that go through shared memory together
 constexpr uint32_t kMatmulUnits = kMatmulChunkBytes / 16;
 
-// A line is what a result's sum runs along: a row of x, or a column of y. How its elements are read: 16 bytes of a
-// line, 16 bytes across lines, or one element at a time, whatever the strides: then the result is stored likewise.
+// The sum of a result runs along a line: a row of x, or a column of y. A side states the way in which a kernel reads
+// the elements of lines: 16 bytes of a line, 16 bytes across lines, or one element at a time, for any strides; then it
+// also stores the result so.
 enum class MatmulSide : uint8_t { along, across, single };
 
 struct CdnaMatmulConfig {
   DType type;  // of x, y and the result
   MatmulSide x, y;
-  uint32_t tiles;  // fragments of 16 lines, of each axis, that a wave multiplies with each other
+  uint32_t tiles;  // fragments of 16 lines along each axis that a wave multiplies by each other
   bool operator==(const CdnaMatmulConfig&) const = default;
 
-  constexpr uint32_t lines() const { return 2 * tiles * 16; }  // of a block, of x and of y
+  constexpr uint32_t lines() const { return 2 * tiles * 16; }  // lines of x, and of y, of a block
   constexpr bool single() const { return x == MatmulSide::single; }
 };
 
@@ -34,7 +35,7 @@ struct MatmulLines {
 struct CdnaMatmulArguments {
   MatmulLines x, y;
   uint64_t out = 0;
-  Nest<2> batch;             // where matrix z begins in x and y
+  Nest<2> batch;             // locates matrix z in x and y
   Divisor x_tiles, y_tiles;  // blocks of a matrix along either axis
   DieTiles tiles;
   uint32_t k = 0, chunks = 0;

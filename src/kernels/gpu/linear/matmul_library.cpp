@@ -10,13 +10,13 @@ namespace {
 
 constexpr int64_t kMostMatrices = 65535;
 
-// How the library reads one operand's matrices: rows of one stride, the second axis dense, one distance between them.
+// The form in which the library reads one operand's matrices: rows of one stride, one dense axis, and equal distances.
 struct Matrices {
   int64_t stride = 0, distance = 0;
   bool transposed = false;  // dense along the axis before the last
 };
 
-// Nullopt where strides say otherwise.
+// Returns the form, or nullopt if the strides do not fit it.
 std::optional<Matrices> matrices_of(const Problem& problem, size_t index) {
   const Operand& x = problem.inputs[index];
   MatMulShape shape(problem);

@@ -1,4 +1,4 @@
-// Products of matrices by the vendor's GEMM library: what the rows of cuBLASLt, hipBLASLt and rocBLAS share.
+// Products of matrices by the vendor's GEMM library: the code that the rows of cuBLASLt, hipBLASLt and rocBLAS share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/linear/library_rows.hpp"
@@ -8,7 +8,7 @@ namespace rung::gpu {
 namespace library_matmul {
 Verdict supports(const Problem& problem, const Machine& machine, const LibraryTraits& library);
 size_t scratch_bytes(const Problem& problem, const Machine& machine);
-LibraryGemm gemm_of(const Problem& problem);  // of one that supports() accepts
+LibraryGemm gemm_of(const Problem& problem);  // for a problem that supports() accepts
 Status enqueue(const Call& call);
 }  // namespace library_matmul
 

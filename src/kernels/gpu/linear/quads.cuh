@@ -1,4 +1,4 @@
-// Four neighbouring elements as f32, of a type known at run time or when compiled.
+// Loads and stores four neighbouring elements as f32; their type is known at run time or at compile time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <type_traits>
@@ -13,7 +13,7 @@ __device__ inline float4 operator*(float4 a, float4 b) { return {a.x * b.x, a.y 
 __device__ inline float4 operator*(float4 a, float b) { return {a.x * b, a.y * b, a.z * b, a.w * b}; }
 __device__ inline float sum_of(float4 v) { return (v.x + v.y) + (v.z + v.w); }
 
-// Four neighbours in memory, aligned to them.
+// The bits of four neighbours in memory, aligned to their size.
 template <class V>
 using Four = std::conditional_t<sizeof(V) == 4, uint4, uint2>;
 template <class V>
@@ -37,7 +37,7 @@ __device__ inline void store4(V* to, float4 v) {
     *reinterpret_cast<uint2*>(to) = {pack<V>(v.x, v.y), pack<V>(v.z, v.w)};
 }
 
-// The same of a type known at run time.
+// The overloads below take a type that is known only at run time.
 __device__ inline float4 load4(uint64_t base, DType type, int64_t at) {
   if (type == DType::f32) return element<const float4>(base, at / 4);
   const uint2 words = element<const uint2>(base, at / 4);

@@ -10,7 +10,7 @@
 namespace rung::gpu {
 namespace {
 
-// By the runs that a thread keeps.
+// The variants by the runs that a thread keeps.
 constexpr Variant<uint32_t> kVariants[] = {
 #include "kernels/gpu/norm/norm.inc"
 };
@@ -33,7 +33,7 @@ Dims without_last(Dims dims) {
   return dims;
 }
 
-// An operand whose last stride is the step between columns; the others lead from row to row.
+// Describes an operand whose last stride is the step between columns; its other strides lead from row to row.
 NormOperand operand(Address base, DType type, const Strides& strides, int64_t width) {
   int64_t step = strides.back();
   auto unit = static_cast<int64_t>(size_of(type));
@@ -78,7 +78,7 @@ void set_operands(const Call& call, int axis, NormArguments& a) {
   }
 }
 
-// A warp per row where one holds it in two runs per lane, else a block.
+// A warp takes a row if it holds the row in at most two runs per lane, else a block does.
 struct Shared {
   uint32_t group;  // threads that share a row
   std::string_view symbol;

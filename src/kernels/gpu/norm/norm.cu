@@ -1,4 +1,4 @@
-// Normalisations and softmax over the last axis: a warp or a block per row, values kept in registers between passes.
+// Normalisations and softmax over the last axis: a warp or a block per row keeps values in registers between passes.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/norm/norm_arguments.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 static_assert(kNormVector == kVector);
 
-// ---- eight columns of an operand; those at `width` and beyond read as 0
+// ---- eight columns of an operand; columns at `width` and beyond read as 0
 
 struct Loaded {
   RawVector raw;
@@ -42,14 +42,14 @@ __device__ void store(const NormOperand& to, int64_t row, uint32_t column, uint3
     if (column + i < width) store_as<float>(to.base, to.type, row + (column + i) * to.step, x[i]);
 }
 
-// ---- what the kinds differ in
+// ---- the differences of the kinds
 
 template <class Operation>
 __device__ float reduce(const NormArguments& a, float value, Operation operation, float* partial) {
   return a.group == kLanes ? reduce_warp(value, operation) : reduce_block(value, operation, partial);
 }
 
-// The shift of every value: its mean, or for softmax the largest.
+// Returns the shift of every value: the row's mean, or its largest value for softmax.
 __device__ float shift_of(const NormArguments& a, float sum, float largest, float* partial) {
   if (a.kind == NormKind::layer_norm) return reduce(a, sum, Sum{}, partial) / static_cast<float>(a.width);
   if (a.kind == NormKind::softmax) return reduce(a, largest, Max{}, partial);
@@ -64,7 +64,7 @@ __device__ float share_of_total(const NormArguments& a, float value) {
   return a.kind == NormKind::softmax ? value : value * value;
 }
 
-// The factor of shifted values, from the sum over all shares.
+// Returns the factor of shifted values, from the sum over all shares.
 __device__ float scale_of(const NormArguments& a, float total) {
   switch (a.kind) {
     case NormKind::softmax: return 1.0f / total;
@@ -86,8 +86,8 @@ __device__ void prefetch(const NormOperand& operand, uint32_t column, uint32_t w
 template <int kChunks>
 struct Row {
   const NormArguments& a;
-  int64_t x, residual, out;  // elements to the row's first
-  uint32_t member;           // of the group
+  int64_t x, residual, out;  // elements from each operand's first to the row's first
+  uint32_t member;           // this thread's number in the group
   float values[kChunks][kVector];
 
   __device__ uint32_t column(int chunk) const { return (chunk * a.group + member) * kVector; }
@@ -110,7 +110,7 @@ struct Row {
     }
   }
 
-  // Calls f on every value that the row really has.
+  // Calls f on every value of the row, without the padding.
   template <class F>
   __device__ void each(F f) {
 #pragma unroll
@@ -146,7 +146,7 @@ __device__ void norm(const NormArguments& a) {
   __shared__ float partial[2][kMaxWarps];
   const uint32_t member = threadIdx.x % a.group, index = blockIdx.x * (blockDim.x / a.group) + threadIdx.x / a.group;
   allow_dependents();
-  if (index >= a.rows.count) return;  // never part of a block that shares a row
+  if (index >= a.rows.count) return;  // never only a part of a block that shares a row
   int64_t begins[3] = {};
   a.rows.locate(index, begins);
   Row<kChunks> row{a, begins[0], begins[1], begins[2], member, {}};

@@ -1,4 +1,4 @@
-// The arguments of the row-wise kernels (layer_norm, rms_norm, l2_normalize, softmax), on host and device alike.
+// The arguments of the row-wise kernels (layer_norm, rms_norm, l2_normalize, softmax), shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"
@@ -17,7 +17,7 @@ struct NormOperand {
 
 struct NormArguments {
   NormOperand x, residual, weight, bias, out;
-  Nest<3> rows;  // where each row of x, residual and out begins
+  Nest<3> rows;  // locates each row of x, residual and out
   uint32_t width;
   uint32_t group;  // threads that share a row: one warp, or the whole block
   float eps, weight_offset;
@@ -25,7 +25,7 @@ struct NormArguments {
   bool weights_are_constant;
 };
 
-constexpr uint32_t kNormVector = 8;     // columns of a run; a thread keeps some of those
+constexpr uint32_t kNormVector = 8;     // columns of a run; a thread keeps some runs
 constexpr uint32_t kNormThreads = 512;  // of a block, at most
 
 }  // namespace rung::gpu

@@ -1,4 +1,4 @@
-// Rows of RMSNorm and LayerNorm for dense rows of common types; norm.cpp takes the rest.
+// Kernel rows of RMSNorm and LayerNorm for dense rows of common types; norm.cpp takes the rest.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/norm/norm_rows_arguments.hpp"
 
@@ -35,7 +35,7 @@ Verdict supports(const Problem& p, const Machine&) {
   if (width == 0 || width % kNormRowsPerThread || width > kMostWidth)
     return reject(
         fmt::format("rows of {}: wanted a multiple of {}, at most {}", width, kNormRowsPerThread, kMostWidth));
-  if (!p.inputs[0].contiguous()) return reject("x is not dense");  // whole rows then keep its alignment
+  if (!p.inputs[0].contiguous()) return reject("x is not dense");  // if x is dense, all its rows keep its alignment
   if (p.output.rows() > INT32_MAX) return reject("too many rows");
   return accept();
 }

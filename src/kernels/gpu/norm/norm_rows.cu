@@ -1,4 +1,4 @@
-// RMSNorm and LayerNorm of dense rows: types known when compiled, weights on their way before the producers are done.
+// RMSNorm and LayerNorm of dense rows: types are known at compile time, and weights are loaded before producers end.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/norm/norm_rows_arguments.hpp"

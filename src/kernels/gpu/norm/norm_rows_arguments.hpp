@@ -1,11 +1,11 @@
-// The arguments of the kernels norm_rows, on host and device alike.
+// The arguments of the kernels norm_rows, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"
 
 namespace rung::gpu {
 
-constexpr int kNormRowsPerThread = 8;  // neighbouring columns
+constexpr int kNormRowsPerThread = 8;  // neighbouring columns of a thread
 constexpr int kNormRowsMostThreads = 512;
 
 enum class NormRowsKind : uint8_t { rms, layer };
@@ -13,11 +13,11 @@ enum class NormRowsKind : uint8_t { rms, layer };
 // A variant of the kernel.
 struct NormRowsConfig {
   NormRowsKind kind;
-  DType x, weight, out;  // weight: and bias
+  DType x, weight, out;  // weight: of weight and bias
   bool operator==(const NormRowsConfig&) const = default;
 };
 
-// One block per row, all of it in registers.
+// One block takes a row, and keeps all its values in registers.
 //   rms:   out = x * rsqrt(mean(x^2) + eps) * (weight_offset + weight)
 //   layer: out = (x - mean) * rsqrt(variance + eps) * weight + bias
 struct NormRowsArguments {

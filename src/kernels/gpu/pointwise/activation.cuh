@@ -7,7 +7,7 @@
 namespace rung::gpu {
 
 __device__ inline float gelu_erf(float x) { return 0.5f * x * (1.0f + erff(x * 0.70710678118654752f)); }
-// x sigmoid(2 u) = 0.5 x (1 + tanh(u)), u = sqrt(2/pi) (x + 0.044715 x^3)
+// Returns x sigmoid(2 u) = 0.5 x (1 + tanh(u)), where u = sqrt(2/pi) (x + 0.044715 x^3).
 __device__ inline float gelu_tanh(float x) {
   float u = 0.79788456080286536f * (x + 0.044715f * x * x * x);
   return fast_divide(x, 1.0f + fast_exp(-2.0f * u));

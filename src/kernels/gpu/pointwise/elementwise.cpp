@@ -13,7 +13,7 @@ constexpr Variant<ElementwiseConfig> kVariants[] = {
 #include "kernels/gpu/pointwise/elementwise.inc"
 };
 
-// A program with its literals collected and slots given to the values that outlive the next step.
+// A compiled program has its literals collected, and slots for the values that outlive the next step.
 struct Compiled {
   std::vector<ElementwiseStep> steps;
   std::vector<float> literals;
@@ -48,7 +48,7 @@ class Compiler {
     return static_cast<uint8_t>(kFirstLiteral + out_.literals.size() - 1);
   }
 
-  // Operands are read before the result is written, so the result may take the slot of one that ends here.
+  // Operands are read before the result is written, so the result may take the slot of an operand used here last.
   void add(size_t i) {
     ElementwiseStep step{code_of(program_.instructions[i].function), {0, 0, 0}, kNowhere};
     for (size_t j = 0; j < program_.instructions[i].arity(); ++j) step.from[j] = source(i, j);
@@ -73,7 +73,7 @@ class Compiler {
   std::vector<uint8_t> free_;
 };
 
-// Integers of an op are computed in 64 bits; a pointwise program computes in f32 whatever it reads.
+// An op on integers computes in 64 bits; a pointwise program computes in f32 whatever it reads.
 bool is_integer_op(const Problem& p) {
   if (as<Pointwise>(p.op)) return false;
   for (const Operand& x : p.inputs)
@@ -90,7 +90,7 @@ Loops loops_of(const Problem& p) {
   return collapse(p.output.shape, strides);
 }
 
-// Whether runs of eight along the inner axis are whole and, where dense, aligned in memory.
+// Returns whether runs of eight along the inner axis are whole and, where dense, aligned in memory.
 bool runs_of_eight(const Call& call, const Loops& loops) {
   const Problem& p = call.problem;
   constexpr size_t run = kElementwiseRun;

@@ -1,4 +1,4 @@
-// One interpreter for all element-wise ops: each thread runs the program on one element or on eight neighbours.
+// The interpreter of all element-wise ops: each thread runs the program on one element or on eight neighbours.
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/function_math.hpp"
 #include "kernels/gpu/elements.cuh"
@@ -14,7 +14,7 @@ static_assert(kElementwiseRun == kVector);
 
 // ---- f32
 
-// The functions that programs rarely use, out of line: they are long, and each is needed for every element of a vector.
+// Functions that programs rarely use are out of line: they are long, and are called for every element of a vector.
 __device__ __noinline__ float apply_rare(Code code, float x, float y) {
   switch (code) {
 #define RUNG_CASE_common(kind, f32)
@@ -106,11 +106,11 @@ __device__ Values<V> fetch(const ElementwiseArguments& a, uint8_t from, const Va
   return out;
 }
 
-// An operand at one position, as it came from memory.
+// An operand at one position, as loaded from memory.
 template <int V>
 struct Loaded {
   RawVector raw;
-  Values<V> values;  // where elements are not neighbours in memory
+  Values<V> values;  // used if elements are not neighbours in memory
 };
 
 template <int V>
@@ -139,7 +139,7 @@ __device__ Values<V> finish(const ElementwiseArguments& a, int i, const Loaded<V
   return loaded.values;
 }
 
-// All operands are asked for before the first is used.
+// Issues the loads of all operands before it uses the first.
 template <ElementwiseConfig config>
 __device__ Values<config.run> load_operands(const ElementwiseArguments& a, uint32_t position) {
   int64_t offsets[kMaxElementwiseInputs] = {};
@@ -210,7 +210,7 @@ __device__ int64_t apply_integer(const ElementwiseArguments& a, Code code, int64
 #include "kernels/gpu/pointwise/elementwise.inc"
 #undef RUNG_VARIANT
 
-// At most one step over at most three operands.
+// Integer ops have at most one step over at most three operands.
 RUNG_KERNEL() elementwise_integer(const __grid_constant__ ElementwiseArguments a) {
   allow_dependents();
   const uint32_t position = blockIdx.x * blockDim.x + threadIdx.x;

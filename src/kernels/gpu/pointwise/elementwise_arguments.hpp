@@ -1,4 +1,4 @@
-// The arguments of the element-wise interpreter, on host and device alike: operands, and a short program over slots.
+// The arguments of the element-wise interpreter, shared by host and device: operands, and a short program over slots.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"
@@ -13,14 +13,14 @@ constexpr int kMaxElementwiseInputs = 8, kMaxElementwiseSteps = 48, kMaxElementw
 // A variant of the interpreter.
 struct ElementwiseConfig {
   int run;     // neighbouring elements of a thread: 1 or kElementwiseRun
-  int inputs;  // operands at most
+  int inputs;  // the most operands
   bool operator==(const ElementwiseConfig&) const = default;
 };
 constexpr int kElementwiseRun = 8;
 constexpr uint32_t kElementwiseThreads = 128;  // of a block, at most
 
-// Where a step reads: a slot, the value of the step before it (of operand 0 in the first step), or (from kFirstLiteral
-// on) a literal. Writing to kNowhere leaves the value to the next step alone.
+// A step reads a slot, the value of the step before it (of operand 0 in the first step), or (from kFirstLiteral on) a
+// literal. A value that a step writes to kNowhere reaches only the next step.
 constexpr uint8_t kFirstLiteral = 128, kPrevious = 255, kNowhere = 255;
 
 struct ElementwiseStep {
@@ -29,7 +29,7 @@ struct ElementwiseStep {
   uint8_t to;
 };
 
-// Positions of the nest are single elements, or runs of eight along the inner axis. Slot i holds operand i at first.
+// Positions of the nest are single elements, or runs of eight along the inner axis. At first, slot i holds operand i.
 struct ElementwiseArguments {
   uint64_t input[kMaxElementwiseInputs];
   uint64_t output;  // dense

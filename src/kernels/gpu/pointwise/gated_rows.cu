@@ -1,4 +1,4 @@
-// The gated product of two halves of a row: eight neighbouring columns per thread.
+// The gated product of two halves of a row; a thread has eight neighbouring columns.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/pointwise/activation.cuh"
 #include "kernels/gpu/pointwise/gated_rows_arguments.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kPerThread = 8;
 
-// Eight neighbouring elements; `aligned`: their address is a multiple of what they take.
+// Eight neighbouring elements; `aligned`: their address is a multiple of their size.
 template <class T>
 struct alignas(sizeof(T) * kPerThread) Eight {
   T at[kPerThread];

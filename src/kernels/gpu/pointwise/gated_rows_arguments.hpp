@@ -1,4 +1,4 @@
-// The arguments of the kernel gated_rows, on host and device alike.
+// The arguments of the kernel gated_rows, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace rung::gpu {
 
-// out[m,n] = activation(halves[m, 0:n]) * halves[m, n:2n] + residual[m,n]; one type throughout.
+// out[m,n] = activation(halves[m, 0:n]) * halves[m, n:2n] + residual[m,n]; all have one type.
 struct GatedRowsArguments {
   const void* halves;    // [rows, 2 columns], dense
   const void* residual;  // [rows, columns] with residual_stride elements between rows; null: none

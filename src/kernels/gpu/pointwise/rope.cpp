@@ -14,7 +14,7 @@ Verdict supports(const Problem& p, const Machine&) {
   return supports_count(p.output.shape);
 }
 
-using Operands = std::array<Strides, 4>;  // x, cos, sin, out, as the result's shape sees them
+using Operands = std::array<Strides, 4>;  // of x, cos, sin and out, broadcast to the result's shape
 
 Operands operands_of(const Problem& p) {
   const Shape& shape = p.output.shape;
@@ -22,7 +22,7 @@ Operands operands_of(const Problem& p) {
           broadcast_strides(p.inputs[2], shape), p.output.strides};
 }
 
-// Runs of eight columns are aligned wherever they are dense.
+// Returns whether runs of eight columns are aligned wherever they are dense.
 bool aligned_runs(const RopeArguments& a, const Operands& operands, int64_t half) {
   if (half % kRun) return false;
   for (size_t i = 0; i < operands.size(); ++i) {
@@ -34,7 +34,7 @@ bool aligned_runs(const RopeArguments& a, const Operands& operands, int64_t half
   return true;
 }
 
-// The axes before the last, then runs of the lower half.
+// Returns loops over the axes before the last, then over runs of the lower half.
 Loops loops_of(const Shape& result, const Operands& operands, int64_t run) {
   Shape shape = result;
   Operands strides = operands;

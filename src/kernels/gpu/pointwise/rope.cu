@@ -1,4 +1,4 @@
-// Rotary embedding: a thread turns one pair of elements, or eight pairs.
+// Rotary embedding: a thread rotates one pair of elements, or eight pairs.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/pointwise/rope_arguments.hpp"
@@ -6,7 +6,7 @@
 namespace rung::gpu {
 namespace {
 
-// Elements begin, begin + step, ...; with step 1 they are aligned.
+// Reads elements begin, begin + step, ...; with step 1 they are aligned.
 template <int V>
 __device__ void read(const RopeArguments& a, int operand, int64_t begin, float (&out)[V]) {
   if constexpr (V == kVector) {

@@ -1,4 +1,4 @@
-// The arguments of the rotary embedding, on host and device alike.
+// The arguments of the rotary embedding, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"
@@ -6,8 +6,8 @@
 
 namespace rung::gpu {
 
-// Positions are single elements of the lower half of x's last axis, or runs of eight; the upper half's partner of each
-// operand is `half` elements on, counted in its own steps.
+// Positions are single elements of the lower half of x's last axis, or runs of eight; in each operand, the partner in
+// the upper half is `partner` elements on.
 struct RopeArguments {
   uint64_t base[4];  // x, cos, sin, out
   DType type[4];

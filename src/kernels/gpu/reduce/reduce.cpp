@@ -32,7 +32,7 @@ ReduceArguments base_arguments(const Call& call, int axis) {
   return a;
 }
 
-// A block per line, with no more threads than the line has elements.
+// Returns a launch with a block per line, with no more threads than the line has elements, in whole warps.
 Launch launch_lines(const Call& call, const ReduceArguments& a) {
   const auto lanes = static_cast<uint32_t>(call.gpu.info().lanes);
   const uint32_t threads = std::clamp((a.length + lanes - 1) / lanes * lanes, lanes, kReduceThreads);
@@ -44,7 +44,7 @@ Status launch(const Call& call, ReduceWay way, const Launch& shape, const Reduce
   return call.launch("reduce", symbol_of(kVariants, config), shape, a);
 }
 
-// Threads go where neighbours in memory are: along the line, or over lines.
+// Threads run along neighbours in memory: along the line, or over lines.
 Status enqueue_reduction(const Call& call, ReduceArguments& a, const Loops& lines) {
   a.lines = make_nest<3>(lines);
   auto lanes = static_cast<uint32_t>(call.gpu.info().lanes);

@@ -1,4 +1,4 @@
-// Sums, means, maxima and running sums along an axis: a block per line, or lanes over lines where those are neighbours.
+// Sums, means, maxima and running sums along an axis: a block per line, or a lane per line if lines are neighbours.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/reduce/reduce_arguments.hpp"
@@ -7,7 +7,7 @@
 namespace rung::gpu {
 namespace {
 
-// The value of a part of a line; `count` is the mask's sum.
+// The partial result of a part of a line; `count` is the mask's sum.
 template <class T>
 struct Partial {
   T value{};
@@ -36,7 +36,7 @@ __device__ Begin begin_of(const ReduceArguments& a, uint32_t line) {
   return {offsets[0], offsets[1], offsets[2]};
 }
 
-// Elements first, first + stride, ... of the line.
+// Reduces elements first, first + stride, ... of the line.
 template <class T>
 __device__ Partial<T> gather_part(const ReduceArguments& a, const Begin& begin, uint32_t first, uint32_t stride) {
   Partial<T> part;
@@ -60,7 +60,7 @@ __device__ void store_result(const ReduceArguments& a, const Begin& begin, const
   store_as<T>(a.out, a.out_type, begin.out, value);
 }
 
-// A block per line: loads of one thread follow each other, so that many threads with few are faster than one warp.
+// A block reduces a line: a thread's loads follow each other, and many threads with few loads are faster than one warp.
 template <class T>
 __device__ void along_threads(const ReduceArguments& a) {
   __shared__ Room<Partial<T>, kMaxWarps> room;
@@ -84,7 +84,7 @@ __device__ void along_threads(const ReduceArguments& a) {
 
 constexpr int kWarps = static_cast<int>(kReduceThreads) / kLanes;
 
-// A lane per line; each warp of the block takes its share of the axis.
+// A lane reduces a line; each warp of the block takes its share of the axis.
 template <class T>
 __device__ void across_lanes(const ReduceArguments& a) {
   __shared__ Room<Partial<T>[kLanes], kWarps> room;
@@ -103,7 +103,7 @@ __device__ void across_lanes(const ReduceArguments& a) {
   store_result(a, begin, part);
 }
 
-// Over the lanes up to this one.
+// Returns the sum over the lanes up to this one.
 template <class T>
 __device__ T running_sum_of_warp(T value) {
 #pragma unroll
@@ -114,7 +114,7 @@ __device__ T running_sum_of_warp(T value) {
   return value;
 }
 
-// A block per line, an element for each thread at a time.
+// A block takes a line, with an element for each thread at a time.
 template <class T>
 __device__ void running_sum(const ReduceArguments& a) {
   __shared__ T totals[2][kMaxWarps];
@@ -123,7 +123,7 @@ __device__ void running_sum(const ReduceArguments& a) {
   const Begin begin = begin_of(a, blockIdx.x);
   wait_for_producers();
   T carry{};
-  int turn = 0;  // what a fast warp writes next is not what a slow one reads
+  int turn = 0;  // alternates `totals`, as a fast warp may write while a slow one reads
   for (uint32_t first = 0; first < a.length; first += blockDim.x, turn ^= 1) {
     const uint32_t i = first + threadIdx.x;
     T value = running_sum_of_warp(i < a.length ? load_as<T>(a.x, a.type, begin.x + i * a.step) : T{});

@@ -1,4 +1,4 @@
-// The arguments of reduce, cumsum and masked_mean, on host and device alike.
+// The arguments of reduce, cumsum and masked_mean, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"
@@ -10,21 +10,21 @@ constexpr uint32_t kReduceThreads = 256;  // of a block, at most
 
 enum class ReduceCode : uint8_t { sum, mean, max, masked_mean };
 
-// along: threads over a line; across: threads over lines; running: sums up to each element.
+// along: a block's threads share a line; across: lanes take lines; running: sums up to each element.
 enum class ReduceWay : uint8_t { along, across, running };
 
 // A variant of the kernel.
 struct ReduceConfig {
   ReduceWay way;
-  DType type;  // that is added in: f32, or i64 for all integers
+  DType type;  // of the additions: f32, or i64 for all integers
   bool operator==(const ReduceConfig&) const = default;
 };
 
-// A line is what one result is made of: `length` elements, `step` apart.
+// A line has the elements of one result: `length` elements, `step` apart.
 struct ReduceArguments {
   uint64_t x, mask, out;
-  Nest<3> lines;                      // where each line begins in x, mask and out
-  int64_t step, mask_step, out_step;  // out_step: cumsum alone
+  Nest<3> lines;                      // locates each line in x, mask and out
+  int64_t step, mask_step, out_step;  // out_step: only for cumsum
   uint32_t length;
   float eps;
   DType type, out_type;

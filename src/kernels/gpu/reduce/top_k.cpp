@@ -7,7 +7,7 @@
 namespace rung::gpu {
 namespace {
 
-// By x's type.
+// The variants by x's type.
 constexpr Variant<DType> kVariants[] = {
 #include "kernels/gpu/reduce/top_k.inc"
 };

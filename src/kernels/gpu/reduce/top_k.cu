@@ -1,4 +1,4 @@
-// top_k: a block per row takes the greatest of what is left, k times; for the small k of routing and sampling.
+// top_k: a block per row takes the greatest remaining element k times, for the small k of routing and sampling.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/reduce/top_k_arguments.hpp"
@@ -7,8 +7,8 @@
 namespace rung::gpu {
 namespace {
 
-// Orders elements as the op does, the first of a row having the greatest key: by value, NaN above all numbers and the
-// zeros equal, then by ascending place. Never 0, and never all ones.
+// Returns a key that orders elements as the op does, the first of a row with the greatest key: by value, with NaN above
+// all numbers and equal zeros, then by ascending place. The key is never 0, and never all ones.
 __device__ inline uint64_t order_key(float value, uint32_t at) {
   const uint32_t bits = as_bits(value == 0.0f ? 0.0f : value);
   const uint32_t ascending = bits & 0x80000000u ? ~bits : bits | 0x80000000u;

@@ -7,14 +7,14 @@
 
 namespace rung::gpu {
 
-// A phase ends when all arrivals and all bytes that were announced have come; phases alternate between 0 and 1.
+// A phase ends when all arrivals and all announced bytes have come; phases alternate between 0 and 1.
 class Barrier {
  public:
   __device__ void init(int arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(address()), "r"(arrivals) : "memory");
   }
   __device__ void arrive() { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(address()) : "memory"); }
-  // By one lane of the warp, chosen without a branch.
+  // Arrives and announces bytes, by one lane of the warp that is chosen without a branch.
   __device__ void arrive_expecting(uint32_t bytes, bool by_this_lane) {
     asm volatile(
         "{\n.reg .pred p;\nsetp.ne.b32 p, %2, 0;\n@p mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n}" ::"r"(
@@ -45,11 +45,11 @@ class Barrier {
  private:
   uint64_t state_;
 };
-// By the thread that made barriers, before others use them: after it, a barrier of the block or the cluster.
+// The thread that made barriers publishes them before others use them; a barrier of the block or the cluster follows.
 __device__ inline void publish_barriers() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
 
 __device__ inline void prefetch(const TileMap& map) { asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory"); }
-// One box, its first element at the coordinates; reports its bytes to `barrier`. By one lane, as above.
+// Copies the box whose first element is at the coordinates, and reports its bytes to `barrier`; by one lane, as above.
 __device__ inline void copy_box(void* to, const TileMap& map, const int (&at)[TileShape::kRank], Barrier& barrier,
                                 bool by_this_lane) {
   asm volatile(
@@ -60,13 +60,13 @@ __device__ inline void copy_box(void* to, const TileMap& map, const int (&at)[Ti
       "r"(static_cast<int>(by_this_lane))
       : "memory");
 }
-// Asks for a box to be brought into the L2 cache.
+// Prefetches a box into the L2 cache.
 __device__ inline void prefetch_box(const TileMap& map, const int (&at)[TileShape::kRank]) {
   asm volatile("cp.async.bulk.prefetch.tensor.5d.L2.global.tile [%0, {%1, %2, %3, %4, %5}];" ::"l"(&map), "r"(at[0]),
                "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4])
                : "memory");
 }
-// 16 or 8 bytes to another block; reports them to that block's barrier.
+// Sends 16 or 8 bytes to another block, and reports them to that block's barrier.
 __device__ inline void send(uint32_t peer, const uint32_t (&x)[4], uint32_t peer_barrier) {
   asm volatile(
       "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(peer),

@@ -1,4 +1,4 @@
-// Barriers in shared memory that count bytes, and the copies of boxes of a matrix that report to them.
+// Barriers in shared memory that count bytes, and copies of boxes of a matrix that report to the barriers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "device/gpu/tensor_map.hpp"
@@ -17,11 +17,11 @@ __device__ inline void barrier_init_fence() { asm volatile("fence.mbarrier_init.
 __device__ inline void barrier_arrive(uint32_t barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
-// Arrives, and has the phase wait for `bytes` as well.
+// Arrives, and makes the phase wait for `bytes` as well.
 __device__ inline void barrier_expect(uint32_t barrier, uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
-// Until the phase of that parity (0, 1, 0, ...) is over.
+// Waits until the phase of that parity (0, 1, 0, ...) is over.
 __device__ inline void barrier_wait(uint32_t barrier, uint32_t parity) {
   asm volatile(
       "{\n"
@@ -36,7 +36,7 @@ __device__ inline void barrier_wait(uint32_t barrier, uint32_t parity) {
 
 // ---- copies
 
-// True in one lane of a warp whose lanes are together.
+// Returns true in one lane of a warp whose lanes are together.
 __device__ inline bool elect_lane() {
   uint32_t elected;
   asm volatile(
@@ -60,11 +60,11 @@ __device__ inline void prefetch_map(const TensorMap& map) {
 __device__ inline void prefetch_map(const TileMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(reinterpret_cast<uint64_t>(&map)) : "memory");
 }
-// Where a copy goes, and the barrier that counts its bytes.
+// The address that a copy goes to, and the barrier that counts its bytes.
 struct CopyTarget {
   uint32_t address, barrier;
 };
-// The box whose first element is matrix[row][column].
+// Copies the box whose first element is matrix[row][column].
 __device__ inline void load_box(CopyTarget to, const TensorMap& map, uint32_t row, uint32_t column) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];" ::
@@ -72,7 +72,7 @@ __device__ inline void load_box(CopyTarget to, const TensorMap& map, uint32_t ro
       "l"(reinterpret_cast<uint64_t>(&map)), "r"(column), "r"(row), "r"(to.barrier)
       : "memory");
 }
-// The box of a tensor of more axes, innermost first, whose first element is at the coordinates.
+// Copies the box of a tensor of more axes, innermost first, whose first element is at the coordinates.
 __device__ inline void load_box(CopyTarget to, const TileMap& map, const int (&at)[TileShape::kRank]) {
   asm volatile(
       "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, %5, "
@@ -80,7 +80,7 @@ __device__ inline void load_box(CopyTarget to, const TileMap& map, const int (&a
       "l"(reinterpret_cast<uint64_t>(&map)), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4]), "r"(to.barrier)
       : "memory");
 }
-// A box of a matrix for data that is read once, which leaves the cache to others.
+// Copies a box of data that is read only once, which leaves the cache to other data.
 __device__ inline void stream_box(CopyTarget to, const TensorMap& map, uint32_t row, uint32_t column, uint64_t policy) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%2, "
@@ -88,9 +88,9 @@ __device__ inline void stream_box(CopyTarget to, const TensorMap& map, uint32_t 
       "l"(reinterpret_cast<uint64_t>(&map)), "r"(column), "r"(row), "r"(to.barrier), "l"(policy)
       : "memory");
 }
-// Ordinary stores to shared memory before, copies out of it after.
+// Orders earlier ordinary stores to shared memory before later copies out of it.
 __device__ inline void stores_before_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-// From this block's shared memory into a peer's; `to` are addresses in the peer. Multiples of 16 bytes.
+// Copies from this block's shared memory into a peer's; `to` has addresses in the peer, all multiples of 16 bytes.
 __device__ inline void send_to_peer(CopyTarget to, uint32_t from, uint32_t bytes) {
   asm volatile(
       "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to.address),

@@ -1,11 +1,11 @@
-// Loads from and stores to shared memory by its 32-bit addresses, each ordered with the copies and barriers around it.
+// Loads and stores of shared memory by 32-bit addresses, each ordered with the copies and barriers around it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/portable.cuh"
 
 namespace rung::gpu {
 
-// 4 or 16 bytes, aligned to them.
+// Loads 4 or 16 bytes from an address aligned to their number.
 template <class V>
 __device__ inline V load_shared(uint32_t from) {
   static_assert(sizeof(V) == 4 || sizeof(V) == 16);

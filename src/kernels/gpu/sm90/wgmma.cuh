@@ -11,12 +11,12 @@ template <>
 inline constexpr bool kIsBf16<bf16> = true;
 
 // ---- operands in shared memory: panels of rows of 64 16-bit elements (128 bytes); panels begin at multiples of 1024,
-// and their chunks of 16 bytes are exchanged as a TileMap says
+// and their chunks of 16 bytes are exchanged as by a TileMap
 
-// Where element 8 * chunk of a row lies, in bytes from its panel.
+// Returns the place of element 8 * chunk of a row, in bytes from its panel.
 __device__ inline int swizzled(int row, int chunk) { return row * 128 + (chunk ^ (row & 7)) * 16; }
 
-// Descriptor of an operand. `panel_bytes`: from one panel to the next, for operands read across their rows.
+// Returns the descriptor of an operand. `panel_bytes`: from one panel to the next, for operands read across their rows.
 __device__ inline uint64_t panel_descriptor(uint32_t address, uint32_t panel_bytes) {
   constexpr uint64_t kEightRows = 1024 >> 4, kSwizzle128 = 1;
   return (address & 0x3FFFF) >> 4 | uint64_t{panel_bytes >> 4} << 16 | kEightRows << 32 | kSwizzle128 << 62;
@@ -24,12 +24,12 @@ __device__ inline uint64_t panel_descriptor(uint32_t address, uint32_t panel_byt
 
 // ---- ordering
 
-// Copies by this thread that have ended can be seen by the matrix units, after a barrier of those who copied.
+// Makes this thread's finished copies visible to the matrix units, after a barrier of the threads that copied.
 __device__ inline void fence_for_matrix_units() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-// Registers written so far may be operands of the products that follow.
+// Makes registers written so far valid operands of the next products.
 __device__ inline void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 __device__ inline void commit_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
-// Until at most `pending` of the last groups are under way.
+// Waits until at most `pending` of the last groups are under way.
 template <int pending>
 __device__ inline void wait_products() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
@@ -42,8 +42,8 @@ __device__ inline void pin(FragmentC (&c)[n]) {
 #pragma unroll
     for (float& x : f.x) asm volatile("" : "+f"(x)::"memory");
 }
-// Keeps a wait for products that follows behind the computation of `x`, which is not below 0: the assembler knows no
-// order between the two and moves the wait up, after which nothing runs beside the products.
+// Keeps a later wait for products behind the computation of `x`, which is not below 0: the assembler knows no order
+// between the two and would move the wait up, after which nothing runs beside the products.
 __device__ inline void hold(float x) {
   if (any_lane(x < 0.0f)) asm volatile("nanosleep.u32 0;");
 }
@@ -83,7 +83,7 @@ __device__ inline void hold(float x) {
                : "l"(a), "l"(b), "r"(accumulate)                                                                \
                : "memory")
 
-// c[64,n] = a[64,16] b[16,n], or += ; both described, their rows along the 16.
+// c[64,n] = a[64,16] b[16,n], or += ; both have descriptors, with rows along the 16.
 template <class T>
 __device__ inline void multiply_group(FragmentC (&c)[6], uint64_t a, uint64_t b, int accumulate) {
   if constexpr (kIsBf16<T>)
@@ -98,7 +98,7 @@ __device__ inline void multiply_group(FragmentC (&c)[8], uint64_t a, uint64_t b,
   else
     RUNG_FROM_SHARED("64", "f16", RUNG_NAMES_32, "32", "33", "34", RUNG_C8(0));
 }
-// c[64,n] += a[64,16] b[16,n]; a in registers, b described, its rows along the n.
+// c[64,n] += a[64,16] b[16,n]; a is in registers, and b has a descriptor, with rows along the n.
 template <class T>
 __device__ inline void multiply_group(FragmentC (&c)[10], const FragmentA& a, uint64_t b) {
   if constexpr (kIsBf16<T>)

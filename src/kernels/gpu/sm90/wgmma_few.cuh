@@ -16,7 +16,7 @@ namespace rung::gpu {
 #define RUNG_FEW_NAMES_12 RUNG_FEW_NAMES_8 ", %8, %9, %10, %11"
 #define RUNG_FEW_NAMES_16 RUNG_FEW_NAMES_12 ", %12, %13, %14, %15"
 
-// c[64,n] = a[64,16] b[16,n], or += ; both described, b's rows along the 16, and a's too unless `transposed`.
+// c[64,n] = a[64,16] b[16,n], or += ; both have descriptors; b's rows run along the 16, a's too unless `transposed`.
 template <class T, int transposed>
 __device__ inline void multiply_few(FragmentC (&c)[2], uint64_t a, uint64_t b, int accumulate) {
   if constexpr (kIsBf16<T>)
@@ -39,7 +39,7 @@ __device__ inline void multiply_few(FragmentC (&c)[4], uint64_t a, uint64_t b, i
     RUNG_FEW("32", "f16", RUNG_FEW_NAMES_16, "16", "17", "18", "19", RUNG_C4(0));
 }
 
-// Four (two) 8x8 matrices, transposed; lane l gives the address of row l%8 of what becomes matrix l/8.
+// Stores four (two) 8x8 matrices, transposed; lane l gives the address of row l%8 of the stored matrix l/8.
 __device__ inline void store_matrices_transposed(void* row, const uint32_t (&x)[4]) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(shared_address(row)),
                "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3])
@@ -50,7 +50,7 @@ __device__ inline void store_two_matrices_transposed(void* row, const uint32_t (
                "r"(x[1])
                : "memory");
 }
-// From this block's shared memory to a peer's; reports the bytes to that block's barrier. Multiples of 16 bytes.
+// Copies from this block's shared memory to a peer's, and reports to the peer's barrier; in multiples of 16 bytes.
 __device__ inline void send_rows(uint32_t peer, const void* from, uint32_t bytes, uint32_t peer_barrier) {
   asm volatile(
       "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(peer),

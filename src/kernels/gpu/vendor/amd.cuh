@@ -1,10 +1,10 @@
 // AMD's side of portable.cuh, for CDNA: 64 lanes, matrix fused multiply-adds, copies that registers hold, no dependent
-// launch. It compiles with no header of the vendor (cmake/gpu_modules.cmake); nothing of it has run on a device yet.
+// launch. It compiles without headers of the vendor (cmake/gpu_modules.cmake); no part has run on a device yet.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
 
-// ---- what CUDA's compiler gives every file by itself; so the compiler is told to include this file first
+// ---- names that CUDA's compiler gives every file by itself; here the compiler is told to include this file first
 
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
@@ -12,10 +12,10 @@
 #define __shared__ __attribute__((shared))
 #define __align__(n) __attribute__((aligned(n)))
 #define __grid_constant__
-#define __noinline__  // a call would cost scratch memory for what the caller holds
+#define __noinline__  // a call would cost scratch memory for the caller's values
 #define INFINITY __builtin_inff()
 
-// Without a bound the compiler keeps to the registers that 1024 threads leave each; launch_bounds it ignores.
+// Without a bound the compiler uses only the registers that 1024 threads leave each; it ignores launch_bounds.
 #define RUNG_FIRST(threads, ...) threads
 #define RUNG_BOUND(...) __attribute__((amdgpu_flat_work_group_size(1, (RUNG_FIRST(__VA_ARGS__)))))
 #define RUNG_KERNEL(...) extern "C" __global__ void __VA_OPT__(RUNG_BOUND(__VA_ARGS__))
@@ -87,8 +87,8 @@ __device__ inline void sync_warp() {
   __builtin_amdgcn_wave_barrier();
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "wavefront");
 }
-// The fence asks for the wait as well, but clang 22 drops what it asks for where nothing is under way as a loop is
-// entered, though the loop's own end writes shared memory (llvm/llvm-project#211684).
+// The fence includes the wait, but clang 22 drops it if no access is under way when a loop is entered, although the
+// loop's own end writes shared memory (llvm/llvm-project#211684).
 __device__ inline void sync_block() {
   constexpr int kSharedMemoryDone = 0xc07f;  // lgkmcnt(0), no other counter
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
@@ -99,15 +99,15 @@ __device__ inline void sync_block() {
 
 // ---- elements
 
-// For an address that it knows nothing about the compiler makes flat accesses, which ask each time whether it lies in
-// global memory, LDS or scratch, and take part in the waits for LDS.
+// For an unknown address the compiler makes flat accesses, which check each time whether it lies in global memory, LDS
+// or scratch, and take part in the waits for LDS.
 template <class T>
 __device__ inline T* in_memory(uint64_t address) {
   return (T*)(__attribute__((address_space(1))) T*)address;
 }
 
 using f16 = _Float16;
-// Its bits: not every compiler of this target converts the type that it has.
+// bf16 is kept as bits, because not every compiler of this target converts its own bf16 type.
 struct bf16 {
   uint16_t bits;
 };
@@ -142,10 +142,10 @@ __device__ inline float2 unpack(uint32_t both) {
   return {to_float(pair[0]), to_float(pair[1])};
 }
 
-// Not structures: those that are copied under a condition the compiler keeps in scratch memory.
+// The types are no structures: the compiler keeps structures that are copied under a condition in scratch memory.
 using WordPair = uint32_t __attribute__((ext_vector_type(2)));
 using WordQuad = uint32_t __attribute__((ext_vector_type(4)));
-// No register is chosen by an index that is known at run time only: the array would lie in scratch memory.
+// The loop chooses no register by an index known only at run time, which would put the array into scratch memory.
 template <class T, int n>
 __device__ inline void store_first(T* to, const T (&from)[n], int count) {
 #pragma unroll
@@ -167,8 +167,8 @@ __device__ inline void wait_for_producers() {}
 __device__ inline void allow_dependents() {}
 __device__ inline void prefetch_to_l2(const void*) {}
 
-// ---- copies to shared memory: registers hold what is asked for. Only CDNA 4 copies 16 bytes of each lane by itself,
-// and then to places of a wave that follow each other (cdna/wave_copies.cuh).
+// ---- copies to shared memory: registers hold the loaded bytes. Only CDNA 4 copies 16 bytes of each lane by itself,
+// and then to consecutive places of a wave (cdna/wave_copies.cuh).
 
 template <int count>
 class CopyGroup {
@@ -190,8 +190,8 @@ class CopyGroup {
 
  private:
   using Place = __attribute__((address_space(3))) WordQuad*;
-  // Zeros: for what is not valid, and at the begin of each group. What the group before held the compiler would move
-  // from register to register, and wait for the copies to do so.
+  // Zeros stand for copies that are not valid, and at the beginning of each group: otherwise the compiler would move
+  // the values of the group before from register to register, and wait for their copies to do so.
   Place to_[count] = {};
   WordQuad held_[count] = {};
   bool holds_ = false;
@@ -199,9 +199,9 @@ class CopyGroup {
 template <int pending>
 __device__ inline void wait_for_groups() {}
 
-// ---- matrix fragments. Products are made transposed (our columns are the instruction's rows), so that a lane has of
-// a, b and c one line, lane % 16, and of it the four elements from 4 (lane / 16) on: c is the operand a of the next
-// product as it is.
+// ---- matrix fragments. Products are made transposed (our columns are the instruction's rows), so that a lane has one
+// line, lane % 16, of each of a, b and c, and the four elements of this line from 4 (lane / 16) on: c can be the
+// operand a of the next product as it is.
 
 using Half4 = __attribute__((ext_vector_type(4))) _Float16;
 using Short4 = __attribute__((ext_vector_type(4))) short;

@@ -1,4 +1,4 @@
-// Floats of 8 bits on CDNA: 3 and 4 convert two at a time, 3 FNUZ's formats, 4 OCP's; 2 does not.
+// Floats of 8 bits on CDNA: CDNA 3 converts FNUZ's formats, and CDNA 4 OCP's, two at a time; CDNA 2 converts none.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/vendor/software_f8.cuh"
@@ -25,7 +25,7 @@ inline constexpr bool kFnuz = true;
 inline constexpr bool kFnuz = false;
 #endif
 
-// The conversion itself gives NaN or infinity for what is too large, unless a mode of the wave says otherwise.
+// Limits x to the format's range: the conversion gives NaN or infinity for larger values, unless a wave's mode is set.
 template <class F>
 __device__ inline float saturated(float x) {
   constexpr float kMost = __is_same(F, f8e5m2) ? 57344.0f : kFnuz ? 240.0f : 448.0f;

@@ -1,5 +1,5 @@
-// Functions on floats for AMD: exp, log and sqrt are the compiler's. Sines, cosines and powers it would take from the
-// hardware, which does not reduce their arguments, so they are written here, as are those that it has not at all.
+// Functions on floats for AMD: exp, log and sqrt are the compiler's. Sines, cosines and powers are written here, since
+// the compiler would use the hardware, which does not reduce their arguments; so are functions that it lacks.
 // SPDX-License-Identifier: Apache-2.0
 // Errors in units in the last place, for any argument: tanh and erfc 3.5, log 2, sin and cos 1.6, exp, erf and rsqrt 1,
 // pow 0.51, sqrt 0.5 (tests/conformance/gpu_math_test.cpp).
@@ -8,7 +8,7 @@
 __device__ inline float expf(float x) { return __builtin_expf(x); }
 __device__ inline float logf(float x) { return __builtin_logf(x); }
 __device__ inline float sqrtf(float x) { return __builtin_sqrtf(x); }
-// The hardware takes a denormal argument for 0.
+// The hardware treats a denormal argument as 0.
 __device__ inline float rsqrtf(float x) {
   const bool tiny = x < 0x1p-126f;
   return __builtin_amdgcn_rsqf(tiny ? x * 0x1p24f : x) * (tiny ? 0x1p12f : 1.0f);
@@ -18,7 +18,7 @@ __device__ inline float fmaxf(float x, float y) { return __builtin_fmaxf(x, y); 
 __device__ inline float fmaf(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
 __device__ inline float nanf(const char*) { return __builtin_nanf(""); }
 
-// The polynomial with these coefficients, the highest power's first.
+// Evaluates the polynomial with these coefficients, the highest power's first.
 template <int n>
 __device__ inline float polynomial(const float (&c)[n], float x) {
   float y = c[0];
@@ -58,19 +58,19 @@ __device__ inline float erfcf(float x) {
   q = a > 10.0546875f ? 0.0f : fmaf(q, e, q * e * fmaf(-a, a, s));
   return x != x ? x : x < 0 ? 2.0f - q : q;
 }
-// An angle as whole quarters of a turn and what is left of it, at most an eighth.
+// An angle as whole quarters of a turn and a rest, at most an eighth of a turn.
 struct Quarters {
   int count;  // modulo 4 at least
   float rest;
 };
-// Below 2^25 by two parts of pi/2 in f64, which these machines compute as fast.
+// Reduces x below 2^25 by two parts of pi/2 in f64, in which these machines compute as fast as in f32.
 __device__ inline Quarters quarters_of(float x) {
   const double n = __builtin_rint(double{x} * 0.63661977236758138);
   const double rest = __builtin_fma(-n, 6.123233995736766e-17, __builtin_fma(-n, 1.5707963267948966, double{x}));
   return {static_cast<int>(n), static_cast<float>(rest)};
 }
-// From 2^25 on: x is a whole number m 2^e, and the bits of 2/pi above weight 2^(1 - e) make whole turns of it. The next
-// 96 bits times m are x in quarters of a turn, modulo 4, with 62 bits behind the point.
+// Reduces x from 2^25 on: x is a whole number m 2^e, and the bits of 2/pi above weight 2^(1 - e) times x are whole
+// turns. The next 96 bits times m are x in quarters of a turn, modulo 4, with 62 bits behind the point.
 __device__ inline Quarters quarters_of_large(float x) {
   constexpr uint32_t two_over_pi[] = {0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041,
                                       0xfe5163ab};
@@ -88,7 +88,7 @@ __device__ inline Quarters quarters_of_large(float x) {
   const int count = static_cast<int>(whole);
   return x < 0 ? Quarters{-count, static_cast<float>(-rest)} : Quarters{count, static_cast<float>(rest)};
 }
-// The sine of x + quarter * pi/2.
+// Returns the sine of x + quarter * pi/2.
 __device__ inline float sine_of(float x, int quarter) {
   const bool large = fabsf(x) >= 33554432.0f && fabsf(x) < INFINITY;
   const Quarters angle = large ? quarters_of_large(x) : quarters_of(x);
@@ -101,7 +101,7 @@ __device__ inline float sine_of(float x, int quarter) {
 }
 __device__ inline float sinf(float x) { return sine_of(x, 0); }
 __device__ inline float cosf(float x) { return sine_of(x, 1); }
-// 2^(y log2 x) in f64, of a finite x > 0 and a finite y.
+// Computes 2^(y log2 x) in f64 for a finite x > 0 and a finite y.
 __device__ inline float power_of_positive(float x, float y) {
   int exponent = __builtin_amdgcn_frexp_exp(double{x});
   double m = __builtin_amdgcn_frexp_mant(double{x});  // [0.5, 1)

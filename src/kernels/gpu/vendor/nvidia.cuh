@@ -1,4 +1,4 @@
-// NVIDIA's side of portable.cuh, which says what each name means.
+// NVIDIA's side of portable.cuh, which documents each name.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cuda_bf16.h>
@@ -130,10 +130,10 @@ __device__ inline void prefetch_to_l2(const void* p) { asm volatile("prefetch.gl
 
 // ---- copies from global to shared memory that run beside the thread
 
-// The address that instructions on shared memory take.
+// Returns the address that instructions on shared memory take.
 __device__ inline uint32_t shared_address(const void* p) { return static_cast<uint32_t>(__cvta_generic_to_shared(p)); }
 
-// The machine keeps them.
+// The machine makes the copies by itself, so no registers hold them.
 template <int count>
 struct CopyGroup {
   __device__ static void issue(void* to, const void* from, bool valid) {
@@ -150,9 +150,9 @@ __device__ inline void wait_for_groups() {
   asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }
 
-// ---- matrix fragments: lane l holds of c rows l / 4 and l / 4 + 8, columns 2 (l % 4) and the next: {c[row][col],
-// c[row][col+1], c[row+8][col], c[row+8][col+1]}. Of a: {a[row][col..+1], a[row+8][col..], a[row][col+8..],
-// a[row+8][col+8..]}.
+// ---- matrix fragments: lane l holds rows l / 4 and l / 4 + 8 of c, in columns 2 (l % 4) and the next one:
+// {c[row][col], c[row][col+1], c[row+8][col], c[row+8][col+1]}. It holds {a[row][col..+1], a[row+8][col..],
+// a[row][col+8..], a[row+8][col+8..]} of a.
 
 struct FragmentA {
   uint32_t x[4];
@@ -185,7 +185,7 @@ __device__ inline void store_row(float* row_begin, const FragmentC& c, int row) 
   *reinterpret_cast<float2*>(row_begin + fragment_column(lane())) = {c.x[2 * row], c.x[2 * row + 1]};
 }
 
-// Four 8x8 matrices of 16-bit elements; lane l gives the address of row l%8 of matrix l/8, aligned to 16.
+// Loads four 8x8 matrices of 16-bit elements; lane l gives the address of row l%8 of matrix l/8, aligned to 16.
 __device__ inline void load_matrices(uint32_t (&x)[4], const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
                : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])

@@ -9,7 +9,7 @@ inline constexpr bool kFnuz = false;
 
 #if __CUDA_ARCH__ >= 890
 
-// `first` lowest.
+// Returns a pair of 8-bit floats, with `first` in the lower byte.
 template <class F>
 __device__ inline uint32_t f8_pair(float first, float second);
 template <>
@@ -24,7 +24,7 @@ __device__ inline uint32_t f8_pair<f8e5m2>(float first, float second) {
   asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(both) : "f"(second), "f"(first));
   return both;
 }
-// As f16, which has all of their numbers.
+// Converts a pair of 8-bit floats to f16, which has all of their values.
 template <class F>
 __device__ inline uint32_t halves_of_f8(uint16_t pair);
 template <>

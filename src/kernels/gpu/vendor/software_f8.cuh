@@ -1,11 +1,11 @@
-// Floats of 8 bits where the machine does not convert them: OCP's e4m3 and e5m2, by bits.
+// Floats of 8 bits for machines that do not convert them: OCP's e4m3 and e5m2, by bits.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 namespace rung::gpu {
 
-// A format: the bits of its mantissa, the bias of its exponent, the code of the largest number and, above it, of
-// infinity, 0 where it has none. All codes above are NaN.
+// A format has the bits of its mantissa, the bias of its exponent, and the codes of its largest number and of infinity
+// (0: it has none). All codes above these are NaN.
 struct f8e4m3 {
   static constexpr int kMantissaBits = 3, kBias = 7;
   static constexpr uint32_t kMost = 0x7e, kInfinity = 0;
@@ -15,7 +15,7 @@ struct f8e5m2 {
   static constexpr uint32_t kMost = 0x7b, kInfinity = 0x7c;
 };
 
-// The bits of an f32 that a code without its sign is.
+// Returns the bits of the f32 that a normal code without its sign stands for.
 template <class F>
 __device__ constexpr uint32_t f32_bits_of(uint32_t normal) {
   return (normal << (23 - F::kMantissaBits)) + (uint32_t{127 - F::kBias} << 23);
@@ -37,7 +37,7 @@ __device__ inline uint32_t f8_from_float(float x) {
 template <class F>
 __device__ inline float f8_to_float(uint32_t code) {
   const uint32_t magnitude = code & 0x7fu, sign = (code & 0x80u) << 24;
-  // A number below the normal ones has the bits of such a number, too; the product is exact.
+  // Subnormal and normal codes are scaled alike; the product is exact.
   float x = as_float(magnitude << (23 - F::kMantissaBits)) * as_float(uint32_t{254 - F::kBias} << 23);
   if (magnitude > F::kMost) x = as_float(magnitude == F::kInfinity ? 0x7f800000u : 0x7fc00000u);
   return as_float(as_bits(x) | sign);

@@ -1,4 +1,4 @@
-// The side of portable.cuh that this compiler builds for: one line for each vendor.
+// Includes the side of portable.cuh that this compiler builds for: one line for each vendor.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #ifdef __HIP__
