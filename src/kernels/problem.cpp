@@ -45,6 +45,15 @@ int64_t Operand::row_stride() const {
   return stride;
 }
 
+std::span<const std::string_view> computed_ops() {
+#define RUNG_NAME_OF_OP(Type) Type::kName,
+  static constexpr std::string_view kNames[] = {RUNG_EACH_OP(RUNG_NAME_OF_OP)};
+#undef RUNG_NAME_OF_OP
+  constexpr size_t kSources = 3;  // the list begins with the ops that nothing computes
+  static_assert(kNames[0] == Input::kName && kNames[1] == Constant::kName && kNames[2] == NthResult::kName);
+  return std::span(kNames).subspan(kSources);
+}
+
 std::string_view op_family(const Op& op) {
   return std::visit([](const auto& o) { return std::decay_t<decltype(o)>::kName; }, op);
 }

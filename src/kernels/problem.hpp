@@ -65,5 +65,7 @@ std::vector<Type> operand_types(const Problem& problem);
 Fault fault_of(const Problem& problem);  // the fault that values of its operands can cause
 
 std::string_view op_family(const Op& op);  // the variant's kName: "unary", "linear", ...
+// The families of ops that kernels compute: all but inputs, constants and further results.
+std::span<const std::string_view> computed_ops();
 
 }  // namespace rung

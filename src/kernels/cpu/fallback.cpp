@@ -1,6 +1,7 @@
 // The fallback of every op: the evaluator, on one thread, over dense copies of the operands. It allocates as it runs.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
 
 #include "ir/with_type.hpp"
 #include "kernels/cpu/kernel.hpp"
@@ -43,15 +44,17 @@ Split whole(const Problem&, const Machine&) { return {}; }
 
 }  // namespace
 
-#define RUNG_CPU_KERNEL(name)
-#define RUNG_CPU_FALLBACK(family)                                    \
-  extern const Kernel family##_fallback{.name = #family "_fallback", \
-                                        .op = #family,               \
-                                        .supports = supports,        \
-                                        .run = run,                  \
-                                        .role = Role::fallback,      \
-                                        .split = whole};
-#include "kernels/cpu/kernels.inc"
-#undef RUNG_CPU_KERNEL
+const Kernel* fallback_of(std::string_view family) {
+  static const std::map<std::string_view, std::pair<std::string, Kernel>> kFallbacks = [] {
+    std::map<std::string_view, std::pair<std::string, Kernel>> made;
+    for (std::string_view op : computed_ops()) {
+      auto& [name, kernel] = made[op];
+      name = fmt::format("{}_fallback", op);
+      kernel = {.name = name, .op = op, .supports = supports, .run = run, .role = Role::fallback, .split = whole};
+    }
+    return made;
+  }();
+  return &kFallbacks.at(family).second;
+}
 
 }  // namespace rung::cpu

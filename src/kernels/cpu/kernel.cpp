@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/kernel.hpp"
 
+#include <algorithm>
+
 namespace rung::cpu {
 
 #define RUNG_CPU_KERNEL(name) extern const Kernel name;
@@ -16,8 +18,20 @@ constexpr const Kernel* kRows[] = {
 #undef RUNG_CPU_KERNEL
 };
 
+std::vector<const Kernel*> rows_and_fallbacks() {
+  std::vector<const Kernel*> all;
+  for (std::string_view op : computed_ops()) {
+    std::ranges::copy_if(kRows, std::back_inserter(all), [&](const Kernel* row) { return row->op == op; });
+    all.push_back(fallback_of(op));
+  }
+  return all;
+}
+
 }  // namespace
 
-std::span<const Kernel* const> all_kernels() { return kRows; }
+std::span<const Kernel* const> all_kernels() {
+  static const std::vector<const Kernel*> kAll = rows_and_fallbacks();
+  return kAll;
+}
 
 }  // namespace rung::cpu

@@ -30,6 +30,8 @@ struct Call {
   }
 };
 
+// The row that runs any problem of an op that kernels compute, by the op's own compute().
+const Kernel* fallback_of(std::string_view op);
 // Returns all rows; those of an op's family stand together, in order of preference, its fallback last.
 std::span<const Kernel* const> all_kernels();
 
