@@ -15,7 +15,7 @@ inline constexpr std::string_view kNvidiaSettings = "programs/nvidia-smi";
 
 struct NvidiaGpu {
   std::string address;  // "0000:17:00.0", as in the system's own files
-  // By "SECTION/NAME" or "NAME": "Clocks/SM" is "1980 MHz". All names and forms are in nvidia_settings.cpp's table.
+  // Keys are "SECTION/NAME" or "NAME": "Clocks/SM" is "1980 MHz". nvidia_settings.cpp's table has all names and forms.
   std::map<std::string, std::string, std::less<>> values;
 
   std::optional<std::string> value(std::string_view name) const;
