@@ -201,7 +201,7 @@ rung_status rung_climb_save(const rung_climb* climb, const char* directory) {
     std::error_code error;
     std::filesystem::create_directories(directory, error);
     if (error) return rung::bad_file("'{}': cannot make the folder: {}", directory, error.message());
-    rung::ClimbOutcome outcome = open->outcome;  // saving changes its report's time
+    rung::ClimbOutcome outcome = open->outcome;  // a copy: save_climb() may set its total_s
     return rung::tasks::save_climb(outcome, directory);
   });
 }

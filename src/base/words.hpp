@@ -19,6 +19,6 @@ std::string megabytes(double mb);                       // "90.9 MB", "1.4 GB"
 std::string count(long value);                          // "3,000"
 // Returns "1 run", "3,000 runs", "0 runs"; `several` is the plural if it is not `one` with an s: "2 matrices".
 std::string counted(long value, std::string_view one, std::string_view several = {});
-int decimals_for(std::span<const double> column);  // the least positive value keeps three digits; at most 4
+int decimals_for(std::span<const double> column);  // leaves the least positive value three digits; at most 4
 
 }  // namespace rung::words

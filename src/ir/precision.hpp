@@ -14,8 +14,8 @@ namespace rung {
 // The entry of a recipe for one part of a model. Sums and statistics are f32 in every case.
 struct PartPrecision {
   std::string labels = "*";        // the part's scope (ir/scope.hpp); "*" alone is the whole model
-  std::optional<DType> products;   // operands of products with weights
-  std::optional<DType> attention;  // operands of products of computed values: scores, and the values that they weigh
+  std::optional<DType> products;   // read by products with weights
+  std::optional<DType> attention;  // read by products of computed values: scores, and the values that they weigh
   std::optional<DType> values;     // values stored for the ops that follow
   bool covers(std::string_view label) const;
   friend auto operator<=>(const PartPrecision&, const PartPrecision&) = default;  // NOLINT(modernize-use-nullptr)
