@@ -7,7 +7,7 @@
 
 namespace rung::api {
 
-// As rung_build_options says.
+// Options of a build; the fields are documented in rung_build_options.
 struct BuildOptions {
   Options model = {};
   std::string recipe = {};  // JSON; empty: the default one
@@ -18,7 +18,7 @@ struct BuildOptions {
   std::optional<std::string> database = {};  // none: the user's own; empty: no database
 };
 
-// The plan of a recipe, open to run. See rung_model_build().
+// Builds the plan of a recipe and opens it, ready to run. See rung_model_build().
 inline Result<Model> build(const std::string& path, const BuildOptions& options = {}) {
   if (Status status = detail::check_nuls(path, options.model); !status) return status;
   if (Status status = detail::check_bytes(options.inputs); !status) return status;

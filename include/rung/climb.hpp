@@ -9,7 +9,7 @@
 
 namespace rung::api {
 
-// As rung_receipt says.
+// The record of one rung of a climb; the fields are documented in rung_receipt.
 struct Receipt {
   std::string name, reason;
   bool accepted = false;
@@ -23,14 +23,14 @@ struct Receipt {
   }
 };
 
-// As rung_speedup says.
+// The result of a race of two plans; the fields are documented in rung_speedup.
 struct Speedup {
   double claimed = 1, before_ms = 0, after_ms = 0, ratio = 1, ci_low = 1, ci_high = 1;
   int pairs = 0;
   std::string unraced;
 };
 
-// As rung_climb_options says.
+// Options of a climb; the fields are documented in rung_climb_options.
 struct ClimbOptions {
   Options model = {};
   double budget_s = 60;
@@ -39,8 +39,8 @@ struct ClimbOptions {
   std::optional<std::string> database = {};  // none: the user's own; empty: no database
 };
 
-// Told of a climb's progress, from 0 to 1, and of the receipt of a rung that was just decided, or null. Returning false
-// ends the climb. An exception ends it too, and leaves climb().
+// A callback that is told a climb's progress, from 0 to 1, and the receipt of a rung that was just decided, or null.
+// Returning false ends the climb. An exception ends it too, and leaves climb().
 using Progress = std::function<bool(std::string_view what, double fraction, const Receipt* decided)>;
 
 // The result of a climb: a plan, receipts and reports.
@@ -57,29 +57,29 @@ class Climb {
     }
     return all;
   }
-  // The plan that won is raced with the model as its author wrote it, and with the default plan.
+  // Return the races of the plan that won against the model as its author wrote it, and against the default plan.
   Speedup against_baseline() const { return speedup(RUNG_AGAINST_BASELINE); }
   Speedup against_no_climb() const { return speedup(RUNG_AGAINST_NO_CLIMB); }
-  // Lives as long as the climb; empty for no such kind.
+  // Returns a text that lives as long as the climb, empty if there is no such kind.
   std::string_view text(rung_climb_text_kind kind) const {
     const char* text = rung_climb_text(handle_.get(), kind);
     return text ? text : "";
   }
-  // JSON, as `rung climb --json` prints it; and the recipe, of which `rung build --recipe` makes the same plan.
+  // The report is JSON, as `rung climb --json` prints it; `rung build --recipe` makes the same plan of the recipe.
   std::string_view report() const { return text(RUNG_CLIMB_REPORT); }
   std::string_view recipe() const { return text(RUNG_CLIMB_RECIPE); }
-  // The plan that won, open, to run at once.
+  // Opens the plan that won, ready to run.
   Result<Model> model() const {
     rung_model* model = nullptr;
     if (auto code = rung_climb_open(handle_.get(), &model)) return Status::of(code);
     return Model(model);
   }
-  // Plan, recipe, reports and trace into a folder: all or none.
+  // Writes plan, recipe, reports and trace to a folder: all or none.
   Status save(const std::string& directory) const {
     if (Status status = detail::check_nul("directory", directory); !status) return status;
     return Status::of(rung_climb_save(handle_.get(), directory.c_str()));
   }
-  // For the C interface; it stays this object's.
+  // Returns the handle for the C interface; this object still owns it.
   rung_climb* handle() const { return handle_.get(); }
 
  private:
@@ -93,7 +93,7 @@ class Climb {
 
 namespace detail {
 
-// A progress callback that C can call: what it throws waits until the climb has ended.
+// A progress callback that C can call: it keeps an exception until the climb has ended.
 struct Caller {
   const Progress& progress;
   std::exception_ptr thrown;

@@ -13,7 +13,7 @@ namespace rung::api {
 
 // Options for opening a path.
 struct Options {
-  // As rung_options says. Empty: what a plan was built for, the processor for a model directory.
+  // A word that rung_options lists. Empty: the device that a plan was built for, the processor for a model directory.
   std::string device = {};
   int threads = 0;
   std::string dtype = {};  // empty: each as it is stored
@@ -24,13 +24,13 @@ struct Options {
   bool drop_head = false;
 };
 
-// The treatment of a text of more tokens than the plan has room for, as rung_truncate says.
+// The treatment of a text that has more tokens than the plan has room for; see rung_truncate.
 enum class Truncate { cut = RUNG_TRUNCATE_CUT, error = RUNG_TRUNCATE_ERROR };
 
-// Inputs that a text gave. `kept` of its `tokens` are in them, special tokens with the others.
+// Inputs made from a text. They hold `kept` of its `tokens`, both counted with the special tokens.
 struct Encoded : Tensors {
   int64_t tokens = 0, kept = 0;
-  // Was the text cut?
+  // Returns whether the text was cut.
   bool truncated() const { return kept < tokens; }
 };
 
@@ -46,7 +46,7 @@ struct Closer {
 
 using Shapes = std::map<std::string, std::vector<int64_t>>;
 
-// For as long as `from` is as it is.
+// Returns shapes that point into `from`, which must stay unchanged.
 inline std::vector<rung_named_shape> c_shapes(const Shapes& from) {
   std::vector<rung_named_shape> shapes;
   for (const auto& [name, shape] : from)
@@ -68,7 +68,7 @@ struct COptions {
   rung_options options RUNG_OPTIONS_INIT;
 };
 
-// C would end such a text at its NUL, and take another file or input than was meant.
+// Refuses a text with a NUL: C would end it there, and take another file or input than was meant.
 inline Status check_nul(std::string_view what, std::string_view text) {
   if (text.find('\0') == std::string_view::npos) return {};
   return {Kind::usage, std::string(what) + ": got a text with a NUL in it"};
@@ -101,7 +101,7 @@ inline Port to_port(const rung_port& port) {
   return {port.name, from_c(port.dtype), {port.shape, port.shape + port.ndim}, port.bytes, port.required};
 }
 
-// Over memory that is not written to unless it is an output's.
+// Makes a tensor over memory that is written to only if it is bound to an output.
 inline rung_tensor over(const void* data, DType dtype, const std::vector<int64_t>& shape) {
   return {const_cast<void*>(data),
           {RUNG_CPU, 0},
@@ -118,7 +118,7 @@ inline size_t bytes_of(DType dtype, const std::vector<int64_t>& shape) {
   return bytes;
 }
 
-// The C interface takes an address and a shape: as many bytes as the shape says must be there.
+// Checks that a tensor has as many bytes as its shape says: the C interface takes only an address and a shape.
 inline Status check_bytes(const std::string& name, const Tensor& tensor) {
   if (Status status = check_nul("an input's name", name); !status) return status;
   const size_t wanted = bytes_of(tensor.dtype, tensor.shape);
@@ -133,7 +133,7 @@ inline Status check_bytes(const Tensors& tensors) {
   return {};
 }
 
-// Tensors with their names, for as long as `from` is as it is.
+// Tensors with their names, which point into `from`: it must stay unchanged.
 struct CTensors {
   explicit CTensors(const Tensors& from) {
     tensors.reserve(from.size());
@@ -153,7 +153,7 @@ class Session;
 // A plan and its weights. Copies are the same model; any number of threads may use one.
 class Model {
  public:
-  // A plan (*.rung) or a model directory: see rung_model_open().
+  // Opens a plan (*.rung) or a model directory. See rung_model_open().
   static Result<Model> open(const std::string& path, const Options& options = {}) {
     if (Status status = detail::check_nuls(path, options); !status) return status;
     rung_model* model = nullptr;
@@ -173,16 +173,16 @@ class Model {
     }
   }
 
-  // Plans that it holds, one for each set of input shapes that it serves. See rung_model_plan_count().
+  // Returns the number of plans, one for each set of input shapes that the model serves. See rung_model_plan_count().
   size_t plan_count() const { return rung_model_plan_count(handle_.get()); }
-  // A model of that plan alone, over the same weights. See rung_model_plan().
+  // Opens a model of that plan alone, over the same weights. See rung_model_plan().
   Result<Model> plan(size_t index) const {
     rung_model* plan = nullptr;
     if (auto code = rung_model_plan(handle_.get(), index, &plan)) return Status::of(code);
     return Model(plan);
   }
 
-  // A model that holds the plans of all of these, over weights that stand once. See rung_model_join().
+  // Returns a model that holds the plans of all of these, over weights that stand once. See rung_model_join().
   static Result<Model> join(const std::vector<Model>& models) {
     std::vector<const rung_model*> handles;
     for (const Model& model : models) handles.push_back(model.handle());
@@ -191,10 +191,10 @@ class Model {
     return Model(joined);
   }
 
-  // The first plan's inputs and outputs, in its order; a frozen input is none of them.
+  // The first plan's inputs and outputs, in its order; a frozen input is not among them.
   const std::vector<Port>& inputs() const { return inputs_; }
   const std::vector<Port>& outputs() const { return outputs_; }
-  // Where it runs.
+  // Returns the device that the model runs on.
   rung_device device() const { return rung_model_device(handle_.get()); }
 
   // Tokenizes a text with the model's own tokenizer: inputs of shape {1, length} each, and whether the text was cut.
@@ -220,7 +220,7 @@ class Model {
     return inputs;
   }
 
-  // Its plan as a file (*.rung). See rung_model_save().
+  // Writes the model's plans to a file (*.rung). See rung_model_save().
   Status save(const std::string& path) const {
     if (Status status = detail::check_nul("path", path); !status) return status;
     return Status::of(rung_model_save(handle_.get(), path.c_str()));
@@ -229,7 +229,7 @@ class Model {
   // Opens a session, which one thread runs; it may outlive this object.
   Result<Session> session() const;
 
-  // For the C interface; it stays this object's.
+  // Returns the handle for the C interface; this object still owns it.
   rung_model* handle() const { return handle_.get(); }
 
  private:
@@ -240,19 +240,19 @@ class Model {
 // A model's launches with memory of their own. One thread at a time uses it.
 class Session {
  public:
-  // Selects the plan of a model with several that serves these shapes: it is run from now on, and the functions below
-  // bind its inputs and outputs. See rung_session_select().
+  // Selects, among the model's plans, the one that serves these shapes: the session runs it from now on, and the
+  // functions below bind its inputs and outputs. See rung_session_select().
   Status select(const std::map<std::string, std::vector<int64_t>>& shapes) {
     for (const auto& [name, shape] : shapes)
       if (Status status = detail::check_nul("shapes", name); !status) return status;
     const auto c = detail::c_shapes(shapes);
     return Status::of(rung_session_select(handle_.get(), c.data(), c.size()));
   }
-  // The plan that runs.
+  // Returns the plan that the session runs.
   const Model& selected() const { return plans_[rung_session_selected(handle_.get())]; }
 
-  // Memory of the session's own, bound to that input or output from now on, the same at every call: a control loop
-  // writes, calls run() and reads. See rung_session_input() and rung_session_output().
+  // Binds that input or output to memory of the session's own, the same at every call: a control loop writes, calls
+  // run() and reads. See rung_session_input() and rung_session_output().
   Result<Memory> input(std::string_view name, Place place = Place::host) {
     return own(selected().inputs(), name, place, &rung_model_find_input, &rung_session_input);
   }
@@ -260,7 +260,7 @@ class Session {
     return own(selected().outputs(), name, place, &rung_model_find_output, &rung_session_output);
   }
 
-  // The caller's memory, which every run reads or writes until another is bound. See rung_session_bind_input().
+  // Binds the caller's memory, which every run reads or writes until another is bound. See rung_session_bind_input().
   Status bind_input(std::string_view name, const rung_tensor& tensor) {
     return bind(name, &tensor, &rung_model_find_input, &rung_session_bind_input);
   }
@@ -273,7 +273,7 @@ class Session {
   Status unbind_output(std::string_view name) {
     return bind(name, nullptr, &rung_model_find_output, &rung_session_bind_output);
   }
-  // The same for row-major values in host memory, as many as the port has, in its shape.
+  // Binds row-major values in host memory, as many as the port has, in its shape.
   template <Element T>
   Status bind_input(std::string_view name, std::span<const T> values) {
     return bind_values(selected().inputs(), name, values, [&](const rung_tensor& t) { return bind_input(name, t); });
@@ -284,16 +284,16 @@ class Session {
                        [&](const rung_tensor& t) { return bind_output(name, t); });
   }
 
-  // One inference, complete on return. See rung_session_run().
+  // Runs one inference, complete on return. See rung_session_run().
   Status run() { return Status::of(rung_session_run(handle_.get())); }
-  // In a stream of the caller's on a GPU. See rung_session_run_async().
+  // Enqueues one inference in a stream of the caller's on a GPU. See rung_session_run_async().
   Status run_async(void* stream) { return Status::of(rung_session_run_async(handle_.get(), stream)); }
-  // Until all that was enqueued is done. See rung_session_wait().
+  // Waits until everything enqueued is done. See rung_session_wait().
   Status wait() { return Status::of(rung_session_wait(handle_.get())); }
 
-  // One inference from copies to copies: inputs left out take their defaults, `outputs` then holds the model's outputs
-  // alone. On an error both are as they were. What was bound before is bound no more. Of several plans, the one for the
-  // shapes of the inputs is selected.
+  // Runs one inference from copies to copies: inputs left out take their defaults, `outputs` then holds the model's
+  // outputs alone. An error leaves both unchanged. Whatever was bound before is unbound. Of several plans, the run
+  // selects the one for the shapes of the inputs.
   Status run(const Tensors& inputs, Tensors& outputs) {
     if (plans_.size() > 1) {
       detail::Shapes shapes;
@@ -306,7 +306,7 @@ class Session {
     return status;
   }
 
-  // The model that it runs. The handle for the C interface stays this object's.
+  // Returns the model that the session runs, and the handle for the C interface, which this object still owns.
   const Model& model() const { return model_; }
   rung_session* handle() const { return handle_.get(); }
 
@@ -337,7 +337,7 @@ class Session {
     const Result<size_t> index = index_of(name, find);
     return index ? Status::of(take(handle_.get(), *index, tensor)) : index.error();
   }
-  // An unknown name is said by `bind`, whatever the shape.
+  // `bind` reports an unknown name, whatever the shape.
   template <class T, class BindTensor>
   Status bind_values(const std::vector<Port>& ports, std::string_view name, std::span<const T> values,
                      const BindTensor& bind) {
@@ -361,7 +361,7 @@ class Session {
     outputs = std::move(made);
     return {};
   }
-  // A name that is no input may be a frozen one's, which takes its own value.
+  // A name that no input has may be a frozen input's, which takes only the value it is frozen at.
   Status bind_copy(const std::string& name, const Tensor& tensor) {
     if (Status status = detail::check_bytes(name, tensor); !status) return status;
     const rung_tensor over = detail::over(tensor.bytes.data(), tensor.dtype, tensor.shape);
@@ -371,7 +371,7 @@ class Session {
   }
 
   Model model_;
-  std::vector<Model> plans_;  // the model's
+  std::vector<Model> plans_;  // of model_
   std::unique_ptr<rung_session, detail::Closer<&rung_session_close>> handle_;
 };
 

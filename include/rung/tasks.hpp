@@ -8,17 +8,17 @@
 
 namespace rung::api {
 
-// As rung_task_options says.
+// Options of a task; the fields are documented in rung_task_options.
 struct TaskOptions {
   Options model = {};
   Tensors inputs = {}, reference = {};
   std::string recipe = {};  // JSON; empty: the default one
   int runs = 0;
   double rate_hz = 0;
-  std::function<bool()> goes_on = {};  // what it throws ends the work, and leaves the call
+  std::function<bool()> goes_on = {};  // an exception that it throws ends the work, and leaves the call
 };
 
-// As rung_compare_options says.
+// Options of a comparison; the fields are documented in rung_compare_options.
 struct CompareOptions {
   Options model = {};
   Tensors inputs = {};
@@ -30,7 +30,7 @@ struct CompareOptions {
 
 namespace detail {
 
-// A callback that C can call: what it throws waits until the work has ended.
+// A callback that C can call: it keeps an exception until the work has ended.
 struct Asker {
   const std::function<bool()>& goes_on;
   std::exception_ptr thrown;
@@ -73,7 +73,7 @@ inline Result<std::string> run_task(Task task, const std::string& path, const Ta
 
 }  // namespace detail
 
-// The JSON that the command of that name prints. A verification that fails is a text with "passed": false.
+// Return the JSON that the command of that name prints. A verification that fails gives a text with "passed": false.
 inline Result<std::string> verify(const std::string& path, const TaskOptions& options = {}) {
   return detail::run_task(&rung_verify, path, options);
 }
@@ -87,8 +87,8 @@ inline Result<std::string> explain(const std::string& path, const TaskOptions& o
   return detail::run_task(&rung_explain, path, options);
 }
 
-// The JSON that `rung compare` prints. An empty `b`: `a` by another recipe or tool. A slower B is a text whose
-// "verdict" says so.
+// Returns the JSON that `rung compare` prints. If `b` is empty, `a` runs by another recipe or tool. The text's
+// "verdict" says if B is slower.
 inline Result<std::string> compare(const std::string& a, const std::string& b, const CompareOptions& options = {}) {
   for (const std::string* path : {&a, &b})
     if (Status status = detail::check_nuls(*path, options.model); !status) return status;

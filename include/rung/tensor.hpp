@@ -18,7 +18,7 @@ namespace rung::api {
 // The type of a tensor's values.
 enum class DType : uint8_t { f32, f16, bf16, f8e4m3fn, f8e4m3fnuz, i64, i32, i8, u8, boolean };
 
-// By DType.
+// The dtypes of the C interface, indexed by DType.
 inline constexpr rung_dtype kDTypes[] = {
     {RUNG_FLOAT, 32, 1},
     {RUNG_FLOAT, 16, 1},
@@ -66,25 +66,25 @@ template <>
 constexpr DType dtype_of<bool>() {
   return DType::boolean;
 }
-// A C++ type that values of a tensor have.
+// A C++ type that a tensor's values can have.
 template <class T>
 concept Element = requires {
   dtype_of<T>();
 };
 
-// Row-major values of its own. f16, bf16 and f8 have no type in C++20; theirs are the bytes.
+// A tensor that owns its row-major values. f16, bf16 and f8 have no type in C++20; they are given as bytes.
 struct Tensor {
   DType dtype = DType::f32;
   std::vector<int64_t> shape;  // in elements
   std::vector<std::byte> bytes;
 
-  // A copy of the values.
+  // Makes a tensor with a copy of the values.
   template <Element T>
   static Tensor of(std::vector<int64_t> shape, std::span<const T> values) {
     auto from = std::as_bytes(values);
     return {dtype_of<T>(), std::move(shape), {from.begin(), from.end()}};
   }
-  // Empty if the tensor is of another type.
+  // Returns a copy of the values, empty if the tensor is of another type.
   template <Element T>
   std::vector<T> values() const {
     std::vector<T> copy(dtype == dtype_of<T>() ? bytes.size() / sizeof(T) : 0);
@@ -107,7 +107,7 @@ struct Port {
   bool required = true;  // an input without a default
 };
 
-// Where memory of a session lies. On the processor both are the same.
+// The place of a session's memory. On the processor both are the same.
 enum class Place { host, device };
 
 // Memory of a session's own, valid as long as the session.
@@ -116,9 +116,9 @@ struct Memory {
   rung_device device{RUNG_CPU, 0};
   Port port;
 
-  // May the host read and write it?
+  // Returns whether the host may read and write it.
   bool on_host() const { return device.type != RUNG_CUDA && device.type != RUNG_ROCM; }
-  // Empty if the values are of another type, or on a device.
+  // Returns the values, empty if they are of another type, or on a device.
   template <Element T>
   std::span<T> values() const {
     if (port.dtype != dtype_of<T>() || !on_host()) return {};

@@ -11,9 +11,9 @@
 namespace rung {
 namespace {
 
-// In place: telling an error takes no memory, which may be what lacks.
+// The line is held in place: reporting an error then takes no memory, the lack of which may be the error.
 struct LastError {
-  std::array<char, 2048> line{};  // what is longer is cut
+  std::array<char, 2048> line{};  // a longer line is cut
 };
 
 LastError& last_error() {

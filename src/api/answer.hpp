@@ -1,5 +1,4 @@
-// Where a call of the C interface ends: its Status, or an exception out of a library, becomes a rung_status and the
-// line that rung_error() tells.
+// Ends each call of the C interface: a Status, or a library's exception, becomes a rung_status and rung_error()'s line.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <algorithm>
@@ -14,7 +13,7 @@ namespace rung {
 // Keeps the error's line for this thread's rung_error().
 rung_status tell(const Error& error) noexcept;
 
-// body() is a Status.
+// Runs body(), which returns a Status, and returns its rung_status.
 template <class Body>
 rung_status answer(const Body& body) noexcept {
   try {
@@ -34,11 +33,11 @@ inline Status want(const void* argument, const char* name) {
   return argument ? Status{} : wrong_usage("got NULL for '{}'", name);
 }
 
-// Structs that may grow at their end: the caller's holds at least what the first version had, `first` bytes, and
-// nothing beyond what this library knows.
+// Checks the size of a struct that may grow at its end: the caller's has at least the `first` bytes of the first
+// version, and nothing but zeros beyond what this library knows.
 Status check_size(size_t got, size_t first, size_t known, const void* options, const char* name);
 
-// Bytes of the first version of a struct, where that has grown since.
+// Returns the bytes of the first version of a struct; those that have grown since are listed below.
 template <class Options>
 constexpr size_t first_size() {
   return sizeof(Options);
@@ -53,7 +52,7 @@ constexpr size_t first_size<rung_task_options>() {
   return offsetof(rung_task_options, goes_on);
 }
 
-// The caller's options, or their initial values where it gives none or is too old to know them.
+// Returns the caller's options. Initial values stand for those that it does not give, or is too old to know.
 template <class Options>
 Result<Options> options_of(const Options* given, const Options& initial, const char* name) {
   if (!given) return initial;

@@ -6,7 +6,7 @@
 
 namespace rung {
 
-// Once it said no, it is not asked again.
+// The caller is not asked again once goes_on() returned false.
 inline Interrupted asked_to_end(bool (*goes_on)(void*), void* context) {
   if (!goes_on) return {};
   return [goes_on, context, asked_ns = int64_t{0}, ended = false]() mutable {

@@ -20,7 +20,7 @@ struct OpenClimb {
 
 namespace {
 
-// A device that counts instructions has no time to tell of.
+// A device that counts instructions has no time to report.
 double time_of(double ms, std::string_view device) { return counts_instructions(device) ? std::nan("") : ms; }
 
 rung_receipt to_public(const Receipt& receipt, std::string_view device) {
@@ -49,8 +49,8 @@ rung_speedup to_public(const Speedup& speedup, std::string_view device) {
           .unraced = speedup.unraced.c_str()};
 }
 
-// Tells the caller's callback what the climb is at, and the climb whether the caller wants its end. A climb asks that
-// far more often than it has something new to tell.
+// Tells the caller's callback what the climb is doing, and the climb whether the caller wants it to end. A climb asks
+// for that far more often than it has something new to tell.
 class Teller {
  public:
   Teller(const rung_climb_options& options, std::string device)
@@ -201,7 +201,7 @@ rung_status rung_climb_save(const rung_climb* climb, const char* directory) {
     std::error_code error;
     std::filesystem::create_directories(directory, error);
     if (error) return rung::bad_file("'{}': cannot make the folder: {}", directory, error.message());
-    rung::ClimbOutcome outcome = open->outcome;  // its report tells when it was written
+    rung::ClimbOutcome outcome = open->outcome;  // a copy: save_climb() may set its total_s
     return rung::tasks::save_climb(outcome, directory);
   });
 }

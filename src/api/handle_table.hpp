@@ -1,4 +1,4 @@
-// The C interface's handles: numbers in the guise of pointers, so that one that was closed is known and never followed.
+// The C interface's handles: numbers in the guise of pointers, so that a closed one is recognized and never followed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -14,8 +14,8 @@
 
 namespace rung {
 
-// A handle is a slot's index and its generation: no two of a process are the same. No call takes a lock, which a fork
-// in another thread could leave held in the child.
+// A handle is a slot's index and its generation: no two handles of a process are equal. No call takes a lock, which a
+// fork in another thread could leave held in the child.
 template <class Handle, class Object>
 class HandleTable {
   struct alignas(64) Slot {
@@ -27,7 +27,7 @@ class HandleTable {
   };
 
  public:
-  // The object behind a handle, which stays as long as this lives; false where the handle is closed, or never was one.
+  // The object behind a handle, kept as long as this lives; false if the handle is closed, or never was one.
   class Use {
    public:
     Use(Slot* slot, uint64_t number) : slot_(slot) {
@@ -55,7 +55,7 @@ class HandleTable {
       Slot& slot = made_slot(index);
       uint64_t expected = kFree;
       if (slot.state.load() != kFree || !slot.state.compare_exchange_strong(expected, kTaken)) continue;
-      if (slot.made_in.another_process()) slot.users = 0;  // who was inside at the fork is not in this process
+      if (slot.made_in.another_process()) slot.users = 0;  // threads inside at the fork are not in this process
       slot.made_in = MadeIn();
       slot.object = object.release();
       const uint64_t number = ++slot.generation * kChunks * kChunkSlots + index;
@@ -67,7 +67,7 @@ class HandleTable {
 
   Use use(const Handle* handle) { return Use(slot_of(handle), number_of(handle)); }
 
-  // Waits until no call is in it. A handle that is closed already, or NULL, is left alone.
+  // Closes a handle, and waits until no call uses it. A handle that is closed already, or NULL, is left alone.
   void close(const Handle* handle) {
     Slot* slot = slot_of(handle);
     uint64_t number = number_of(handle);

@@ -14,7 +14,7 @@
 
 namespace rung {
 
-// Plans that were opened, with what the ports' pointers refer to. Sessions hold it too.
+// Opened plans, with the data that the ports' pointers refer to. Sessions hold it too.
 struct OpenModel {
   explicit OpenModel(PlanSet of) : plans(std::move(of)) {}
   PlanSet plans;
@@ -31,7 +31,7 @@ struct OpenSession {
 };
 struct OpenTensors {
   std::vector<std::pair<std::string, Tensor>> all;
-  int64_t tokens = 0, kept = 0;  // of a text that they were made of
+  int64_t tokens = 0, kept = 0;  // of the text that they were made from
 };
 struct OpenClimb;
 
@@ -40,14 +40,14 @@ using Sessions = HandleTable<rung_session, OpenSession>;
 using TensorSets = HandleTable<rung_tensors, OpenTensors>;
 using Climbs = HandleTable<rung_climb, OpenClimb>;
 
-// The one table of its kind. It is never destroyed: threads may be in a call when the process ends.
+// Returns the one table of its kind. It is never destroyed: threads may be in a call when the process ends.
 template <class Table>
 Table& table() {
   static Table& all = *new Table;
   return all;
 }
 
-// Errors: RUNG_USAGE, NULL or a closed handle.
+// Checks that a handle is open. Errors: RUNG_USAGE, NULL or a closed handle.
 template <class Use>
 Status want_open(const Use& use, const char* name) {
   return use ? Status{} : wrong_usage("'{}' is closed, or was never opened", name);

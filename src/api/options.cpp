@@ -1,4 +1,4 @@
-// Options of callers, checked.
+// Checks and converts the options of callers.
 // SPDX-License-Identifier: Apache-2.0
 #include "api/options.hpp"
 

@@ -11,24 +11,24 @@
 
 namespace rung {
 
-// Errors: RUNG_USAGE, what cannot be meant.
+// Converts the options for opening a path. Errors: RUNG_USAGE, an invalid option.
 Result<OpenOptions> model_options(const char* path, const rung_options* options);
 
-// An array of the caller's that an option points to. Errors: RUNG_USAGE, NULL for more than none.
+// Returns the caller's array that an option points to. Errors: RUNG_USAGE, NULL with a count above 0.
 template <class T>
 Result<std::span<const T>> array_of(const T* first, size_t count, const char* name) {
   if (!first && count > 0) return wrong_usage("got NULL for '{}', of {}", name, count);
   return std::span(first, count);
 }
-// Errors: RUNG_USAGE, a shape that no input can have, or a name twice.
+// Convert shapes and texts. Errors: RUNG_USAGE, a shape that no input can have, a name twice, or NULL.
 Result<Shapes> shapes_of(const rung_named_shape* first, size_t count);
 Result<std::vector<std::string>> texts_of(const char* const* first, size_t count, const char* name);
-// Copies of host tensors.
+// Copies host tensors.
 Result<GivenArrays> arrays_of(const rung_named_tensor* first, size_t count, const char* name);
 
-// The plans that a path names; of a directory, that of the default recipe. Errors: those of rung_model_open().
+// Opens the plans that a path names; of a directory, that of the default recipe. Errors: those of rung_model_open().
 Result<PlanSet> plans_at(const char* path, const rung_options* options);
-// The plan of a recipe. Errors: those of rung_model_build().
+// Builds the plan of a recipe. Errors: those of rung_model_build().
 Result<std::shared_ptr<const Plan>> built_plan(const char* path, const rung_build_options* options);
 
 }  // namespace rung

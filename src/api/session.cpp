@@ -9,7 +9,7 @@ namespace {
 
 enum class Side : bool { input, output };
 
-// A port of a session, with what both sides need of it.
+// The name and type of a session's input or output.
 struct Port {
   PortName name;
   const Type* type;
@@ -33,7 +33,7 @@ Result<Place> place_asked_for(const OpenSession& session, rung_device_type where
                   session.model->device.type, static_cast<int>(RUNG_CPU));
 }
 
-// The kind of memory that the host reads and writes of a session: pinned where its device is a GPU.
+// Returns the kind of a session's memory that the host reads and writes: pinned where its device is a GPU.
 rung_device host_memory_of(rung_device device) {
   if (device.type == RUNG_CUDA) return {RUNG_CUDA_HOST, 0};
   if (device.type == RUNG_ROCM) return {RUNG_ROCM_HOST, 0};
@@ -67,7 +67,7 @@ rung_status bind(rung_session* handle, Side side, size_t index, const rung_tenso
   });
 }
 
-// One call on what the session runs.
+// Calls `call` with the selected plan's session.
 template <class Call>
 rung_status in_session(rung_session* handle, const Call& call) {
   return answer([&]() -> Status {

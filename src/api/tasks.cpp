@@ -30,14 +30,14 @@ Result<Task> task_of(const char* path, const rung_task_options& options) {
   return task;
 }
 
-// Text of the caller's to free.
+// Copies a text; the caller frees it.
 char* copy_of(const std::string& text) {
   char* copy = new char[text.size() + 1];
   std::memcpy(copy, text.c_str(), text.size() + 1);
   return copy;
 }
 
-// `run` takes the options of a task and gives its result, of which to_json() makes the text.
+// Runs a task: `run` takes its options and gives its result, of which to_json() makes the text.
 template <class Run>
 rung_status told(const char* path, const rung_task_options* options, char** json, const Run& run) {
   return answer([&]() -> Status {

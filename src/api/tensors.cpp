@@ -48,7 +48,7 @@ Result<Type> type_of_public(const rung_tensor& tensor) {
   return type;
 }
 
-// Row-major without gaps; the stride of an extent of 1 means nothing.
+// Returns whether a tensor is row-major without gaps; the stride of an extent of 1 means nothing.
 bool is_dense(const rung_tensor& tensor) {
   if (!tensor.strides || std::count(tensor.shape, tensor.shape + tensor.ndim, 0) > 0) return true;
   int64_t dense = 1;
@@ -88,7 +88,7 @@ Result<Place> place_on(rung_device got, rung_device session) {
                   session.type == RUNG_CPU ? "the host's" : "the host's or that of " + device_text(session));
 }
 
-// With the name of the port in front.
+// Puts the name of the port before an error's message.
 template <class T>
 Result<T> about(PortName port, Result<T> result) {
   if (!result) result.error().message = fmt::format("{} '{}': {}", port.side, port.name, result.error().message);

@@ -12,7 +12,7 @@ namespace rung {
 
 rung_dtype to_public(DType dtype);
 
-// A tensor over memory of these bytes; its shape is that of `type`, which outlives it.
+// Returns a tensor over `data`; its shape points into `type`, which must outlive it.
 rung_tensor tensor_over(void* data, const Type& type, rung_device device);
 
 struct Placed {
@@ -20,17 +20,17 @@ struct Placed {
   std::byte* data = nullptr;
 };
 
-// A port in errors: "input 'images'".
+// A port's name in errors: "input 'images'".
 struct PortName {
   const char* side;  // "input"
   std::string_view name;
 };
 
-// Where the values lie of a tensor that is bound to a port of this type, on the host or on `device`. Errors:
-// RUNG_MISMATCH, as rung_session_bind_input() says; RUNG_USAGE, no data.
+// Returns where the values of a tensor bound to a port of this type lie, on the host or on `device`. Errors:
+// RUNG_MISMATCH, as documented at rung_session_bind_input(); RUNG_USAGE, no data.
 Result<Placed> place_of(PortName port, const Type& wanted, const rung_tensor& tensor, rung_device device);
 
-// Copies of the caller's, which must be in host memory, row-major. Errors: those, and a name that is given twice.
+// Copies the caller's tensors, which must be in host memory, row-major. Errors: those, and a name that is given twice.
 Result<NamedTensors> copies_of(std::span<const rung_named_tensor> tensors);
 
 }  // namespace rung

@@ -8,7 +8,7 @@
 namespace rung {
 namespace {
 
-// The text's values of one input, if the plan has it.
+// Adds the text's values for one input, if the plan has that input.
 Status add_input(const Plan& plan, const std::string& name, const std::vector<int64_t>& values, NamedTensors& inputs) {
   const auto* input = find_named(plan.inputs, name);
   const auto* frozen = find_named(plan.frozen, name);
@@ -24,7 +24,7 @@ Status add_input(const Plan& plan, const std::string& name, const std::vector<in
   return {};
 }
 
-// Tokens that the plan reads.
+// Returns the number of tokens that the plan reads.
 int64_t text_length(const Plan& plan) {
   const Shape& shape = find_named(plan.inputs, "input_ids")->type.shape;
   return shape.rank() > 0 ? shape.back() : 1;

@@ -15,12 +15,12 @@ namespace rung {
 
 struct TextOptions {
   std::string_view text;  // NUL is a character like others
-  bool may_cut = true;    // a text of more tokens than the plan has room for; else it is refused
+  bool may_cut = true;    // cuts a text of more tokens than the plan has room for; else it is refused
 };
 
 struct TextInputs {
   NamedTensors inputs;
-  int64_t tokens = 0, kept = 0;  // of the text, and those of them that the inputs hold
+  int64_t tokens = 0, kept = 0;  // of the text; of those, in the inputs
   bool truncated() const { return kept < tokens; }
 };
 
@@ -29,16 +29,16 @@ class TextEncoder {
  public:
   explicit TextEncoder(PlanSet plans) : plans_(std::move(plans)) {}
 
-  // Inputs for one text: input_ids, attention_mask and token_type_ids as far as the plan has them, padded to its
-  // length. Of several plans it is the shortest that has room for the text, or the longest. Errors: the model has no
-  // tokenizer, or no input_ids; an input that is not i64[1,length]; one that is frozen at another value than the
-  // text's, which names it: its answer would be that of another question; a text that is too long and not to be cut.
+  // Makes the inputs for one text: input_ids, attention_mask and token_type_ids as far as the plan has them, padded to
+  // its length. Of several plans, the shortest that has room for the text is taken, or the longest. Errors: the model
+  // has no tokenizer, or no input_ids; an input is not i64[1,length]; an input is frozen at another value than the
+  // text's, and is named: its answer would be that of another question; a text is too long and must not be cut.
   Result<TextInputs> inputs_of(const TextOptions& options) const;
 
  private:
   Result<const Tokenizer*> tokenizer() const;
 
-  // The plan for a text of that many tokens.
+  // Returns the plan for a text of that many tokens.
   const Plan& plan_for(int64_t tokens) const;
 
   PlanSet plans_;

@@ -32,7 +32,7 @@ Result<std::string> read_text_file(const std::string& path, size_t limit) {
   if (file.bytes > limit) return bad_file("'{}': got {} bytes, wanted at most {}", path, file.bytes, limit);
   std::string text;
   text.reserve(file.bytes);
-  while (true) {  // it may grow meanwhile, and files of the kernel's own say that they have no bytes
+  while (true) {  // a file may grow meanwhile, and files of the kernel's own report 0 bytes
     const size_t size = text.size();
     text.resize(size + kPiece);
     ssize_t got = ::read(file.descriptor.get(), text.data() + size, kPiece);

@@ -10,11 +10,11 @@
 
 namespace rung {
 
-// One file by PendingFiles. Errors: unwritable folder, full disk; the target keeps its old content.
+// Writes one file by PendingFiles. Errors: unwritable folder, full disk; the target keeps its old content.
 Status write_file_atomically(const std::string& path, std::string_view content);
-// The same for content too large to hold: `write` fills the stream.
+// Does the same for content too large to hold: `write` fills the stream.
 Status write_file_atomically(const std::string& path, const WriteContent& write);
-// Errors: missing, unreadable, not a regular file, or more than `limit` bytes.
+// Reads a whole file. Errors: missing, unreadable, not a regular file, or more than `limit` bytes.
 Result<std::string> read_text_file(const std::string& path, size_t limit = kMaxTextBytes);
 
 }  // namespace rung

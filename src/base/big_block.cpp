@@ -11,7 +11,7 @@ namespace rung {
 namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kSlab = 4 * kHugePage;  // small: one piece keeps all of it
+constexpr size_t kSlab = 4 * kHugePage;  // small: one piece keeps the whole slab
 
 std::shared_ptr<std::byte> map_block(size_t bytes) {
   size_t rounded = (bytes + kHugePage - 1) / kHugePage * kHugePage;
@@ -45,7 +45,7 @@ class SlabAllocator {
 
  private:
   std::mutex mutex_;
-  std::weak_ptr<std::byte> slab_;  // a slab that no piece uses any more is gone
+  std::weak_ptr<std::byte> slab_;  // weak: a slab that no piece uses any more is freed
   size_t used_ = 0;
 };
 

@@ -7,7 +7,7 @@
 
 namespace rung {
 
-// 64-byte aligned at least, zero-filled; null when there is no memory.
+// Returns zero-filled memory, 64-byte aligned at least; null when there is none.
 std::shared_ptr<std::byte> allocate_block(size_t bytes);
 
 }  // namespace rung

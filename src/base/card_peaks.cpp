@@ -9,9 +9,9 @@
 namespace rung {
 namespace {
 
-// A part of a card, or one of the same chip with less power.
+// Words that name a part of a card, or a product of the same chip with less power.
 constexpr std::string_view kOtherProducts[] = {"mig", "grid", "laptop", "max"};
-constexpr double kMostOff = 0.08;  // of the memory that a card is sold with, drivers show less
+constexpr double kMostOff = 0.08;  // drivers show up to this share less memory than a card is sold with
 
 bool is_word_byte(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; }
 
@@ -19,7 +19,7 @@ bool is_same(std::string_view a, std::string_view lower) {
   return std::ranges::equal(a, lower, [](char x, char y) { return std::tolower(static_cast<unsigned char>(x)) == y; });
 }
 
-// take(word) of each until it says true.
+// Calls take(word) for each word until it returns true, and returns whether it did.
 template <class F>
 bool any_word(std::string_view text, const F& take) {
   while (!text.empty()) {

@@ -8,16 +8,16 @@
 
 namespace rung {
 
-// The narrow types that a card's matrix units multiply; each card multiplies those before its own, too.
+// The narrow types that a card's matrix units multiply; each card also multiplies the types before its own.
 enum class Narrow : uint8_t { f16, bf16, f8 };  // each with those before it
 
-// Rates are the greatest that the vendor publishes, dense, with sums in f32, at the highest clock.
+// The peak rates of a card: the greatest that the vendor publishes, dense, with sums in f32, at the highest clock.
 struct CardPeaks {
   std::string_view name;   // "AMD Instinct MI300X"
-  std::string_view words;  // what a driver's name must have, "a100 80gb pcie": any order, upper or lower case
+  std::string_view words;  // words that a driver's name must have, "a100 80gb pcie": any order, upper or lower case
   double memory_gbps = 0;
-  double narrow_tflops = 0, f32_tflops = 0;   // of products of bf16 and f16, by matrix units; of f32, without them
-  double memory_share = 0, narrow_share = 0;  // of these, what somebody measured; device/gpu/cards.cpp says who
+  double narrow_tflops = 0, f32_tflops = 0;   // of bf16 and f16 products, by matrix units; of f32, without them
+  double memory_share = 0, narrow_share = 0;  // measured shares of these; device/gpu/cards.cpp says by whom
   int units = 0;                              // multiprocessors, compute units; of one die where a driver shows dies
   int memory_gib = 0;
   Narrow narrow = Narrow::bf16;  // the narrowest that its matrix units take
@@ -30,20 +30,20 @@ struct CardPeaks {
 
 std::span<const CardPeaks> all_card_peaks();
 
-// By the name that a driver or a profiler gives a device, such as "NVIDIA H100 80GB HBM3"; null: not in the table.
+// Finds a device by the name that a driver or a profiler gives it, as "NVIDIA H100 80GB HBM3"; null: not in the table.
 const CardPeaks* peaks_of_device(std::string_view name);
-// Peaks of a device that has no name, by its size; null: none has as many units and as much memory, or several do.
+// Finds a nameless device by its size; null: no card has as many units and as much memory, or several do.
 const CardPeaks* peaks_of_size(int64_t units, int64_t memory_bytes);
-// "mi100, mi210, ...", for a message.
+// Returns "mi100, mi210, ...", for a message.
 std::string names_of_cards();
 
 namespace card_table {
 
-// Shares of cards that nobody measured are those of the nearest one that somebody did.
+// A card that nobody measured has the shares of the nearest card that somebody measured.
 inline constexpr double kHopperMemory = 0.875, kHopperNarrow = 0.829;  // an H200
 inline constexpr double kCdnaMemory = 0.81, kCdna3Narrow = 0.60, kCdna4Narrow = 0.64;
 
-// The first row whose words a name has is its card: what has more words comes first.
+// The first row whose words are all in a name is its card: rows with more words come first.
 inline constexpr CardPeaks kRows[] = {
     {"NVIDIA H100 PCIe", "h100 pcie", 2039, 756.5, 51.2, kHopperMemory, kHopperNarrow, 114, 80, Narrow::f8,
      "data sheet: NVIDIA H100 Tensor Core GPU"},

@@ -34,7 +34,7 @@ std::string content(const std::string& path) {
   return text;
 }
 
-// "0-3,8" is 5.
+// Returns the number of processors in a list: 5 for "0-3,8".
 int count_of(const std::string& list) {
   int count = 0;
   for (const std::string& range : split(list, ',')) {
@@ -54,14 +54,14 @@ int allowed_by_mask(const std::string& root) {
   return 0;
 }
 
-// Where a hierarchy that limits processor time can be read: of version 2, or of version 1 with the controller "cpu".
+// A hierarchy of control groups that limits processor time: of version 2, or of version 1 with the controller "cpu".
 struct Hierarchy {
   int version = 0;
   std::string mount;  // without the root, and without the '/' that begins it
   std::string group;  // of this process, below the mount: "" or "/a/b"
 };
 
-// "36 35 98:0 /mounted/group /mount/point rw,noatime - cgroup cgroup rw,cpu,cpuacct"
+// Parses "36 35 98:0 /mounted/group /mount/point rw,noatime - cgroup cgroup rw,cpu,cpuacct".
 std::optional<Hierarchy> hierarchy_of(const std::string& mountinfo_line, std::string& mounted_group) {
   const auto words = split(mountinfo_line, ' ');
   const auto dash = std::find(words.begin(), words.end(), "-");
@@ -73,7 +73,7 @@ std::optional<Hierarchy> hierarchy_of(const std::string& mountinfo_line, std::st
   return hierarchy.version == 0 ? std::nullopt : std::optional(hierarchy);
 }
 
-// "0::/group" of version 2, "4:cpu,cpuacct:/group" of version 1.
+// Returns the group in a line "0::/group" of version 2, "4:cpu,cpuacct:/group" of version 1.
 std::optional<std::string> group_of(const std::string& cgroups, int version) {
   for (const std::string& line : split(cgroups, '\n')) {
     const size_t first = line.find(':'), second = line.find(':', first + 1);
@@ -101,7 +101,7 @@ std::vector<Hierarchy> hierarchies(const std::string& root) {
   return found;
 }
 
-// Infinity where there is no limit, or no such file.
+// Returns a quota in processors, infinity where there is no limit, or no such file.
 double processors_of(const std::string& quota, const std::string& period) {
   const double q = std::strtod(quota.c_str(), nullptr), p = std::strtod(period.c_str(), nullptr);
   return q > 0 && p > 0 ? q / p : std::numeric_limits<double>::infinity();
@@ -137,7 +137,7 @@ Cores read_cores(const std::string& root) {
 const Cores& cores() {
   static const Cores of_this_process = [] {
     Cores cores = read_cores("");
-    cpu_set_t mask;  // of this thread, whom others may have given another one than the process's first
+    cpu_set_t mask;  // of this thread, which may have another mask than the process's first thread
     CPU_ZERO(&mask);
     if (sched_getaffinity(0, sizeof mask, &mask) == 0) cores.allowed = CPU_COUNT(&mask);
     if (cores.allowed == 0) cores.allowed = static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));

@@ -1,8 +1,8 @@
 // Floats of 8 bits, and their conversions; arithmetic happens in f32.
 // SPDX-License-Identifier: Apache-2.0
-// Two formats by four choices: the exponent's bits, and what codes are kept for what is no number. Those of the Open
-// Compute Project (NVIDIA, AMD's CDNA 4): e4m3fn has one NaN of each sign and no infinities, e5m2 is as IEEE 754 has
-// it. Those of AMD's CDNA 3, "fnuz": the code of -0 is the one NaN, there are no infinities, the bias is one more.
+// Formats differ in the exponent's bits and in the codes kept for values that are no numbers. Of the Open Compute
+// Project's (NVIDIA, AMD's CDNA 4), e4m3fn has one NaN of each sign and no infinities, and e5m2 is as in IEEE 754. In
+// those of AMD's CDNA 3, "fnuz", the code of -0 is the one NaN, there are no infinities, and the bias is one more.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -13,8 +13,8 @@ namespace rung {
 
 enum class Float8Codes : uint8_t { finite_and_nan, ieee, one_nan };
 
-// Rounds to nearest even and saturates: what is larger than the largest number, infinities too, becomes that number. A
-// NaN stays one.
+// A float that rounds to nearest even and saturates: a value above the largest number, infinities included, becomes
+// that number. A NaN stays one.
 template <int mantissa_bits, int bias, Float8Codes codes>
 struct Float8 {
   static constexpr uint8_t kMost = codes == Float8Codes::finite_and_nan ? 0x7e
@@ -45,10 +45,10 @@ struct Float8 {
     const float size = std::fabs(value);
     const uint8_t sign = std::signbit(value) ? 0x80 : 0;
     if (size >= value_of(kMost)) return sign | kMost;
-    // In units of its last place, which below the least normal number is that of the least normal one.
+    // Units of the last place; below the least normal number they are that number's units.
     const int exponent = std::max(size == 0 ? 1 - bias : std::ilogb(size), 1 - bias);
     const auto units = static_cast<int>(std::nearbyint(std::ldexp(size, mantissa_bits - exponent)));
-    const int magnitude = ((exponent + bias - 1) << mantissa_bits) + units;  // a carry into the exponent is right
+    const int magnitude = ((exponent + bias - 1) << mantissa_bits) + units;  // a carry into the exponent is correct
     return magnitude == 0 && codes == Float8Codes::one_nan ? 0 : static_cast<uint8_t>(sign | magnitude);
   }
 };

@@ -1,4 +1,4 @@
-// The child counts, as the first thing that it does.
+// The child counts the fork, as the first thing that it does.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/forks.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 std::atomic<uint64_t> forks{0};
 
-// Without memory for the handler, forks go unseen, as they would if nobody had asked.
+// Registers the fork handler. Without memory for it, forks go unseen, as they would if nobody had asked.
 bool watch_forks() {
   return pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); }) == 0;
 }

@@ -1,14 +1,14 @@
-// Where exceptions of libraries end: what leaves a function by a throw becomes its Error.
+// Ends exceptions of libraries: one that would leave a function becomes the function's Error.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "base/status.hpp"
 
 namespace rung {
 
-// The error of the exception that is being handled: call it in a `catch (...)`.
+// Returns the error of the exception that is being handled: call it in a `catch (...)`.
 Error error_of_exception();
 
-// body() is a Status or any other Result.
+// Runs body(), which returns a Status or any other Result.
 template <class Body>
 auto guarded(const Body& body) -> decltype(body()) {
   try {

@@ -12,7 +12,7 @@ uint64_t hash_bytes(const void* data, size_t bytes, uint64_t seed = 0);
 inline uint64_t hash_text(std::string_view text, uint64_t seed = 0) {
   return hash_bytes(text.data(), text.size(), seed);
 }
-// 16 lower-case hexadecimal digits.
+// Returns 16 lower-case hexadecimal digits.
 std::string hex64(uint64_t value);
 
 }  // namespace rung

@@ -1,4 +1,4 @@
-// How long work learns that whoever asked for it wants its end.
+// The callback by which work learns that its caller wants it to end.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
@@ -7,12 +7,12 @@
 
 namespace rung {
 
-// Asked between runs, ops and other steps, from the thread that does the work; empty: nobody wants the end.
+// The working thread asks it between runs, ops and other steps whether to end; empty: nobody wants the end.
 using Interrupted = std::function<bool()>;
 
 inline bool wants_end(const Interrupted& interrupted) { return interrupted && interrupted(); }
 
-// The error of work that has nothing to give when it ends early.
+// Returns the error of work that has no result when it ends early.
 inline Status check_interrupted(const Interrupted& interrupted) {
   if (wants_end(interrupted)) return was_interrupted("interrupted");
   return {};

@@ -77,7 +77,7 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   }
 
   std::vector<Json*> open_;  // stays valid: a container grows only while it is the last one
-  Json* slot_ = nullptr;     // where the value of the last key goes
+  Json* slot_ = nullptr;     // the place for the value of the last key
   size_t values_ = 0;
 };
 
@@ -89,7 +89,7 @@ std::string text_of(const AnyJson& json, int indent) {
 }  // namespace
 
 Result<Json> parse_json(std::string_view text, const std::string& what) {
-  if (size_t at = text.find('\0'); at != text.npos)  // the parser would take it for the end
+  if (size_t at = text.find('\0'); at != text.npos)  // the parser would take it for the text's end
     return fail("'{}': not valid JSON: a zero byte at byte {}", what, at);
   StrictBuilder builder;
   if (!Json::sax_parse(text.begin(), text.end(), &builder)) return fail("'{}': {}", what, builder.error);

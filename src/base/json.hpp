@@ -16,17 +16,17 @@ namespace rung {
 Result<nlohmann::json> parse_json(std::string_view text, const std::string& what);
 Result<nlohmann::json> read_json_file(const std::string& path);
 
-// On one line, or with `indent` blanks a level. The library's own dump() throws at a string that is not UTF-8, such as
-// the name of a file; here each byte of it that is wrong becomes U+FFFD.
+// Writes JSON on one line, or with `indent` blanks a level. The library's own dump() throws at a string that is not
+// UTF-8, such as the name of a file; here each wrong byte becomes U+FFFD.
 std::string dump_json(const nlohmann::json& json, int indent = -1);
 std::string dump_json(const nlohmann::ordered_json& json, int indent = -1);
-// The same of plain text.
+// Does the same to plain text.
 std::string valid_utf8(std::string_view text);
 
-// "an object", "a string", "-3": a short form of a value for error messages.
+// Returns a short form of a value for error messages: "an object", "a string", "-3".
 std::string describe(const nlohmann::json& value);
 
-// For readers of many fields, which throw what the JSON library throws; one catch makes a Status of it all.
+// Unwraps a result for readers of many fields, who throw what the JSON library throws; one catch makes a Status of all.
 template <class T>
 T value_or_throw(Result<T> result) {
   if (!result) throw std::out_of_range(result.error().message);

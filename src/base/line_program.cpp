@@ -1,4 +1,4 @@
-// A socket to its input, a pipe from its output.
+// Writes to a program by a socket, and reads from it by a pipe.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/line_program.hpp"
 
@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kLongestLine = size_t{64} << 20;  // longer is no answer
+constexpr size_t kLongestLine = size_t{64} << 20;  // a longer line is no answer
 
 int milliseconds_until(Clock::time_point end) {
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
@@ -86,7 +86,7 @@ Result<std::string> LineProgram::hear(double seconds) {
   }
 }
 
-// It has closed its output, and may take a moment to end.
+// Says how a program ended that has closed its output, which may take a moment to end.
 std::string LineProgram::how_it_ended() {
   int status = 0;
   pid_t ended = 0;

@@ -1,4 +1,4 @@
-// A program that answers a line with a line: started, asked in turns, and ended with whoever asks.
+// A program that answers a line with a line: started, asked in turns, and ended together with its owner.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <sys/types.h>
@@ -25,9 +25,9 @@ class LineProgram {
         read_(std::move(other.read_)) {}
   LineProgram& operator=(LineProgram&&) = delete;
 
-  // Errors: it has ended, and how.
+  // Sends a line. Errors: the program has ended, and how.
   Status say(std::string_view line);
-  // Its next line, without the line break. Errors: it ended, and how, or it was silent for so long.
+  // Returns its next line, without the line break. Errors: it ended, and how, or it was silent for that long.
   Result<std::string> hear(double seconds);
 
  private:
@@ -35,7 +35,7 @@ class LineProgram {
   std::string how_it_ended();
   pid_t pid_;
   int to_, from_;
-  std::string read_;  // after the last line that was heard
+  std::string read_;  // text after the last line that was heard
 };
 
 }  // namespace rung

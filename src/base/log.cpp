@@ -1,4 +1,4 @@
-// Where the lines of the log go, for the whole process.
+// Keeps the destination of the log's lines, for the whole process.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.hpp"
 

@@ -8,8 +8,8 @@
 
 namespace rung {
 
-// 0 what a person must know, 1 device and totals, 2 per-step time and bytes, a climb's attempts and comparisons, 3
-// passes and verdicts, 4 graph text, 5 kernel choices and addresses.
+// Levels: 0 notices a person must see, 1 device and totals, 2 per-step time and bytes, a climb's attempts and
+// comparisons, 3 passes and verdicts, 4 graph text, 5 kernel choices and addresses.
 using LogSink = std::function<void(int level, std::string_view line)>;
 void set_log_sink(LogSink sink, int level);
 bool log_enabled(int level);

@@ -12,17 +12,17 @@ namespace rung {
 
 class MappedFile {
  public:
-  // Errors: the file is missing, is not a regular file, or cannot be mapped; each names the path and the reason.
+  // Maps a file. Errors: it is missing, no regular file, or cannot be mapped; each names the path and the reason.
   static Result<std::shared_ptr<MappedFile>> open(const std::string& path);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
-  // Copies bytes of the file itself. Another process may cut a file short at any time: then touching the mapping is a
-  // fault of this process, and this an error.
+  // Copies bytes from the file itself. Another process may cut a file short at any time: touching the mapping is then a
+  // fault of this process, whereas this call returns an error.
   Status read(size_t at, void* to, size_t bytes) const;
-  // The whole pages within `part` need not stay in memory; reading them again brings them back.
+  // Lets the system drop the whole pages within `part` from memory; reading them again brings them back.
   void release(std::span<const std::byte> part) const;
   const std::string& path() const { return path_; }
 

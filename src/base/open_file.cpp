@@ -1,4 +1,4 @@
-// Opens first and looks at what was opened: between a look at the path and the opening it could become another file.
+// Opens a file before looking at it: between a look at the path and the opening it could become another file.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/open_file.hpp"
 
@@ -26,7 +26,7 @@ Descriptor::~Descriptor() {
 }
 
 Result<OpenedFile> open_regular_file(const std::string& path) {
-  if (path.find('\0') != std::string::npos)  // the system would end it there, and open another file
+  if (path.find('\0') != std::string::npos)  // the system would end the name there, and open another file
     return bad_file("'{}': no file's name has a NUL in it", path.substr(0, path.find('\0')));
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!file && errno == ENOENT) return bad_file("'{}': no such file", path);

@@ -1,4 +1,4 @@
-// Opening a file that somebody named: what is not a regular file is named for what it is, and never waited for.
+// Opens a file that somebody named. If it is no regular file, the error says what it is, without waiting for it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -31,8 +31,8 @@ struct OpenedFile {
   uint64_t bytes = 0;
 };
 
-// For reading. Errors: a name with a NUL, missing, unreadable, a folder, a FIFO (which is not waited on), a device, a
-// socket.
+// Opens a file for reading. Errors: a name with a NUL, missing, unreadable, a folder, a FIFO (which is not waited on),
+// a device, a socket.
 Result<OpenedFile> open_regular_file(const std::string& path);
 
 }  // namespace rung

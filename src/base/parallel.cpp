@@ -51,9 +51,9 @@ void parallel_for(size_t count, const std::function<void(size_t)>& work) {
   Indices indices(count, work);
   const size_t wanted = std::min({kMostThreads, count, static_cast<size_t>(usable_cores())});
   std::vector<std::thread> others;
-  others.reserve(wanted);  // so that no memory is asked for while threads run
+  others.reserve(wanted);  // no memory is asked for while threads run
   try {
-    const SignalsHeld held;  // from each thread's first instruction on
+    const SignalsHeld held;  // threads start with signals held
     while (others.size() + 1 < wanted) others.emplace_back([&] { indices.take(); });
   } catch (const std::exception&) {  // no more threads available: those that run do all the work
   }

@@ -21,8 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kMostLinks = 40;     // to follow from one path, as the kernel does
-constexpr int kMostNames = 10000;  // to try for a passing name
+constexpr int kMostLinks = 40;     // most links to follow from one path, as in the kernel
+constexpr int kMostNames = 10000;  // most tries for a passing name
 constexpr mode_t kPermissions = 07777;
 
 // A stream's buffer over a descriptor that remembers why it failed.
@@ -60,8 +60,8 @@ class DescriptorBuffer : public std::streambuf {
   std::array<char, 1 << 16> buffer_;
 };
 
-// The path with symbolic links of its last part followed, whether or not there is a file at the end. What a link in
-// /proc stands for is an open file, not a path.
+// Follows symbolic links of the path's last part, whether or not there is a file at the end. A link in /proc stands for
+// an open file, not for a path.
 Result<std::string> follow_links(std::string path) {
   const std::string given = path;
   for (int i = 0; i < kMostLinks && !path.starts_with("/proc/"); ++i) {
@@ -113,7 +113,7 @@ class PendingFiles::File {
     if (!in_place_ && fsync(file_.get()) != 0) return failed("writing failed");
     return {};
   }
-  // Gives it a passing name.
+  // Gives the file a passing name.
   Status name() {
     if (in_place_ || !name_.empty()) return {};
     const std::string unnamed = fmt::format("/proc/self/fd/{}", file_.get());
@@ -141,7 +141,7 @@ class PendingFiles::File {
     in_place_ = old && (!S_ISREG(info.st_mode) || target_.starts_with("/proc/"));
     if (in_place_) return file_ = std::move(old), Status{};
     RUNG_CHECK(make_temporary());
-    // The owner first: a change of it clears bits of the mode.
+    // The owner is set first: changing it clears bits of the mode.
     if (old && fchown(file_.get(), info.st_uid, info.st_gid) != 0 && errno != EPERM) return failed("cannot write");
     if (old && fchmod(file_.get(), info.st_mode & kPermissions) != 0) return failed("cannot write");
     return {};
@@ -157,7 +157,7 @@ class PendingFiles::File {
     return name_.empty() ? failed("cannot write") : Status{};
   }
 
-  std::string path_, target_, name_;  // as given; with links followed; the passing one, if it has one
+  std::string path_, target_, name_;  // as given; with links followed; the passing name, if any
   bool in_place_ = false;
   Descriptor file_;
 };
@@ -179,7 +179,7 @@ Status PendingFiles::add(const std::string& path, std::string_view content) {
   });
 }
 
-// All that can fail for lack of room comes before the first file is replaced.
+// Every step that can fail for lack of room comes before the first file is replaced.
 Status PendingFiles::commit() {
   for (auto& file : files_) RUNG_CHECK(file->name());
   for (auto& file : files_) RUNG_CHECK(file->put_in_place());

@@ -1,4 +1,4 @@
-// Files that appear together, each whole or not at all: what is written has no name until all of it is on storage.
+// Files that appear together, each whole or not at all: a file has no name until all its content is on storage.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
@@ -13,11 +13,11 @@ namespace rung {
 
 using WriteContent = std::function<Status(std::ostream&)>;
 
-// Destroyed without commit(), or ended by any signal before it, it leaves nothing. (Where the file system has no
-// unnamed files, a signal that ends the process leaves a ".rung.*" beside the target.)
+// Destroyed without commit(), or ended by any signal before, it leaves no file. (Where the file system has no unnamed
+// files, a signal that ends the process leaves a ".rung.*" beside the target.)
 //
-// A target keeps its mode, and its owner where this process may give files away; of a symbolic link the file that it
-// points to is the target. What is not a regular file (a device, a FIFO) cannot be replaced and is written at once.
+// A target keeps its mode, and its owner where this process may give files away; a symbolic link's target is the file
+// that it points to. Anything but a regular file (a device, a FIFO) cannot be replaced and is written at once.
 class PendingFiles {
  public:
   PendingFiles();
@@ -25,7 +25,7 @@ class PendingFiles {
   PendingFiles(const PendingFiles&) = delete;
   PendingFiles& operator=(const PendingFiles&) = delete;
 
-  // On storage when this returns. Errors: an unwritable file or folder, a full disk, what `write` fails with.
+  // Writes one file onto storage. Errors: an unwritable file or folder, a full disk, an error of `write`.
   Status add(const std::string& path, const WriteContent& write);
   Status add(const std::string& path, std::string_view content);
   // Puts the files in place, in the order in which they were added.

@@ -1,4 +1,4 @@
-// Spawning, reading until the end or the deadline, and the cause of the end.
+// Spawns a program, reads until the end or the deadline, and finds the cause of the end.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/program.hpp"
 
@@ -23,7 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// All that comes from `from` until its other end closes; false: the time came first, or more than is read.
+// Reads from `from` until its other end closes; false: the deadline came first, or there is too much to read.
 bool read_until(int from, Clock::time_point end, std::string& text) {
   std::array<char, 4096> bytes{};
   while (true) {
@@ -72,7 +72,7 @@ Result<pid_t> start_program(const std::string& path, const std::vector<std::stri
 
 namespace {
 
-// `heard`: the stream that is kept, an output or the errors.
+// Runs a program and keeps the stream `heard`, its output or its errors.
 Result<Ended> run(const std::string& path, const std::vector<std::string>& arguments, double seconds,
                   std::string Ended::*heard) {
   auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));

@@ -1,4 +1,4 @@
-// Programs in processes of their own: started with chosen streams, or run to their end for what they say.
+// Programs in processes of their own: started with chosen streams, or run to their end for their output.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <sys/types.h>
@@ -12,26 +12,26 @@ namespace rung {
 
 inline constexpr const char* kThisProgram = "/proc/self/exe";
 
-// Descriptors that become the child's standard streams; -1: it shares this process's.
+// Descriptors that become the child's standard streams; -1: the child shares this process's.
 struct ChildStreams {
   int in = -1, out = -1, err = -1;
 };
 
-// Errors: no such program, no process available. Whoever starts it waits for it.
+// Starts a program, for which the caller waits. Errors: no such program, no process available.
 Result<pid_t> start_program(const std::string& path, const std::vector<std::string>& arguments,
                             const ChildStreams& streams);
 
 struct Ended {
   int exit_code = -1;  // -1: a signal ended it, or it was still running
   std::string how;     // "exited with 1", "ended by a signal: Killed", "not done after 3 s"
-  std::string errors;  // what it wrote to standard error
-  std::string output;  // and to standard output
+  std::string errors;  // its standard error
+  std::string output;  // its standard output
 };
 
-// With no input and its standard output thrown away; one that is not done after `seconds` is killed.
+// Runs a program without input, throws its standard output away, and kills it if it is not done after `seconds`.
 Result<Ended> run_program(const std::string& path, const std::vector<std::string>& arguments, double seconds);
 
-// The same with its standard output kept and its errors thrown away; one that says more than kMaxTextBytes is killed.
+// Does the same, but keeps standard output and throws errors away; kills a program that prints over kMaxTextBytes.
 Result<Ended> ask_program(const std::string& path, const std::vector<std::string>& arguments, double seconds);
 
 }  // namespace rung

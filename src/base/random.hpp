@@ -14,12 +14,12 @@ inline uint64_t random_bits(uint64_t seed, uint64_t index) {
   return z ^ (z >> 31);
 }
 
-// Uniform in [0, 1), 24 bits.
+// Returns a uniform value in [0, 1), of 24 bits.
 inline float random_uniform(uint64_t seed, uint64_t index) {
   return static_cast<float>(random_bits(seed, index) >> 40) * 0x1.0p-24f;
 }
 
-// Standard normal by Box-Muller.
+// Returns a standard normal value, by Box-Muller.
 inline float random_normal(uint64_t seed, uint64_t index) {
   uint64_t bits = random_bits(seed, index);
   float u = (static_cast<float>(bits >> 40) + 1.0f) * 0x1.0p-24f;
@@ -27,7 +27,7 @@ inline float random_normal(uint64_t seed, uint64_t index) {
   return std::sqrt(-2.0f * std::log(u)) * std::cos(6.2831853f * v);
 }
 
-// Close to standard normal: the sum of four uniforms, |x| below 3.47. Without log and cos, for filling whole models.
+// Returns a nearly normal value without log and cos, to fill whole models: the sum of four uniforms, |x| below 3.47.
 inline float random_normal_fast(uint64_t seed, uint64_t index) {
   uint64_t bits = random_bits(seed, index);
   auto sum = static_cast<int32_t>((bits & 0xffffu) + (bits >> 16 & 0xffffu) + (bits >> 32 & 0xffffu) + (bits >> 48));

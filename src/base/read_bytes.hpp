@@ -1,4 +1,4 @@
-// Reading bytes of something that is not in memory.
+// Reads bytes of an object that is not in memory.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace rung {
 
-// Copies bytes from `at` on. Errors say why they could not be had.
+// Copies bytes from `at` on. Errors say why they could not be read.
 using ReadBytes = std::function<Status(size_t at, void* to, size_t bytes)>;
 
 }  // namespace rung

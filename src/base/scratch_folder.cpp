@@ -1,4 +1,4 @@
-// Made with a name that nothing has, removed with what it holds.
+// Makes a folder with an unused name, and removes it with its content.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/scratch_folder.hpp"
 

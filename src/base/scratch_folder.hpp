@@ -1,4 +1,4 @@
-// A new folder for files that nobody keeps: gone, with all in it, when its owner is.
+// A new folder for temporary files: it goes, with all its content, when its owner does.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -10,7 +10,7 @@ namespace rung {
 
 class ScratchFolder {
  public:
-  // In the system's folder for such files (TMPDIR). Errors: it cannot be written.
+  // Makes a folder in the system's folder for temporary files (TMPDIR). Errors: it cannot be written.
   static Result<ScratchFolder> create();
   ~ScratchFolder();
   ScratchFolder(ScratchFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}

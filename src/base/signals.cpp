@@ -1,4 +1,4 @@
-// The thread's signal mask, changed by the outermost holder alone.
+// Changes the thread's signal mask, in the outermost holder alone.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/signals.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 
 thread_local int t_holders = 0;
 
-// Faults of the thread itself: held back, they would end the process without its handler.
+// Returns all signals but faults of the thread itself: held back, they would end the process without its handler.
 sigset_t all_but_faults() {
   sigset_t set;
   sigfillset(&set);

@@ -1,13 +1,13 @@
-// Threads that handle no signals: those that rung starts, and a caller's while a library's machine code runs on it.
+// Threads that handle no signals: rung's own, and a caller's while a library's machine code runs on it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <csignal>
 
 namespace rung {
 
-// While it lives, the thread that made it handles no signal but those of its own faults (SIGSEGV and the like): signals
-// wait, or another thread handles them. Threads and programs started meanwhile begin like that and stay so. One inside
-// another costs no system call. It ends on the thread that made it.
+// While an object lives, the thread that made it handles no signals but its own faults (SIGSEGV and the like): signals
+// wait, or another thread handles them. Threads and programs started meanwhile begin like that and stay so. A nested
+// object costs no system call. It must end on the thread that made it.
 class SignalsHeld {
  public:
   SignalsHeld();

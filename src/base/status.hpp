@@ -1,4 +1,4 @@
-// Status and Result: how every user mistake travels; an Error says what was got and what was wanted, in one line.
+// Status and Result, which carry every user mistake; an Error says what was got and what was wanted, in one line.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <fmt/format.h>
@@ -16,16 +16,16 @@ namespace rung {
 // everything else is 1.
 enum class ErrorKind : uint8_t {
   failed,        // the work failed, for none of the reasons below
-  usage,         // a call or a command line that cannot be meant
+  usage,         // an invalid call or command line
   file,          // missing, unreadable, damaged, not supported, or not writable
   mismatch,      // a name, dtype, shape, layout, device or value other than the model's or the plan's
-  memory,        // not enough of it, on the host or on a device
+  memory,        // not enough memory, on the host or on a device
   device,        // there is no such device, no driver for it, or no kernels for it in this build
-  device_fault,  // an accelerator failed under its work, and does no more for this process
-  interrupted,   // whoever asked for the work asked for its end
+  device_fault,  // an accelerator failed while working, and does no more for this process
+  interrupted,   // the caller asked for the end
 };
 
-// The words for them, in the order of the kinds: what --json says.
+// The words for the kinds, in their order, as --json prints them.
 inline constexpr std::array<std::string_view, 8> kErrorKindWords{"failed", "usage",  "file",         "mismatch",
                                                                  "memory", "device", "device_fault", "interrupted"};
 constexpr std::string_view name_of(ErrorKind kind) { return kErrorKindWords[static_cast<size_t>(kind)]; }
@@ -45,7 +45,7 @@ tl::unexpected<Error> fail(fmt::format_string<Args...> format, Args&&... args) {
   return tl::unexpected<Error>(Error{fmt::format(format, std::forward<Args>(args)...)});
 }
 
-// The same for each of the other kinds.
+// Make an error of each of the other kinds.
 #define RUNG_ERROR_OF(function, kind)                                                                       \
   template <class... Args>                                                                                  \
   tl::unexpected<Error> function(fmt::format_string<Args...> format, Args&&... args) {                      \
@@ -60,22 +60,22 @@ RUNG_ERROR_OF(device_fault, device_fault)
 RUNG_ERROR_OF(was_interrupted, interrupted)
 #undef RUNG_ERROR_OF
 
-// An inner error with words before it, and its kind: fail_in(error, "'{}': array '{}'", path, name).
+// Makes an error of the inner one's kind, with words before it: fail_in(error, "'{}': array '{}'", path, name).
 template <class... Args>
 tl::unexpected<Error> fail_in(const Error& error, fmt::format_string<Args...> format, Args&&... args) {
   std::string where = fmt::format(format, std::forward<Args>(args)...);
   return tl::unexpected<Error>(Error{std::move(where) + ": " + error.message, error.kind});
 }
 
-// For whoever knows what the parts below it do not, such as that the text they read is a file's: an error of theirs
-// that is of no kind yet becomes one of `kind`.
+// Gives an error of no kind yet (ErrorKind::failed) the kind `kind`: a caller may know what the parts below it do not,
+// such as that the text they read is a file's.
 template <class Any>
 Any errors_of(ErrorKind kind, Any result) {
   if (!result && result.error().kind == ErrorKind::failed) result.error().kind = kind;
   return result;
 }
 
-// Is this an error after which nothing more can be run here?
+// Returns whether the error leaves the device unable to run anything more in this process.
 template <class T>
 bool device_failed(const Result<T>& result) {
   return !result && result.error().kind == ErrorKind::device_fault;
@@ -86,14 +86,14 @@ bool device_failed(const Result<T>& result) {
 #define RUNG_CONCAT_(a, b) a##b
 #define RUNG_CONCAT(a, b) RUNG_CONCAT_(a, b)
 
-// RUNG_TRY(auto x, f()) : x = *f(), or return f's error from here.
+// RUNG_TRY(auto x, f()) sets x = *f(), or returns f's error from here.
 #define RUNG_TRY(target, expression) RUNG_TRY_(target, expression, RUNG_CONCAT(rung_try_, __LINE__))
 #define RUNG_TRY_(target, expression, result)                                   \
   auto result = (expression);                                                   \
   if (!result) return tl::unexpected<::rung::Error>(std::move(result).error()); \
   target = std::move(*result)
 
-// RUNG_CHECK(f()) : return f's error from here, if any.
+// RUNG_CHECK(f()) returns f's error from here, if any.
 #define RUNG_CHECK(expression)                                               \
   do {                                                                       \
     if (auto rung_checked = (expression); !rung_checked)                     \

@@ -11,7 +11,7 @@ class StreamedHash {
  public:
   StreamedHash();
   void add(const void* data, size_t bytes);
-  uint64_t value() const;  // what hash_bytes() gives for all of them in a row
+  uint64_t value() const;  // equals hash_bytes() of all bytes in a row
 
  private:
   std::shared_ptr<void> state_;

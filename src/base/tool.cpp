@@ -25,8 +25,8 @@ bool is_program(const fs::path& path) {
   return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
 }
 
-// The folder of the shared object that this code was loaded from. A program's own name may be one that PATH was
-// searched for.
+// Returns the folder of the shared object that this code was loaded from. A program's own name may have been searched
+// for in PATH.
 fs::path own_folder() {
   Dl_info info{};
   std::error_code error;

@@ -8,7 +8,7 @@ namespace rung {
 
 struct Verdict {
   bool yes = false;
-  std::string reason;  // why not; for a yes, optionally why
+  std::string reason;  // why not; optionally why, if yes
   explicit operator bool() const { return yes; }
 };
 

@@ -1,4 +1,4 @@
-// The release that this tree is; part of plans' and databases' keys.
+// The release of this tree, which is part of plans' and databases' keys.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string_view>

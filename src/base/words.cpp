@@ -10,7 +10,7 @@
 namespace rung::words {
 namespace {
 
-// "1.23e-7": no leading zero or plus in the exponent, which fmt would write as "1.23e-07".
+// Returns "1.23e-7": no leading zero or plus in the exponent, which fmt would write as "1.23e-07".
 std::string short_exponent(double value, int decimals) {
   std::string text = fmt::format("{:.{}e}", value, decimals);
   size_t e = text.find('e');
@@ -37,7 +37,7 @@ std::string fixed(double value, int decimals) {
 std::string significant(double value, int digits) {
   if (!std::isfinite(value)) return std::string(kNone);
   if (value == 0) return "0";
-  // Rounding first: 9.996 has three digits as 10.0, not as 10.00.
+  // The value is rounded first: 9.996 has three digits as 10.0, not as 10.00.
   double rounded = std::stod(fmt::format("{:.{}e}", value, digits - 1));
   int m = magnitude(rounded);
   if (m < -4 || m >= 7) return short_exponent(value, digits - 1);

@@ -1,4 +1,4 @@
-// rung advise: what in a profiler's trace holds latency back, and what each remedy can bring at most.
+// rung advise: finds in a profiler's trace what holds latency back, and what each remedy can bring at most.
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
@@ -18,7 +18,7 @@ struct AdviseFlags {
   bool json = false;
 };
 
-// Empty: as the trace says. Errors (usage): a card that is not in the table.
+// Returns the card's name; empty: the trace tells it. Errors (usage): a card that is not in the table.
 Result<std::string> card_of(const std::string& gpu) {
   if (gpu.empty()) return gpu;
   if (const CardPeaks* card = peaks_of_device(gpu)) return std::string(card->name);

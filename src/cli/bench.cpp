@@ -31,8 +31,8 @@ struct BenchFlags {
   std::string wait_quiet;
 };
 
-// "go 300" -> {"runs":..,"median_ms":..,"times_ms":[..]} or "median_instructions", "times_instructions"; so that
-// another process can alternate contestants.
+// Answers "go 300" with {"runs":..,"median_ms":..,"times_ms":[..]} or "median_instructions", "times_instructions", so
+// that another process can alternate contestants.
 Status serve_blocks(Session& session) {
   std::string word;
   double milliseconds = 0;
@@ -97,7 +97,7 @@ std::pair<CLI::App*, Run> bench_command(CLI::App& app) {
   add(*command, "runs", options->runs).within(1, tasks::kMostRuns).shows_default();
   add(*command, "rate", options->rate).within(tasks::kLeastRate, tasks::kMostRate);
   add_wait_quiet(*command, options->wait_quiet);
-  add(*command, "blocks", options->blocks).excludes_json();  // it prints many objects
+  add(*command, "blocks", options->blocks).excludes_json();  // blocks prints many objects
   add(*command, "recipe", options->recipe).described("measure this recipe's plan");
   return {command, [options] {
             std::vector<std::string> recipe;

@@ -1,4 +1,4 @@
-// Reads a number and its unit.
+// Reads a number with its unit.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/budget.hpp"
 

@@ -8,9 +8,9 @@
 
 namespace rung::cli {
 
-// Seconds of "60s", "5m", "1500ms" or "60". Errors (usage), which name the flag: no time.
+// Returns the seconds of "60s", "5m", "1500ms" or "60". Errors (usage) name the flag: the text is no time.
 Result<double> parse_time(std::string_view flag, const std::string& text);
-// The same of --budget. Errors (usage): less than a command needs, too.
+// Does the same for --budget. Errors (usage): also less than a command needs.
 Result<double> parse_budget(const std::string& text);
 
 }  // namespace rung::cli

@@ -23,7 +23,7 @@ struct BuildFlags {
   bool retune = false;
 };
 
-// One for each plan; the only recipe is that of all.
+// Makes one task for each plan; a single recipe holds for all plans.
 Result<std::vector<tasks::BuildTask>> build_tasks(const BuildFlags& options) {
   RUNG_TRY(auto models, options_of_each_plan(options.common));
   const auto& files = options.recipes;

@@ -1,4 +1,4 @@
-// rung climb: from a model to a verified, faster plan, with its report.
+// rung climb: makes a verified, faster plan of a model, with its report.
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
@@ -33,7 +33,7 @@ struct ClimbFlags {
   std::vector<std::string> skip;
 };
 
-// An unwritable folder is found before the work, not after it.
+// Finds an unwritable folder before the work, not after it.
 Status check_writable(const std::string& directory) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
@@ -41,7 +41,7 @@ Status check_writable(const std::string& directory) {
   return PendingFiles().add(directory + "/.rung-probe", "x");  // never put in place
 }
 
-// One for each plan, without a budget so far.
+// Makes one task for each plan, without a budget so far.
 Result<std::vector<tasks::ClimbTask>> climb_tasks(const ClimbFlags& options) {
   RUNG_TRY(auto models, options_of_each_plan(options.common));
   std::vector<tasks::ClimbTask> all;
@@ -51,7 +51,7 @@ Result<std::vector<tasks::ClimbTask>> climb_tasks(const ClimbFlags& options) {
   return all;
 }
 
-// Runs the recipe that the climb was at when the device failed.
+// Looks for the op with the recipe that the climb was running when the device failed.
 Status with_op_of_climb(Status status, const ClimbFlags& options, const OpenOptions& model,
                         const std::optional<Recipe>& suspect) {
   if (!suspect) return status;
@@ -70,9 +70,9 @@ Status with_op_of_climb(Status status, const ClimbFlags& options, const OpenOpti
   return status;
 }
 
-using SpentSeconds = std::function<double()>;  // since the command began, of its budget
+using SpentSeconds = std::function<double()>;  // seconds of the budget spent since the command began
 
-// Climbs within `budget_s` of the command's time, of which some is spent already.
+// Climbs within `budget_s` of the command's time, some of which is spent already.
 Result<ClimbOutcome> run_task(tasks::ClimbTask task, const Opened& opened, const ClimbFlags& options) {
   std::optional<Recipe> suspect;
   task.device_failed = [&](const Recipe& recipe) { suspect = recipe; };
@@ -100,7 +100,7 @@ Status climb_one(tasks::ClimbTask task, const Opened& opened, const ClimbFlags& 
   return {};
 }
 
-// Shapes that tell a plan from the others, as the name of a folder.
+// Returns the shapes that distinguish a plan from the others, as the name of a folder.
 std::string folder_of(const tasks::ClimbTask& task, const tasks::ClimbTask& other) {
   Shapes own;
   for (const auto& [name, shape] : task.model.shapes)
@@ -111,7 +111,7 @@ std::string folder_of(const tasks::ClimbTask& task, const tasks::ClimbTask& othe
   return folder;
 }
 
-// Each climb has an equal share of the budget, and what those before it left of theirs.
+// Gives each climb an equal share of the budget, and what earlier climbs left of theirs.
 Result<std::vector<tasks::ClimbOfSet>> climb_each(const std::vector<tasks::ClimbTask>& tasks,
                                                   const std::vector<Opened>& opened, const ClimbFlags& options,
                                                   const SpentSeconds& spent_s) {

@@ -1,4 +1,4 @@
-// One command of the tool: its words for CLI11 and what it does.
+// The commands of the tool: each has its words for CLI11 and its work.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
@@ -12,7 +12,7 @@ namespace rung::cli {
 
 using Run = std::function<Status()>;
 
-// Each declares its options on a new subcommand of `app` and returns what to do when it is chosen. One file each.
+// Each declares its options on a new subcommand of `app` and returns the function to run when chosen. One file each.
 std::pair<CLI::App*, Run> climb_command(CLI::App& app);
 std::pair<CLI::App*, Run> run_command(CLI::App& app);
 std::pair<CLI::App*, Run> bench_command(CLI::App& app);
@@ -31,7 +31,7 @@ std::pair<CLI::App*, Run> advise_command(CLI::App& app);
 std::pair<CLI::App*, Run> env_command(CLI::App& app);
 std::pair<CLI::App*, Run> tune_command(CLI::App& app);
 std::pair<CLI::App*, Run> tune_worker_command(CLI::App& app);
-// A subcommand of tune.
+// Declares a subcommand of tune.
 std::pair<CLI::App*, Run> tune_lint_command(CLI::App& tune);
 
 }  // namespace rung::cli

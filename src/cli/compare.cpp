@@ -22,7 +22,7 @@ struct CompareFlags {
   bool same_outputs = false;
 };
 
-// The share that "3%" is.
+// Returns the share that a text such as "3%" means.
 Result<double> parse_percent(const std::string& text) {
   double value = 0;
   auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);

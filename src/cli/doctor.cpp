@@ -1,4 +1,4 @@
-// rung doctor: what in a machine's settings and environment costs latency. It changes nothing.
+// rung doctor: finds settings of a machine and its environment that cost latency. It changes nothing.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/ranges.h>
 
@@ -20,7 +20,7 @@ struct DoctorFlags {
   bool json = false;
 };
 
-// A value comes from outside: what a terminal would obey is not passed on.
+// Replaces control characters: a value comes from outside, and a terminal would obey them.
 std::string shown(std::string text) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
@@ -54,7 +54,7 @@ void print_diagnosis(const doctor::Diagnosis& diagnosis) {
 
 std::string listed(const std::vector<std::string_view>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
 
-// A text tells a part of a machine: of what it is, and what stays open.
+// Prints which forms of text told of the machine, and which checks stay open, as a text tells only a part.
 void print_telling(const std::vector<std::string_view>& forms, const doctor::Diagnosis& diagnosis) {
   fmt::print("Told by {}.", listed(forms));
   if (!diagnosis.unknown.empty())

@@ -1,4 +1,4 @@
-// rung env: the settings worth trying for latency, for a stack on a GPU.
+// rung env: lists the settings worth trying for latency, for a stack on a GPU.
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-// rung explain: why each pass did or did not apply, and why each kernel was or was not eligible; loads no weight.
+// rung explain: tells why each pass applied or not, and why each kernel was eligible or not; loads no weight.
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 

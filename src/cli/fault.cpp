@@ -9,7 +9,7 @@
 namespace rung::cli {
 namespace {
 
-constexpr double kSearchSeconds = 300;  // reading and building the largest models takes one of them
+constexpr double kSearchSeconds = 300;  // reading and building the largest models takes a part of them
 
 std::string search(const std::vector<std::string>& arguments) {
   auto ended = run_program(kThisProgram, arguments, kSearchSeconds);

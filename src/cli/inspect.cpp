@@ -1,4 +1,4 @@
-// rung inspect: what a model or plan is made of; loads no weight.
+// rung inspect: shows the parts of a model or plan; loads no weight.
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
 #include <nlohmann/json.hpp>
@@ -89,7 +89,7 @@ Json describe(const Plan& plan) {
           {"recipe", to_json(plan.recipe)}};
 }
 
-// Describes the selected plan, or all plans where the options select none.
+// Describes the selected plan, or all plans if the options select none.
 Json describe(const PlanSet& plans, const Plan* selected) {
   if (selected) return describe(*selected);
   Json json{{"model", plans.first().model},

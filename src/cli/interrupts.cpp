@@ -23,7 +23,7 @@ std::atomic<int> g_interrupted{0};  // the signal
 std::atomic<bool> g_awaited{false}, g_json{false};
 static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);  // for the handler
 
-// As if nothing had caught it.
+// Ends the process by the signal's default action.
 void end_by(int signal) {
   struct sigaction action {};
   action.sa_handler = SIG_DFL;
@@ -35,12 +35,12 @@ void end_by(int signal) {
   raise(signal);
 }
 
-// Buffered streams are no handler's to use. What cannot be written is lost: the process ends all the same.
+// Writes without buffered streams, which a handler may not use. If it fails, the text is lost: the process ends anyway.
 void say(int descriptor, std::string_view text) {
   if (write(descriptor, text.data(), text.size()) < 0) return;
 }
 
-// No library's code is interrupted: threads that run any hold their signals (base/signals.hpp).
+// The handler interrupts no library's code: threads that run any hold their signals (base/signals.hpp).
 void on_interrupt(int signal) {
   const bool first = g_interrupted.exchange(signal) == 0;
   if (first && g_awaited) return;
@@ -73,7 +73,7 @@ bool interrupted() { return g_interrupted != 0; }
 void end_if_interrupted() {
   const int signal = g_interrupted;
   if (signal == 0) return;
-  std::fflush(stdout);  // what was done by then
+  std::fflush(stdout);  // prints what was done by then
   end_by(signal);
 }
 

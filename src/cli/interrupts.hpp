@@ -4,13 +4,12 @@
 
 namespace rung::cli {
 
-// From now on SIGINT, SIGTERM and SIGHUP end the process by that signal, as whoever started the tool expects of it,
-// after the line that every error has, and, where `json` is asked for, the object. One that the tool was started to
-// ignore (nohup) stays ignored.
+// Makes SIGINT, SIGTERM and SIGHUP end the process by that signal, as the tool's caller expects, after the error's line
+// and, under `json`, the error's object. A signal that the tool was started to ignore (nohup) stays ignored.
 void catch_interrupts(bool json);
 
-// For a command that gives what it has by then: while it lives, the first of these signals only sets what interrupted()
-// says, and a second one ends the process.
+// Serves a command that can return early with a part of its result: while the object lives, the first of these signals
+// only makes interrupted() true, and a second one ends the process.
 class InterruptsAwaited {
  public:
   InterruptsAwaited();
@@ -19,7 +18,7 @@ class InterruptsAwaited {
   InterruptsAwaited& operator=(const InterruptsAwaited&) = delete;
 };
 bool interrupted();
-// Where a signal came while it was awaited: ends the process by it.
+// Ends the process by the signal that came while it was awaited, if any.
 void end_if_interrupted();
 
 }  // namespace rung::cli

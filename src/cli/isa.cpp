@@ -1,4 +1,4 @@
-// rung isa: what AMD machine code says without being run, and whether that fails a check.
+// rung isa: reads AMD machine code without running it, and says whether it fails a check.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -28,7 +28,7 @@ Json widths(const amdgpu::Widths& widths) {
   return json;
 }
 
-// "16x16x16" of v_mfma_f32_16x16x16_bf16; a suffix counts blocks: "4x4x4_16b" has sixteen.
+// Counts by shape: "16x16x16" of v_mfma_f32_16x16x16_bf16; a suffix counts blocks: "4x4x4_16b" has sixteen.
 Json by_shape(const std::map<std::string, uint32_t>& by_name) {
   static const std::regex shape("[0-9]+x[0-9]+x[0-9]+(_[0-9]+b)?");
   std::map<std::string, uint32_t> shapes;

@@ -1,4 +1,4 @@
-// Kernels of a file, or of the files of a folder.
+// Reads the kernels of a file, or of the files of a folder.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/machine_code.hpp"
 
@@ -42,7 +42,7 @@ Result<std::vector<fs::path>> files_of(const std::string& folder) {
   return files;
 }
 
-// Bytes of LDS that Triton's NAME.json says a launch of NAME adds.
+// Returns the bytes of LDS that launches of NAME add, according to Triton's NAME.json.
 uint32_t shared_bytes_beside(const fs::path& path) {
   const auto file = MappedFile::open(fs::path(path).replace_extension(".json").string());
   if (!file) return 0;

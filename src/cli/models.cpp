@@ -1,4 +1,4 @@
-// Flags as values.
+// Converts flags to values.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/models.hpp"
 
@@ -10,7 +10,7 @@
 namespace rung::cli {
 namespace {
 
-// "input_ids=1,128"
+// Parses "input_ids=1,128".
 Result<std::pair<std::string, Shape>> parse_shape(const std::string& text) {
   size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) return wrong_usage("--shape: got '{}', wanted NAME=1,128", text);

@@ -9,14 +9,14 @@ namespace rung::cli {
 
 using Inputs = NamedTensors;
 
-// Errors: shapes that cannot be read, an input with two shapes (usage), a file of inputs that cannot.
+// Makes the options for opening a model. Errors: unreadable shapes, an input with two (usage), an unreadable file.
 Result<OpenOptions> model_options(const CommonOptions& options);
-// The same for a command that makes several plans: one for each shape that a repeated input is given, in order; an
-// input that is given one shape has it in every plan. Errors (usage): inputs that are repeated, and not equally often.
+// Does the same for a command that makes several plans: one for each shape that a repeated input is given, in order; an
+// input given one shape has it in every plan. Errors (usage): inputs repeated, and not equally often.
 Result<std::vector<OpenOptions>> options_of_each_plan(const CommonOptions& options);
-// The arrays of a .npz file, whose headers are read now; none where `file` is empty.
+// Returns the arrays of a .npz file, whose headers are read now; none if `file` is empty.
 Result<GivenArrays> arrays_in(const std::string& file);
-// The recipe in a file; none where that is empty.
+// Returns the recipe in a file; none if `file` is empty.
 Result<std::optional<Recipe>> recipe_in(const std::string& file);
 
 }  // namespace rung::cli

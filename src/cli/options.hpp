@@ -23,15 +23,15 @@ struct OptionRow {
 };
 
 std::span<const OptionRow> option_table();
-const OptionRow& option_row(std::string_view flag);  // asserts that it is in the table
+const OptionRow& option_row(std::string_view flag);  // asserts that the table has it
 
-// An option of a command, and what else CLI11 may be told of it; each returns the option itself.
+// An option of a command, with the further settings that CLI11 takes; each returns the option itself.
 class Option {
  public:
   explicit Option(CLI::Option* option) : option_(option) {}
   Option required() const;
-  Option described(std::string text) const;  // other words than the table's
-  Option takes(std::string value) const;     // another word for its value: "FILE" where the table says "DIR"
+  Option described(std::string text) const;  // replaces the table's words
+  Option takes(std::string value) const;     // replaces the word for its value: "FILE" where the table says "DIR"
   Option shows_default() const;              // in --help
   Option splits_at(char delimiter) const;
   Option within(int least, int most) const;
@@ -47,13 +47,13 @@ class Option {
 };
 
 CLI::App* add_command(CLI::App& app, std::string name, std::string description);
-// A file, by its place on the command line.
+// Adds a file, given by its place on the command line.
 Option add_file(CLI::App& app, std::string& target, std::string meaning, std::string name = "FILE");
 void hide(CLI::App& command);             // from --help
-bool is_chosen(const CLI::App& command);  // once the command line was parsed
+bool is_chosen(const CLI::App& command);  // valid after parsing
 
 // Adds the row of that flag to a command, bound to `target`. A list takes one value each time that the option is given,
-// as it stands: CLI11's own lists would take "[a, b]" for two values, "[MASK]" for "MASK" and "{}" for none.
+// unchanged: CLI11's own lists would take "[a, b]" for two values, "[MASK]" for "MASK" and "{}" for none.
 Option add(CLI::App& app, std::string_view flag, bool& target);
 Option add(CLI::App& app, std::string_view flag, int& target);
 Option add(CLI::App& app, std::string_view flag, double& target);
@@ -62,7 +62,7 @@ Option add(CLI::App& app, std::string_view flag, std::vector<std::string>& targe
 Option add(CLI::App& app, std::string_view flag, std::optional<int64_t>& target);
 Option add(CLI::App& app, std::string_view flag, std::optional<uint64_t>& target);
 
-// The table as Markdown, for docs/options.md.
+// Returns the table as Markdown, for docs/options.md.
 std::string options_markdown();
 
 // Options that most commands share.
@@ -75,9 +75,9 @@ struct CommonOptions {
   bool json = false, drop_head = false;
 };
 void add_common(CLI::App& app, CommonOptions& options);
-// Those that say what the model is, and not where it runs.
+// Adds the options that say which model it is, not where it runs.
 void add_model(CLI::App& app, CommonOptions& options);
-// The options of add_common(), for a command whose models are places on its own command line.
+// Adds the options of add_common() for a command whose models are places on its own command line.
 void add_common_options(CLI::App& app, CommonOptions& options);
 
 }  // namespace rung::cli

@@ -1,4 +1,4 @@
-// rung options: the table of all options, as Markdown or JSON.
+// rung options: prints the table of all options, as Markdown or JSON.
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 

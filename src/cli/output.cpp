@@ -1,4 +1,4 @@
-// Results and errors on the standard streams.
+// Writes results and errors to the standard streams.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output.hpp"
 

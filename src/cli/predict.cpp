@@ -1,4 +1,4 @@
-// rung predict: what a model may take on GPUs that are not there.
+// rung predict: estimates how long a model may take on GPUs that are not there.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// rung profile: where the time of a plan goes, launch by launch, against the floor.
+// rung profile: shows where the time of a plan goes, launch by launch, against the floor.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -34,7 +34,7 @@ void print_ops(const Profile& profile) {
   }
 }
 
-// On an emulator: there are no rates and no floors without time.
+// Prints the profile of an emulator, which has no time: it has no rates and no floors.
 void print_counted(const tasks::Profiled& profiled) {
   std::vector<OpTime> ops = profiled.profile.ops;
   std::stable_sort(ops.begin(), ops.end(), [](const auto& a, const auto& b) { return a.us > b.us; });

@@ -1,4 +1,4 @@
-// Waits by the rule of what disturbs a measurement.
+// Waits by the rule for disturbed measurements.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/quiet.hpp"
 

@@ -1,4 +1,4 @@
-// --wait-quiet: measuring begins once the machine is quiet.
+// --wait-quiet: begins measuring once the machine is quiet.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace rung::cli {
 
-// The option, for commands that measure.
+// Adds the option, for commands that measure.
 Option add_wait_quiet(CLI::App& command, std::string& target);
 
-// Waits as long as the option's text says at most, and says on the log which it was: quiet, or over. Empty: nothing is
-// waited for. Seconds waited. Errors (usage): no time.
+// Waits at most as long as the option's text says, not at all if it is empty, and logs whether the machine became quiet
+// or the time ran out. Returns the seconds waited. Errors (usage): the text is no time.
 Result<double> wait_quiet(const std::string& text);
 
 }  // namespace rung::cli

@@ -60,7 +60,7 @@ double cosine(const Tensor& a, const Tensor& b) {
   return dot / std::sqrt(std::max(xx * yy, 1e-30));
 }
 
-// Cosines of every pair of sentence embeddings; null if the model gives none.
+// Returns the cosines of every pair of sentence embeddings; null if the model gives none.
 Json similarity(const std::vector<Outputs>& all) {
   std::vector<const Tensor*> embeddings;
   for (const Outputs& outputs : all)
@@ -92,7 +92,7 @@ void print_outputs(const RunFlags& options, const std::vector<Outputs>& all, con
   fmt::print("\n");
 }
 
-// One output file for all runs: with several texts, arrays get the text's number as suffix.
+// Writes one output file for all runs: with several texts, arrays get the text's number as suffix.
 Status write_outputs(const std::string& path, const std::vector<Outputs>& all) {
   NamedTensors arrays;
   for (size_t i = 0; i < all.size(); ++i)
@@ -100,7 +100,7 @@ Status write_outputs(const std::string& path, const std::vector<Outputs>& all) {
   return write_npz(path, arrays);
 }
 
-// One set for every text, with the inputs that it does not give; or the given ones.
+// Makes one set of inputs for every text, with the given inputs added; without texts, the given ones alone.
 Result<std::vector<TextInputs>> sets_of_inputs(const RunFlags& options, const PlanSet& plans, const Inputs& given) {
   std::vector<TextInputs> sets;
   const TextEncoder encoder(plans);
@@ -160,7 +160,7 @@ Status run_plan(const RunFlags& options) {
   return {};
 }
 
-// Arguments that make the same plan and inputs again, besides the common options.
+// Returns the arguments that make the same plan and inputs again, besides the common options.
 std::vector<std::string> more_arguments(const RunFlags& options) {
   std::vector<std::string> more;
   if (!options.recipe.empty()) more.insert(more.end(), {"--recipe", options.recipe});

@@ -1,4 +1,4 @@
-// Progress and log of the command line.
+// Shows progress and log on the command line.
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/terminal.hpp"
 
@@ -22,7 +22,7 @@ Progress::~Progress() {
 void Progress::show(const std::string& what, double fraction) {
   if (quiet_) return;
   if (terminal_) return bar(what, std::clamp(fraction, 0.0, 1.0));
-  std::string stage = what.substr(0, what.find(' '));  // plain lines: one per stage, not per step of it
+  std::string stage = what.substr(0, what.find(' '));  // plain lines: one per stage, not per step
   if (stage == last_) return;
   last_ = stage;
   fmt::print(stderr, "rung: {}\n", what);

@@ -25,7 +25,7 @@ constexpr std::array kCommands{climb_command,   run_command,     bench_command, 
                                options_command, isa_command,     occupancy_command,  doctor_command,  advise_command,
                                env_command,     tune_command,    tune_worker_command};
 
-// Said before parsing, which would only call the command missing.
+// Refuses an unknown command before parsing, which would only report that the command is missing.
 rung::Status check_command(const CLI::App& app, std::string_view word) {
   std::vector<std::string> names;
   for (const auto* command : app.get_subcommands({})) {
@@ -37,7 +37,7 @@ rung::Status check_command(const CLI::App& app, std::string_view word) {
                            word.empty() ? "no command" : fmt::format("command '{}'", word), fmt::join(names, ", "));
 }
 
-// The command that was chosen, or a command of that one.
+// Returns the command that was chosen, or that command's chosen subcommand.
 const CLI::App* chosen(const CLI::App* app) {
   while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
   return app;
@@ -58,7 +58,7 @@ int run_chosen(const std::vector<std::pair<CLI::App*, Run>>& commands) {
 }
 
 int run_tool(int argc, char** argv) {
-  // Our own threads call OpenBLAS for their parts; its threads would only wait, and hang the exit without memory.
+  // Our own threads call OpenBLAS for their parts; its own threads would only wait, and hang the exit without memory.
   setenv("OPENBLAS_NUM_THREADS", "1", 1);
   CLI::App app{"rung lowers the latency of one inference, and proves it"};
   app.set_version_flag("--version", std::string(rung::kRungVersion));

@@ -1,4 +1,4 @@
-// rung tune: the fastest way to compute each of a list of matrix products, for the stack that they come from.
+// rung tune: finds the fastest way to compute each of a list of matrix products, for the stack that they come from.
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-// rung tune lint: what is wrong with a tuning file, in the stack and on the GPU that it is for. It changes nothing.
+// rung tune lint: finds faults of a tuning file, in the stack and on the GPU that it is for. It changes nothing.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -29,7 +29,7 @@ struct LintFlags {
   bool json = false;
 };
 
-// As compilers write it, so that editors jump there.
+// Returns the line as compilers write it, so that editors jump to the place.
 std::string text_of(const LintReport& report, const stacks::LintFinding& finding) {
   const std::string line = finding.line ? fmt::format(":{}", finding.line) : "";
   return fmt::format("{}{}: {}: {} [{}]", printable(report.file), line, name_of(finding.severity),

@@ -1,4 +1,4 @@
-// rung verify: compares a plan's outputs with the reference, and on request finds what breaks them.
+// rung verify: compares a plan's outputs with the reference, and on request finds the op that breaks them.
 // SPDX-License-Identifier: Apache-2.0
 #include <nlohmann/json.hpp>
 
@@ -47,7 +47,7 @@ void print_replays(const tasks::Replays& replays) {
              replays.resident_growth * 1e-6, replays.device_growth * 1e-6);
 }
 
-// OUTPUT=ARRAY, each once.
+// Parses texts OUTPUT=ARRAY, each output once.
 Result<std::map<std::string, std::string>> parse_map(const std::vector<std::string>& texts) {
   std::map<std::string, std::string> map;
   for (const auto& text : texts) {

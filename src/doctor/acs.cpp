@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kWord = "acs_control ";
 constexpr size_t kFirst = 256, kEnd = 4096, kControl = 6;
 constexpr uint32_t kAcs = 0x000d;
-constexpr int kMostCapabilities = (kEnd - kFirst) / 4;  // a list that leads back into itself ends
+constexpr int kMostCapabilities = (kEnd - kFirst) / 4;  // ends a list that leads back into itself
 
 uint32_t little_endian(std::string_view bytes, size_t at, size_t count) {
   uint32_t value = 0;

@@ -1,4 +1,4 @@
-// Access control services of a PCI bridge, out of its configuration space (PCI Express Base Specification, ACS
+// Reads access control services of a PCI bridge from its configuration space (PCI Express Base Specification, ACS
 // extended capability).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,8 +7,8 @@
 
 namespace rung::doctor {
 
-// "acs_control 0x001d": the capability's control register. Empty: the device has none, or the file ends before it, as
-// it does for whoever is not root. Text of that form is given back.
+// Returns the capability's control register as "acs_control 0x001d". Empty: the device has none, or the file ends
+// before it, as it does for a reader who is not root. Text of that form is returned as it is.
 std::string acs_control(std::string_view configuration);
 
 }  // namespace rung::doctor

@@ -1,4 +1,4 @@
-// Copies what the checks read into a folder, without what tells whose machine it is.
+// Copies what the checks read into a folder, without data that would identify the machine.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ bool is_number(std::string_view text) {
   return text.size() <= kMostDigits && all_of(text, std::isdigit);
 }
 
-// A mask is told from a key by its 0x.
+// A mask differs from a key by its 0x.
 bool is_mask(std::string_view text) {
   return text.starts_with("0x") && text.size() <= kMostHexDigits && all_of(text.substr(2), std::isxdigit);
 }
@@ -36,7 +36,7 @@ bool is_one_of(std::string_view words, std::string_view text) {
   });
 }
 
-// Lists such as "0:0-19;1:0xff" and "9.4.2": numbers of few digits, between separators of the form's own.
+// Returns whether a text is a list, as "0:0-19;1:0xff" or "9.4.2": numbers of few digits between the form's separators.
 bool is_list(std::string_view text, std::string_view separators, size_t digits) {
   size_t begin = 0;
   while (begin <= text.size()) {
@@ -50,7 +50,7 @@ bool is_list(std::string_view text, std::string_view separators, size_t digits) 
 
 constexpr std::string_view kTruths = "0|1|true|false|yes|no|on|off|t|f|y|n";
 
-// Has the value the form that its row declares, so narrow that no name, address or key has it?
+// Returns whether a value has the form that its row declares, which is so narrow that no name, address or key has it.
 bool is_kept(const Form& form, std::string_view value) {
   switch (form.kind) {
     case FormKind::any:
@@ -84,8 +84,8 @@ std::string_view kind_of(const Knob* knob, std::string_view value) {
   return all_of(value, std::isdigit) ? "number" : "text";
 }
 
-// The part of a value that is written: the value, or its kind and length. A value without a row has no form, so that
-// none is kept.
+// Returns the written part of a value: the value, or its kind and length. A value without a row has no form, so that
+// its value is not kept.
 std::string written_value(const Knob* knob, std::string_view value) {
   const bool fits = knob && wrong_form(*knob, value).empty();  // a list of six numbers is an address
   if (value.empty() || (fits && is_kept(knob->form, value))) return std::string(value);

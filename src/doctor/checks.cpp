@@ -1,4 +1,4 @@
-// The list of checks, and which of them a machine tells enough of.
+// The list of checks, and the checks for which a machine tells enough.
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor/checks.hpp"
 
@@ -57,7 +57,7 @@ bool are_told(const Snapshot& machine, std::string_view needs) {
   });
 }
 
-// A text that tells of no GPU leaves open whose may be there.
+// Returns whether there may be GPUs of a vendor: a text that tells of no GPU leaves it open.
 bool may_have(const Snapshot& machine, std::string_view vendor) {
   std::vector<std::string> vendors;
   for (const Gpu& gpu : gpus_of(machine)) vendors.push_back(gpu.vendor);

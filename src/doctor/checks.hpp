@@ -8,17 +8,17 @@
 
 namespace rung::doctor {
 
-// A check, the vendor of the GPUs that it is of (empty: of any machine), and what it reads: patterns of
-// captured_files(), separated by '&' where it wants them all and by '|' where one of several will do; behind a ':'
-// stands what the file must say.
+// A check, the vendor whose GPUs it is for (empty: any machine), and what it reads: patterns of captured_files(),
+// separated by '&' where it wants them all and by '|' where one of several is enough; the words after a ':' must stand
+// in the file.
 struct Check {
   std::string_view name, vendor, needs;
   void (*find)(const Snapshot&, Findings&);
 };
 std::span<const Check> system_checks();
 
-// The checks that the machine, or a text, does not tell enough of; "environment" where no variables are told. Checks of
-// a vendor's GPUs are not among them where only the other's are told.
+// Returns the checks for which the machine, or a text, does not tell enough; "environment" if no variables are told.
+// Checks of a vendor's GPUs are left out if only the other vendor's are told.
 std::vector<std::string_view> unknown_checks(const Snapshot& machine);
 
 namespace checks {
@@ -47,15 +47,15 @@ void memory_errors(const Snapshot& machine, Findings& findings);
 }  // namespace checks
 
 struct Gpu {
-  std::string address;  // of PCI: 0000:c1:00.0
+  std::string address;  // on PCI: 0000:c1:00.0
   std::string folder;   // sys/bus/pci/devices/0000:c1:00.0/
   std::string vendor;   // AMD, NVIDIA
   std::string device;   // 0x74a1
 };
 std::vector<Gpu> gpus_of(const Snapshot& machine);
 
-// The AMD GPUs that the driver's topology knows: their architecture ("gfx942"), compute units, and to how many of the
-// others each is linked directly (XGMI).
+// Returns the AMD GPUs that the driver's topology knows: their architecture ("gfx942"), compute units, and the number
+// of other GPUs to which each is linked directly (XGMI).
 struct KfdGpu {
   std::string architecture;
   int compute_units = 0;
@@ -63,7 +63,7 @@ struct KfdGpu {
 };
 std::vector<KfdGpu> kfd_gpus_of(const Snapshot& machine);
 
-// "0-3,8" holds 2; shared with what else reads such lists.
+// Returns the numbers in a list: "0-3,8" holds 2. Other readers of such lists use it, too.
 std::vector<int> ids_of(std::string_view list);
 
 }  // namespace rung::doctor

@@ -1,4 +1,4 @@
-// Checks of what a container allows: processor time, memory, shared memory.
+// Checks the limits of a container: processor time, memory, shared memory.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -11,10 +11,10 @@ namespace rung::doctor {
 namespace {
 
 constexpr uint64_t kGiB = uint64_t{1} << 30;
-constexpr uint64_t kLeastMemory = 16 * kGiB;  // less than the weights of most models that want a GPU
+constexpr uint64_t kLeastMemory = 16 * kGiB;  // less than the weights of most models for GPUs
 constexpr uint64_t kLeastShared = kGiB;       // NCCL's buffers and workers' queues take hundreds of MB
 
-// With a suffix k, m or g; 0: no number.
+// Returns the bytes of a number with a suffix k, m or g; 0: no number.
 uint64_t bytes_of(std::string_view text) {
   uint64_t n = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
@@ -23,7 +23,7 @@ uint64_t bytes_of(std::string_view text) {
   return n << (unit == "k" ? 10 : unit == "m" ? 20 : unit == "g" ? 30 : 0);
 }
 
-// Processor time in a period, both in microseconds, as version 2 of control groups writes it; "": no limit.
+// Processor time in a period, both in microseconds, as in version 2 of control groups; "": no limit.
 struct CpuLimit {
   std::string path, value, times_path;
 };

@@ -1,4 +1,4 @@
-// Checks of how a GPU is set up and how several stand to each other: power, memory, page faults, bridges, groups.
+// Checks the setup of GPUs and of several together: power, memory, page faults, bridges, groups.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ int64_t number(std::string_view text, int base = 10) {
   return n;
 }
 
-// Lines "name value".
+// Reads lines "name value".
 std::map<std::string, int64_t, std::less<>> properties(const std::string& text) {
   std::map<std::string, int64_t, std::less<>> found;
   for (const std::string_view line : parts(text, '\n'))
@@ -38,7 +38,7 @@ int64_t get(const std::map<std::string, int64_t, std::less<>>& all, std::string_
   return it == all.end() ? -1 : it->second;
 }
 
-// 90402 is gfx942: stepping in hexadecimal.
+// Returns the name of a version: 90402 is gfx942, with the stepping in hexadecimal.
 std::string architecture(int64_t version) {
   return fmt::format("gfx{}{}{:x}", version / 10000, version / 100 % 100, version % 100);
 }
@@ -52,7 +52,7 @@ std::set<int64_t> linked_with(const Snapshot& machine, const std::string& node, 
   return others;
 }
 
-// Devices that a variable lets through; -1: it is not set.
+// Returns the number of devices that a variable lets through; -1: it is not set.
 int64_t chosen_by(const Environment& environment, std::string_view name) {
   for (const auto& [known, value] : environment)
     if (known == name) return value.empty() ? 0 : static_cast<int64_t>(parts(value, ',').size());

@@ -1,4 +1,4 @@
-// Checks of what NVIDIA's driver tells by nvidia-smi: clocks, power, errors of memory, parts of a GPU.
+// Checks what NVIDIA's driver tells by nvidia-smi: clocks, power, errors of memory, parts of a GPU.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -18,7 +18,7 @@ std::string subject(const NvidiaGpu& gpu, std::string_view name) {
   return fmt::format("nvidia-smi: GPU {}, {}", gpu.address, name);
 }
 
-// The driver's own words for what holds clocks down at this moment.
+// A reason that holds clocks down at this moment, in the driver's own words.
 struct Reason {
   std::string_view name;
   Severity severity;
@@ -57,7 +57,7 @@ void nvidia_clocks(const Snapshot& machine, Findings& findings) {
                                   gpu.is("Clocks Event Reasons/HW Power Brake Slowdown", "Active");
     for (const Reason& reason : kReasons) {
       if (!gpu.is(fmt::format("Clocks Event Reasons/{}", reason.name), "Active")) continue;
-      if (reason.name == "HW Slowdown" && by_heat_or_brake) continue;  // says the same with less
+      if (reason.name == "HW Slowdown" && by_heat_or_brake) continue;  // it says the same in less detail
       findings.push_back({"gpu_clocks", subject(gpu, reason.name), "Active", reason.severity, std::string(reason.why),
                           std::string(reason.fix), "", ""});
     }

@@ -1,4 +1,4 @@
-// Checks of GPUs on PCI: IOMMU, link, clocks, partition.
+// Checks GPUs on PCI: IOMMU, link, clocks, partition.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// Checks of the processor: NUMA, clocks, idle states, pages.
+// Checks the processor: NUMA, clocks, idle states, pages.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -22,7 +22,7 @@ int number(std::string_view text, int otherwise) {
   return n;
 }
 
-// The field of a file with lines "Name:\tvalue".
+// Returns the field of a file with lines "Name:\tvalue".
 std::string field(const std::string& text, std::string_view name) {
   for (const std::string_view line : parts(text, '\n'))
     if (line.starts_with(name)) {

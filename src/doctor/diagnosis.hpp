@@ -1,4 +1,4 @@
-// The doctor: facts of a machine, and what in its settings and environment costs latency. It changes nothing.
+// The doctor: facts of a machine, and the settings and variables that cost latency. It changes nothing.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <nlohmann/json_fwd.hpp>
@@ -11,9 +11,9 @@ namespace rung::doctor {
 
 struct Diagnosis {
   std::vector<std::pair<std::string, std::string>> facts;  // name, value
-  size_t variables = 0;                                    // of these stacks that are set
+  size_t variables = 0;                                    // set variables of these stacks
   Findings findings;                                       // problems first
-  std::vector<std::string_view> unknown;                   // checks of which too little is told: unknown_checks()
+  std::vector<std::string_view> unknown;                   // checks that are told too little: unknown_checks()
 };
 
 Diagnosis diagnose(const Snapshot& machine);

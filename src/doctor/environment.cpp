@@ -1,4 +1,4 @@
-// The audit: one variable at a time, then what two say together.
+// Audits the environment: one variable at a time, then two that belong together.
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor/environment.hpp"
 
@@ -14,14 +14,14 @@ namespace {
 
 std::string unset(std::string_view name) { return fmt::format("unset {}", name); }
 
-// One word for a shell, whatever the value has.
+// Quotes a value as one word for a shell, whatever it contains.
 std::string shell_word(std::string_view value) {
   std::string word = "'";
   for (const char c : value) word += c == '\'' ? "'\\''" : std::string(1, c);
   return word + "'";
 }
 
-// A variable that only versions of the past read.
+// Looks at a variable that only past versions read.
 std::optional<Finding> look_at_gone(const std::string& name, const std::string& value) {
   const std::string readers = no_longer_read(name);
   if (readers.empty()) return {};
@@ -32,7 +32,7 @@ std::optional<Finding> look_at_gone(const std::string& name, const std::string& 
   return finding;
 }
 
-// A variable that no row rates.
+// Looks at a variable that no row rates.
 std::optional<Finding> look_at_stranger(const std::string& name, const std::string& value) {
   if (auto gone = look_at_gone(name, value)) return gone;
   if (!has_known_prefix(name) || is_read_somewhere(name)) return {};
@@ -87,7 +87,7 @@ std::string_view value_of(const Environment& environment, const std::string& nam
   return it == environment.end() ? std::string_view() : it->second;
 }
 
-// A run that is measured should use the file of results, not make it.
+// A measured run should use the file of results, not make it.
 void look_at_tuning(const Environment& environment, Findings& findings) {
   if (value_of(environment, "PYTORCH_TUNABLEOP_ENABLED") != "1") return;
   if (value_of(environment, "PYTORCH_TUNABLEOP_TUNING") == "0") return;
@@ -102,14 +102,14 @@ void look_at_tuning(const Environment& environment, Findings& findings) {
   findings.push_back(std::move(finding));
 }
 
-// A setting that waits for a switch that is off is told by the switch. It says more than a row does, and takes its
-// place.
+// Reports a setting without effect because its switch is off. This finding says more than the row's finding, and
+// replaces it.
 void look_at_switches(const Environment& environment, Findings& findings) {
   for (const auto& [name, value] : environment) {
     const Switch* master = switch_of(name);
     if (!master || is_off(value) || is_on(*master, value_of(environment, std::string(master->name)))) continue;
     Finding finding{"environment", name, value};
-    // Who turned the switch off knows it.
+    // A user who turned the switch off knows about it.
     finding.severity = environment.contains(std::string(master->name)) ? Severity::note : master->severity;
     const std::string_view on = parts(master->on.empty() ? "1" : master->on, '|').front();
     finding.why = fmt::format("no effect: it waits for {}={}, which is not set", master->name, on);

@@ -1,4 +1,4 @@
-// The audit of an environment against the knob table.
+// Audits an environment against the knob table.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
@@ -11,10 +11,10 @@ namespace rung::doctor {
 using Environment = std::map<std::string, std::string>;
 
 Environment environment_of_this_process();
-// NAME=VALUE lines; empty ones are left out.
+// Parses NAME=VALUE lines; empty lines are left out.
 Environment parse_environment(std::string_view lines);
 
-// Variables that rows or prefixes of the table know; all others are not looked at.
+// Audits the variables that rows or prefixes of the table know; all others are not looked at.
 Findings audit(const Environment& environment);
 
 }  // namespace rung::doctor

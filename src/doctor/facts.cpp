@@ -1,4 +1,4 @@
-// Facts out of the captured files; versions of libraries are those in their names.
+// Finds facts in the captured files; versions of libraries come from their file names.
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor/facts.hpp"
 
@@ -26,7 +26,7 @@ constexpr Library kLibraries[] = {
     {"NCCL", "usr/lib/x86_64-linux-gnu/libnccl.so*"},
 };
 
-// "4.4.60401" of librocblas.so, librocblas.so.4 and librocblas.so.4.2.60300.
+// Returns "4.4.60401" of librocblas.so, librocblas.so.4 and librocblas.so.4.2.60300.
 std::optional<std::string> version_of(const Snapshot& machine, std::string_view pattern) {
   std::string longest;
   for (const std::string& path : machine.matches(pattern)) {
@@ -36,7 +36,7 @@ std::optional<std::string> version_of(const Snapshot& machine, std::string_view 
   return longest.empty() ? std::nullopt : std::optional(longest);
 }
 
-// The value behind the last ": " of a line, without quotes and commas.
+// Returns the value after the last ": " of a line, without quotes and commas.
 std::optional<std::string> value_of(std::optional<std::string> line) {
   if (!line) return line;
   if (const size_t colon = line->rfind(':'); colon != line->npos) line->erase(0, colon + 1);
@@ -45,7 +45,7 @@ std::optional<std::string> value_of(std::optional<std::string> line) {
   return line;
 }
 
-// The power limit and the clocks of an NVIDIA GPU, as far as they are told.
+// Returns the power limit and the clocks of an NVIDIA GPU, as far as they are told.
 std::string nvidia_fact(const Snapshot& machine, const Gpu& gpu) {
   std::string fact;
   for (const NvidiaGpu& told : read_nvidia_settings(machine.read(kNvidiaSettings).value_or("")).gpus) {

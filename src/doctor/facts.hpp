@@ -9,7 +9,7 @@
 
 namespace rung::doctor {
 
-// Name and value; what the machine does not tell is left out.
+// Returns names and values; facts that the machine does not tell are left out.
 std::vector<std::pair<std::string, std::string>> facts_of(const Snapshot& machine);
 
 }  // namespace rung::doctor

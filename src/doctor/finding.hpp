@@ -10,7 +10,7 @@
 namespace rung::doctor {
 
 enum class Severity : uint8_t {
-  problem,  // costs latency, or does not do what whoever set it wants
+  problem,  // costs latency, or does not do what its setter wants
   note,     // worth knowing; may be right
 };
 inline constexpr std::array<std::string_view, 2> kSeverityWords{"problem", "note"};
@@ -23,8 +23,8 @@ struct Finding {
   Severity severity = Severity::problem;
   std::string why;      // what it means for latency
   std::string fix;      // a command for a shell; empty: none
-  std::string verdict;  // of a variable: the table's
-  std::string source;   // of a variable: where the table has it from
+  std::string verdict;  // of a variable: the table's verdict
+  std::string source;   // of a variable: the table's source
 };
 using Findings = std::vector<Finding>;
 

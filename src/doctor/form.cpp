@@ -1,4 +1,4 @@
-// Forms of values: what a component would not take, or take for something else.
+// Checks values for forms that a component would refuse or misread.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -48,7 +48,7 @@ bool is_hex_mask(std::string_view value) {
   return all_of(value, [](int c) { return std::isxdigit(c); });
 }
 
-// "0,2-4": no index twice, no range backwards.
+// Returns whether a list such as "0,2-4" has no index twice and no range backwards.
 bool is_id_list(std::string_view list) {
   std::set<int64_t> seen;
   for (const std::string_view range : parts(list, ',')) {
@@ -178,10 +178,10 @@ std::vector<std::string_view> parts(std::string_view text, char separator) {
 }
 
 std::string wrong_form(const Knob& knob, std::string_view value) {
-  if (value.empty() || fits(knob.form, value)) return "";  // empty: components take it for unset
+  if (value.empty() || fits(knob.form, value)) return "";  // components take empty for unset
   const bool captured = (knob.form.kind == FormKind::devices && value.starts_with("<devices, ")) ||
                         (knob.form.kind == FormKind::settings && value.starts_with("<settings, "));
-  if (captured) return "";  // --capture keeps their kind and length alone
+  if (captured) return "";  // --capture keeps only their kind and length
   return fmt::format("{} wants {}", knob.source->reader, wanted(knob.form));
 }
 

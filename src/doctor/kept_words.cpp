@@ -1,4 +1,4 @@
-// Words of captured files, told apart.
+// Sorts words of captured files into kept and left out.
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor/kept_words.hpp"
 
@@ -133,7 +133,7 @@ bool all_of(std::string_view text, int (*is)(int)) {
   return !text.empty() && std::ranges::all_of(text, [&](char c) { return is(static_cast<unsigned char>(c)) != 0; });
 }
 
-// 12, 12.5, 9.4.2 and "6.8.0-45", "0-63", but no address of four numbers.
+// Returns whether a word is a number: 12, 12.5, 9.4.2 and "6.8.0-45", "0-63", but no address of four numbers.
 bool is_number(std::string_view word) {
   constexpr size_t kMostDigits = 20, kMostHexDigits = 8, kMostDots = 2;
   if (word.starts_with("0x")) return word.size() <= kMostHexDigits + 2 && all_of(word.substr(2), std::isxdigit);
@@ -142,7 +142,7 @@ bool is_number(std::string_view word) {
          std::ranges::count(word, '.') <= static_cast<ptrdiff_t>(kMostDots);
 }
 
-// 65536k, 16g, 2.10GHz.
+// Returns whether a word is a size: 65536k, 16g, 2.10GHz.
 bool is_size(std::string_view word) {
   const size_t digits = std::min(word.find_first_not_of("0123456789."), word.size());
   const std::string_view unit = word.substr(digits);
@@ -150,19 +150,19 @@ bool is_size(std::string_view word) {
   return digits > 0 && is_number(word.substr(0, digits)) && is_in(kUnits, unit);
 }
 
-// C6 and C1E of a processor's idle states.
+// Returns whether a word is an idle state of a processor: C6 and C1E.
 bool is_idle_state(std::string_view word) {
   return word.size() >= 2 && word.size() <= 4 && word[0] == 'C' && std::isdigit(static_cast<unsigned char>(word[1]));
 }
 
-// 8480C, MI300X, HBM3, i9.
+// Returns whether a word is a model: 8480C, MI300X, HBM3, i9.
 bool is_model(std::string_view word) {
   constexpr size_t kMostLetters = 6;
   return word.size() <= kMostLetters && all_of(word, std::isalnum) &&
          std::ranges::any_of(word, [](unsigned char c) { return std::isdigit(c); });
 }
 
-// The length of a "<text, 8 characters>" that begins a text: an earlier capture left a word out there; 0: none.
+// Returns the length of a "<text, 8 characters>" that begins a text, where an earlier capture left a word out; 0: none.
 size_t length_of_mark(std::string_view text) {
   constexpr std::string_view kBegin = "<text, ", kEnd = " characters>";
   constexpr size_t kMostDigits = 6;
@@ -179,10 +179,10 @@ bool is_kept(std::string_view word, Vocabulary vocabulary) {
   return is_in(kProducts, word) || is_model(word);
 }
 
-// A word is kept, or its parts between hyphens are looked at: 6.8.0-45-generic, 96-Core.
+// Returns a kept word, or its parts between hyphens where it keeps only some: 6.8.0-45-generic, 96-Core.
 std::string kept(std::string_view word, Vocabulary vocabulary) {
   if (is_kept(word, vocabulary)) return std::string(word);
-  // Serial numbers are several short words between hyphens.
+  // A serial number has several short words between hyphens.
   if (std::ranges::count(word, '-') > 1) vocabulary = Vocabulary::settings;
   std::string text;
   bool any = false;
@@ -198,7 +198,7 @@ std::string kept(std::string_view word, Vocabulary vocabulary) {
   return any ? text : fmt::format("<text, {} characters>", word.size());
 }
 
-// Between words. A ':' is a part of a word unless a blank follows it: addresses have it.
+// Returns whether words are separated here. A ':' is part of a word unless a blank follows it: addresses have it.
 bool separates(std::string_view text, size_t at) {
   const char c = text[at];
   if (c == ':') return at + 1 == text.size() || std::isspace(static_cast<unsigned char>(text[at + 1]));

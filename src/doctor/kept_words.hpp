@@ -1,4 +1,4 @@
-// Which words of a captured file are kept: numbers and what is known by name. A name, an address or a key is neither.
+// The kept words of a captured file: numbers and known names. Names of users, addresses and keys are neither.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -7,11 +7,11 @@
 namespace rung::doctor {
 
 enum class Vocabulary : unsigned char {
-  settings,  // what drivers and kernels call their settings
-  products,  // names of processors and GPUs, too, and short words with digits such as 9654 and HBM3
+  settings,  // words of drivers' and kernels' settings
+  products,  // also names of processors and GPUs, and short words with digits such as 9654 and HBM3
 };
 
-// The text with every other word as "<text, 8 characters>".
+// Returns the text with every other word as "<text, 8 characters>".
 std::string kept_words(std::string_view text, Vocabulary vocabulary);
 
 }  // namespace rung::doctor

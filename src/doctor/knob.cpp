@@ -25,7 +25,7 @@ constexpr Form any{FormKind::any, {}}, zero_one{FormKind::zero_one, {}}, boolean
 constexpr Form words(std::string_view words) { return {FormKind::words, words}; }
 }  // namespace forms
 
-// Verdicts as rows write them: `hurts`, or `hurts.but("0", neutral)`.
+// Verdicts in the form of rows: `hurts`, or `hurts.but("0", neutral)`.
 namespace verdicts {
 constexpr Verdicts set{Verdict::set}, leave{Verdict::leave}, measure{Verdict::measure}, hurts{Verdict::hurts},
     no_op{Verdict::no_op}, neutral{Verdict::neutral};
@@ -91,7 +91,7 @@ bool is_named_in(const Switch& master, std::string_view name) {
   });
 }
 
-// Least number of letters to change, insert, leave out or swap with the next, or `limit` if it is that or more.
+// Returns the least number of letters to change, insert, leave out or swap with the next, but at most `limit`.
 size_t distance(std::string_view a, std::string_view b, size_t limit) {
   if (a.size() > b.size()) std::swap(a, b);
   if (b.size() - a.size() >= limit) return limit;

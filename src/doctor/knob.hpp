@@ -1,4 +1,4 @@
-// The table of environment variables: what reads each, the form of its value, and what it means for latency.
+// The table of environment variables: who reads each, the form of its value, and its effect on latency.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -13,12 +13,12 @@
 namespace rung::doctor {
 
 enum class FormKind : uint8_t {
-  any,        // that it is set is all that counts
+  any,        // only whether it is set counts
   zero_one,   // 0 or 1, nothing else
   boolean,    // 0, 1, true, false, yes, no, on, off
   integer,    // decimal, or hexadecimal after 0x
   hex_mask,   // 0xff or ff
-  cu_ranges,  // 0,2-3:0-19;1:0xff as ROCr takes it
+  cu_ranges,  // 0,2-3:0-19;1:0xff, as ROCr takes it
   version,    // 9.4.2
   devices,    // 0,2 or GPU-1234abcd or MIG-...
   settings,   // key:value,key:value
@@ -35,7 +35,7 @@ struct Form {
 // The effect on latency of a value other than the default.
 enum class Verdict : uint8_t {
   set,      // worth setting
-  leave,    // the default is right, or it has nothing to do with latency
+  leave,    // the default is right, or it does not matter for latency
   measure,  // helps some and hurts others: keep it where a measurement says so
   hurts,
   no_op,    // nothing in the stack reads it
@@ -49,7 +49,7 @@ struct Source {
   std::string_view document;  // public page, or repository and file
 };
 
-// The verdict on values other than the default, and on some of them another one.
+// The verdict on values other than the default, with another verdict on some of them.
 struct Verdicts {
   Verdict others = Verdict::neutral;
   std::string_view values;  // separated by '|'
@@ -57,7 +57,7 @@ struct Verdicts {
 
   // Most rows have one verdict. NOLINTNEXTLINE(google-explicit-constructor)
   constexpr Verdicts(Verdict on_others) : others(on_others) {}
-  // hurts.but("0", neutral): every value hurts, and 0 does not.
+  // hurts.but("0", neutral): every value hurts, but 0 does not.
   constexpr Verdicts but(std::string_view some, Verdict verdict) const {
     Verdicts verdicts = *this;
     verdicts.values = some, verdicts.on_values = verdict;
@@ -69,7 +69,7 @@ struct Knob {
   const Source* source;
   std::string_view name;
   Form form;
-  std::string_view default_value;  // empty: unset, or chosen at run time; several that mean the same: separated by '|'
+  std::string_view default_value;  // empty: unset, or chosen at run time; equivalent values are separated by '|'
   Verdicts verdicts;
   std::string_view versions;  // empty: nothing known
   std::string_view meaning;
@@ -78,21 +78,21 @@ struct Knob {
 std::span<const Knob> knob_table();
 const Knob* find_knob(std::string_view name);  // null: no row
 Verdict verdict_on(const Knob& knob, std::string_view value);
-bool is_read_somewhere(std::string_view name);  // a row's, or one that the sources read and no row rates
+bool is_read_somewhere(std::string_view name);  // a row has it, or the sources read it without a row
 bool has_known_prefix(std::string_view name);   // HSA_, HIP_, ...: the names of these stacks
 
-// A component that reads a name, and in which versions, as far as their sources were looked at.
+// A component that reads a name, and its versions that do, as far as their sources were looked at.
 struct Reader {
-  std::string_view component, since, until;  // empty: the oldest that was looked at; the newest
+  std::string_view component, since, until;  // empty: the oldest version looked at; the newest
 };
 std::vector<Reader> readers_of(std::string_view name);
-// "vLLM reads it to 0.14.1": of a name that no newest version reads any more; empty: one does, or none is known.
+// Returns "vLLM reads it up to version 0.14.1" if no newest version reads the name; empty: one does, or none is known.
 std::string no_longer_read(std::string_view name);
 
 // A variable that does nothing unless another is set, too.
 struct Switch {
   std::string_view name, on;  // the switch, and the values that turn it on, separated by '|'; empty: any but off
-  Severity severity;          // of what is set without it
+  Severity severity;          // of a setting without it
   std::string_view names;     // separated by '|'; a last '*' stands for the rest of a name
 };
 std::span<const Switch> switch_table();
@@ -101,12 +101,12 @@ bool is_on(const Switch& master, std::string_view value);
 bool is_off(std::string_view value);  // 0, false, no, off, none, or empty
 std::vector<std::string_view> parts(std::string_view text, char separator);
 
-// The fault in the form of a value; empty: none.
+// Returns the fault in the form of a value; empty: none.
 std::string wrong_form(const Knob& knob, std::string_view value);
-// Does it mean what the default means?
+// Returns whether a value means what the default means.
 bool is_default(const Knob& knob, std::string_view value);
 
-// The known name that this may be a misspelling of; empty: none is near.
+// Returns the known name that this may be a misspelling of; empty: none is near.
 std::string_view nearest_name(std::string_view name);
 
 }  // namespace rung::doctor

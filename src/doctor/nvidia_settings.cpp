@@ -1,4 +1,4 @@
-// A tree by indentation: a line without a value is the section of the deeper lines after it.
+// Reads a tree by indentation: a line without a value is the section of the deeper lines after it.
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor/nvidia_settings.hpp"
 
@@ -22,7 +22,7 @@ struct Field {
   ValueForm form;
 };
 
-// Sections that older drivers name otherwise stand under their present name.
+// The known settings. Sections that older drivers name differently stand under their present name.
 constexpr Field kFields[] = {
     {"Product Name", ValueForm::product},
     {"Persistence Mode", ValueForm::word},
@@ -70,14 +70,14 @@ constexpr std::string_view kWords[] = {"Enabled", "Disabled", "Active", "Not Act
 
 bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
-// "1980 MHz", "16x": a number of at most eight digits and dots, and the unit.
+// Returns whether a value is a measure such as "1980 MHz", "16x": at most eight digits and dots, and the unit.
 bool is_measure(std::string_view value, std::string_view unit) {
   const size_t digits = std::min(value.find_first_not_of("0123456789."), value.size());
   return digits > 0 && digits <= 8 && is_digit(value[0]) && std::ranges::count(value.substr(0, digits), '.') <= 1 &&
          value.substr(digits) == unit;
 }
 
-// "0x233010DE": the device's number, and the vendor's.
+// Returns whether a value is a chip such as "0x233010DE": the device's number, and the vendor's.
 bool is_chip(std::string_view value) {
   return value.size() == 10 && value.starts_with("0x") &&
          std::ranges::all_of(value.substr(2), [](unsigned char c) { return std::isxdigit(c) != 0; });
@@ -114,7 +114,7 @@ std::string version(std::string_view text) {
   return is_one ? std::string(text) : "";
 }
 
-// Lines of one GPU.
+// Reads the lines of the GPUs.
 class SettingsReader {
  public:
   explicit SettingsReader(NvidiaSettings& settings) : settings_(settings) {}

@@ -21,7 +21,7 @@ namespace rung::doctor {
 namespace {
 
 constexpr size_t kMostBytes = 1 << 20;
-constexpr double kAskSeconds = 10;  // nvidia-smi wakes eight GPUs without persistence in about five
+constexpr double kAskSeconds = 10;  // nvidia-smi takes about five to wake eight GPUs without persistence
 
 constexpr CapturedFile kFiles[] = {
     {"opt/rocm/.info/version", Keep::all},
@@ -79,13 +79,13 @@ constexpr CapturedFile kFiles[] = {
     {"usr/local/cuda/version.json", Keep::cuda_version},
 };
 
-// "libcudnn.so.9.1.0": behind ".so" stand numbers, and at most four.
+// Returns whether a path is a library's version: "libcudnn.so.9.1.0", with at most four numbers after ".so".
 bool is_version_of_library(std::string_view path) {
   const std::string_view version = path.substr(std::min(path.find(".so") + 3, path.size()));
   return version.find_first_not_of("0123456789.") == version.npos && std::ranges::count(version, '.') <= 4;
 }
 
-// A file of /proc does not say how long it is.
+// Reads until the end or kMostBytes: a file of /proc does not say how long it is.
 std::string first_bytes(std::istream& stream) {
   std::string text;
   std::array<char, 4096> piece;
@@ -110,7 +110,7 @@ std::string kept_lines(std::string_view text, bool (*keep)(std::string_view)) {
   return kept;
 }
 
-// Names of hosts and addresses may stand in the others, such as those of a network boot.
+// Keeps known options only: names of hosts and addresses may stand in the others, such as those of a network boot.
 std::string boot_options(std::string_view line) {
   constexpr std::string_view kKnown[] = {"iommu=",
                                          "amd_iommu=",
@@ -132,7 +132,7 @@ std::string line_with(const std::string& text, std::string_view words) {
   return begin == text.npos ? "" : text.substr(begin, text.find('\n', begin) - begin);
 }
 
-// The size of the mount of /dev/shm alone: other options name users.
+// Returns only the size of the mount of /dev/shm: other options name users.
 std::string memory_disk(const std::string& text) {
   for (const std::string_view line : parts(text, '\n')) {
     if (line.find(" /dev/shm ") == line.npos) continue;
@@ -202,7 +202,7 @@ Result<Snapshot> Snapshot::open(const std::string& root) {
 
 Snapshot::Snapshot(ToldMachine told) : environment_(told.environment.value_or(Environment{})), told_(std::move(told)) {}
 
-// An NVIDIA driver tells its settings to its own program alone.
+// Asks the driver's own program: an NVIDIA driver tells its settings to no other.
 const std::string& Snapshot::nvidia_settings() const {
   if (!nvidia_) {
     nvidia_.emplace();
@@ -214,7 +214,7 @@ const std::string& Snapshot::nvidia_settings() const {
   return *nvidia_;
 }
 
-// Empty: there is no such file, or nothing in it.
+// Returns a file's text. Empty: there is no such file, or nothing in it.
 std::string Snapshot::text_of(std::string_view path) const {
   if (told_) {
     const auto told = told_->files.find(path);
@@ -248,7 +248,7 @@ std::optional<std::string> Snapshot::read(std::string_view path) const {
   const std::string text = text_of(path);
   if (text.empty()) return {};
   std::string kept(trimmed(what_is_kept(file->keep, text)));
-  const bool is_ours = file->keep == Keep::nvidia || file->keep == Keep::versions;  // written by the word already
+  const bool is_ours = file->keep == Keep::nvidia || file->keep == Keep::versions;  // filtered word by word already
   const bool product = file->keep == Keep::model_name || file->keep == Keep::gpu_model;
   if (!is_ours) kept = kept_words(kept, product ? Vocabulary::products : Vocabulary::settings);
   const bool wants_content = is_ours || file->keep == Keep::acs_control;
@@ -275,7 +275,7 @@ std::vector<std::string> Snapshot::list(std::string_view folder) const {
   return names;
 }
 
-// Name by name, so that no folder is looked into that the pattern does not lead to.
+// Goes name by name, so that it looks into no folder that the pattern does not lead to.
 std::vector<std::string> Snapshot::matches(std::string_view pattern) const {
   std::vector<std::string> paths{""};
   for (const std::string_view wanted : parts(pattern, '/')) {

@@ -1,4 +1,4 @@
-// Lines "NAME: VALUE" of known names.
+// Reads lines "NAME: VALUE" of known names.
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor/told_versions.hpp"
 
@@ -24,7 +24,7 @@ constexpr Name kNames[] = {
     {"vLLM Version", "vLLM"},
 };
 
-// 2.9.0 of "2.9.0+cu128": behind its numbers stands a build, which may name anybody. An address has four numbers, and a
+// Returns 2.9.0 of "2.9.0+cu128": the build after the numbers may name anybody. An address has four numbers, and a
 // serial number has no dot.
 std::string kept_version(std::string_view value) {
   if (value.starts_with("<text, ")) return std::string(value.substr(0, value.find('>') + 1));  // kept before
@@ -47,7 +47,7 @@ std::vector<std::pair<std::string, std::string>> read_versions(std::string_view 
     const auto* known = std::ranges::find(kNames, name, &Name::line);
     if (is_absent(value)) continue;
     if (known != std::end(kNames)) found.emplace_back(known->fact, kept_version(value));
-    // "GPU 0: NVIDIA H100 80GB HBM3"
+    // Lines of GPUs have this form: "GPU 0: NVIDIA H100 80GB HBM3".
     if (name.starts_with("GPU ") && name.size() < 8 && std::isdigit(static_cast<unsigned char>(name[4])) != 0)
       found.emplace_back(name, kept_words(value.substr(0, value.find(" (UUID")), Vocabulary::products));
   }

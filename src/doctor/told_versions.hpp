@@ -8,12 +8,12 @@
 
 namespace rung::doctor {
 
-// The path under which a snapshot has them.
+// The path of the versions in a snapshot.
 inline constexpr std::string_view kVersions = "programs/collect_env";
 
-// "PyTorch version: 2.9.0+cu128" as {"PyTorch", "2.9.0+cu128"}: known names alone, with the words that captures keep.
+// Reads "PyTorch version: 2.9.0+cu128" as {"PyTorch", "2.9.0"}: known names only, with the words that captures keep.
 std::vector<std::pair<std::string, std::string>> read_versions(std::string_view text);
-// In the same form: the lines of those names and no others.
+// Writes the same form: the lines of those names only.
 std::string written_versions(std::string_view text);
 
 }  // namespace rung::doctor

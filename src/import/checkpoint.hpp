@@ -1,4 +1,4 @@
-// Where an importer's weights come from: safetensors files, or a generator when a directory has only config.json.
+// Sources of an importer's weights: safetensors files, or a generator when a directory has only config.json.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
@@ -15,7 +15,7 @@ namespace rung {
 class Checkpoint {
  public:
   virtual ~Checkpoint() = default;
-  // Errors: missing, or another shape; they name the tensor, what was got and what was wanted.
+  // Gives a weight. Errors: missing, or another shape; they name the tensor, what was got and what was wanted.
   virtual Result<std::shared_ptr<const Weight>> get(const std::string& name, const Shape& shape) const = 0;
   // A random checkpoint has every name: ask for the primary name before its aliases.
   virtual bool contains(const std::string& name) const = 0;
@@ -27,12 +27,12 @@ class Checkpoint {
 // Opens model.safetensors, or the shards of model.safetensors.index.json, or the only *.safetensors of the directory.
 Result<std::unique_ptr<Checkpoint>> open_checkpoint(const std::string& directory);
 
-// Every get() succeeds, with a weight that takes no memory until load() and whose contents depend only on seed, name,
-// dtype and shape. Names that look like an embedding table, a norm or a bias get the scale such a parameter usually
-// starts from.
+// Makes a checkpoint whose get() always succeeds, with a weight that takes no memory until load() and whose contents
+// depend only on seed, name, dtype and shape. Names that look like an embedding table, a norm or a bias get the scale
+// that such a parameter usually starts from.
 std::unique_ptr<Checkpoint> random_checkpoint(uint64_t seed, DType dtype);
 
-// Names of the checkpoint that the importer did not ask for, sorted.
+// Returns the checkpoint's names that the importer did not ask for, sorted.
 std::vector<std::string> unused(const Checkpoint& checkpoint, const std::set<std::string>& used);
 
 }  // namespace rung

@@ -1,4 +1,4 @@
-// Nodes, or their values where these are known already.
+// Adds nodes, or literals if the values are known already.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/graph_builder.hpp"
 
@@ -9,7 +9,7 @@
 namespace rung {
 namespace {
 
-// Elements: more than shapes, indices and scales have, and little to compute.
+// Most elements of a value computed here: shapes, indices and scales have fewer, and little to compute.
 constexpr int64_t kMostAtHand = 1024;
 
 bool holds_exactly(double value, DType dtype) {
@@ -39,8 +39,8 @@ Result<NodeId> GraphBuilder::add(Op op, std::vector<NodeId> operands, const std:
   return graph.try_add(std::move(op), std::move(operands), label);
 }
 
-// None: try_add() is to refuse the op, or it has several results, a large one, or one that is its operand again and
-// again: what is the same in every row shows in the graph.
+// Returns none if try_add() will refuse the op, if the op has several results or a large one, or if it only repeats its
+// operand: the graph shows that every row is the same.
 Result<std::optional<Tensor>> GraphBuilder::value_of(const Op& op, const std::vector<NodeId>& operands,
                                                      const std::string& label) const {
   const auto type = graph.infer(op, operands);
@@ -57,7 +57,7 @@ Result<std::optional<Tensor>> GraphBuilder::value_of(const Op& op, const std::ve
 
 NodeId GraphBuilder::op(Op op, std::vector<NodeId> operands, const std::string& label) {
   const auto id = add(op, operands, label);
-  return id ? *id : graph.add(std::move(op), std::move(operands), label);  // which asserts
+  return id ? *id : graph.add(std::move(op), std::move(operands), label);  // add() asserts
 }
 
 NodeId GraphBuilder::scalar(double value, DType dtype) {

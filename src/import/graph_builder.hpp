@@ -15,11 +15,11 @@ class GraphBuilder {
   explicit GraphBuilder(Graph& target) : graph(target) {}
   Graph& graph;
 
-  // The value of `op` under a label, which is the author's name for the call with its scopes: "layer.0.attention".
-  // Where all operands are small constants at hand it is their literal: arithmetic on shapes is done here, for whatever
-  // wants its result as a number. Errors: "LABEL: OP: got ..., wanted ...".
+  // Adds the value of `op` under a label, which is the author's name for the call with its scopes: "layer.0.attention".
+  // If all operands are small constants at hand, it adds the result as a literal: arithmetic on shapes is done here,
+  // for callers that want its result as a number. Errors: "LABEL: OP: got ..., wanted ...".
   Result<NodeId> add(Op op, std::vector<NodeId> operands, const std::string& label);
-  // The same for importers whose operands are right by construction: an error is a bug, and asserts.
+  // Does the same for importers whose operands are right by construction: an error is a bug, and asserts.
   NodeId op(Op op, std::vector<NodeId> operands, const std::string& label);
 
   NodeId scalar(double value, DType dtype);  // one node for each value
@@ -29,12 +29,12 @@ class GraphBuilder {
   }
   NodeId reshape(NodeId x, const Shape& shape, const std::string& label) { return op(Reshape{shape}, {x}, label); }
   NodeId swap_axes(NodeId x, int a, int b, const std::string& label);
-  // No node where x has that type already, as torch's .to().
+  // Adds no node if x has that type already, as torch's .to().
   NodeId cast(NodeId x, DType to, const std::string& label);
-  // x times a number: computed in f32 and rounded once, as torch multiplies a narrow tensor by a Python scalar.
+  // Multiplies x by a number in f32 and rounds once, as torch multiplies a narrow tensor by a Python scalar.
   NodeId scale(NodeId x, double factor, const std::string& label);
 
-  // The elements of a small constant at hand; none: it is computed, or read from a file.
+  // Returns the elements of a small constant at hand; none: the value is computed, or read from a file.
   std::optional<Tensor> value_of(NodeId id) const;
 
  private:

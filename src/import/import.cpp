@@ -1,4 +1,4 @@
-// From a path to the importer that recognises it.
+// Finds the importer that recognises a path.
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 #include <fstream>
@@ -9,7 +9,7 @@
 namespace rung {
 namespace {
 
-// The last value of a label is the result of the part that it names.
+// Marks the label's last value as an output, which is the result of the part that the label names.
 Status observe(Graph& graph, const std::string& label) {
   NodeId found = kNoNode;
   for (NodeId id = graph.first(); id != kNoNode; id = graph[id].next)
@@ -19,7 +19,7 @@ Status observe(Graph& graph, const std::string& label) {
   return {};
 }
 
-// As long as the longest that any format begins with.
+// The longest beginning that any format needs.
 constexpr size_t kMagicBytes = 64;
 
 ModelPath look_at(const std::string& path) {

@@ -1,4 +1,4 @@
-// THE list of importers: what of a path tells that it is theirs, and what makes a model of it.
+// THE list of importers: each recognises its paths, and makes a model of them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace rung {
 
-// A path, and the first bytes of the file that is there; none: it is a directory, or nothing that can be read.
+// A path, and the first bytes of the file at it; empty: a directory, or no readable file.
 struct ModelPath {
   std::string path;
   std::string magic;
@@ -23,8 +23,8 @@ Result<Model> import_text(std::string_view config_json, const ImportOptions& opt
 struct Importer {
   std::string_view name, what;  // what: for people, "a directory with config.json"
   bool (*recognises)(const ModelPath& path);
-  // Names and labels are the author's. Errors name the file, the node with its scopes, what was got and what was
-  // wanted.
+  // Imports a model. Names and labels are the author's. Errors name the file, the node with its scopes, what was got
+  // and what was wanted.
   Result<Model> (*import)(const std::string& path, const ImportOptions& options);
 };
 

@@ -1,4 +1,4 @@
-// Field access with types, ranges and errors that say which field of which file is wrong.
+// Reads fields with types, ranges and errors that say which field of which file is wrong.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/json_config.hpp"
 

@@ -12,7 +12,7 @@
 
 namespace rung {
 
-// Both ends belong to the range.
+// A range that includes both ends.
 struct IntRange {
   int64_t min = 0, max = 0;
 };
@@ -20,11 +20,11 @@ struct IntRange {
 // A config file's object; errors name the file and the field, what was got and what was wanted.
 class Config {
  public:
-  // Errors: not JSON, duplicate keys, not an object. `what` names it in errors, such as its path.
+  // Parses a config. Errors: not JSON, duplicate keys, not an object. `what` names it in errors, such as its path.
   static Result<Config> parse(std::string_view text, const std::string& what);
   static Result<Config> read(const std::string& path);
 
-  // Errors: not an object.
+  // Makes a config of a JSON value. Errors: not an object.
   static Result<Config> of(nlohmann::json json, const std::string& what);
 
   bool contains(const std::string& field) const;  // false also for null
@@ -32,15 +32,15 @@ class Config {
   Result<double> get_number(const std::string& field, double min, double max) const;
   Result<bool> get_bool(const std::string& field) const;
   Result<std::string> get_text(const std::string& field) const;
-  // One of the words in `allowed`.
+  // Returns one of the words in `allowed`.
   Result<std::string> get_word(const std::string& field, const std::vector<std::string>& allowed) const;
-  // Exactly `count` integers, each within `range`.
+  // Returns exactly `count` integers, each within `range`.
   Result<std::vector<int64_t>> get_ints(const std::string& field, size_t count, IntRange range) const;
   Result<Config> get_object(const std::string& field) const;
-  // A value of any type but null.
+  // Returns a value of any type but null.
   Result<nlohmann::json> get_value(const std::string& field) const;
 
-  // Where a field may be left out (or null).
+  // Read fields that may be left out (or null).
   Result<int64_t> get_int_or(const std::string& field, IntRange range, int64_t otherwise) const;
   Result<double> get_number_or(const std::string& field, double min, double max, double otherwise) const;
   Result<bool> get_bool_or(const std::string& field, bool otherwise) const;

@@ -1,4 +1,4 @@
-// Checking, completing, sampling and freezing a model's inputs.
+// Checks, completes, samples and freezes a model's inputs.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/model.hpp"
 #include "ir/bool_bytes.hpp"

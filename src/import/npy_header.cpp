@@ -64,7 +64,7 @@ class HeaderParser {
     }
     return wrong("True or False");
   }
-  // (), (3,) or (3, 4); one number needs its comma.
+  // Parses (), (3,) or (3, 4); one number needs its comma.
   Result<std::vector<uint64_t>> tuple() {
     std::vector<uint64_t> items;
     RUNG_CHECK(expect('('));

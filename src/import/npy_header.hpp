@@ -16,10 +16,10 @@ struct NpyHeader {
   std::vector<uint64_t> shape;
 };
 
-// `text` is the dictionary with its trailing spaces and newline: exactly the keys descr, fortran_order and shape, each
-// once.
+// Parses `text`, the dictionary with its trailing spaces and newline. It has exactly the keys descr, fortran_order and
+// shape, each once.
 Result<NpyHeader> parse_npy_header(std::string_view text);
-// Magic, version 1.0, length and dictionary, padded to a multiple of 64 bytes.
+// Returns magic, version 1.0, length and dictionary, padded to a multiple of 64 bytes.
 std::string make_npy_header(const NpyHeader& header);
 
 }  // namespace rung

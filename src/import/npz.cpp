@@ -1,4 +1,4 @@
-// Arrays in and out of .npz archives.
+// Reads and writes arrays in .npz archives.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/npz.hpp"
 
@@ -38,7 +38,7 @@ const NpyType& type_of(DType dtype) {
   return *std::find_if(std::begin(kTypes), std::end(kTypes), [&](const auto& t) { return t.dtype == dtype; });
 }
 
-// Magic, version, then the header's length in 2 bytes (version 1) or 4 (2 and 3).
+// Reads magic, version, then the header's length in 2 bytes (version 1) or 4 (2 and 3).
 Result<std::string> read_header_text(ZipReader& reader) {
   std::array<unsigned char, 8> start{};
   RUNG_CHECK(reader.read(std::as_writable_bytes(std::span(start))));
@@ -73,7 +73,7 @@ Status check_bools(const Tensor& tensor) {
   return fail("got {} at element {}, wanted 0 or 1", static_cast<int>(*bad), bad - tensor.data());
 }
 
-// Column-major to row-major: walks the result in order and steps through the source.
+// Converts column-major to row-major: walks the result in order and steps through the source.
 Tensor from_fortran_order(const Tensor& from) {
   Tensor to(from.type());
   const Shape& shape = from.shape();
@@ -93,10 +93,10 @@ Tensor from_fortran_order(const Tensor& from) {
   return to;
 }
 
-// A member's description of itself, before a byte of its data is unpacked.
+// A member's description of itself, read before any of its data is unpacked.
 struct ArrayHeader {
   const ZipMember* member = nullptr;
-  uint64_t bytes = 0;  // of the header itself
+  uint64_t bytes = 0;  // bytes of the header itself
   const NpyType* element = nullptr;
   bool fortran_order = false;
   Type type;
@@ -133,7 +133,7 @@ Result<Tensor> read_array(const ArrayHeader& header) {
 
 using ArrayHeaders = std::map<std::string, ArrayHeader>;
 
-// Headers of every array that `wants` keeps.
+// Reads the headers of every array that `wants` keeps.
 Result<ArrayHeaders> read_headers(const std::vector<ZipMember>& members, const WantsArray& wants,
                                   const std::string& path) {
   ArrayHeaders kept;

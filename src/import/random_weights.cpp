@@ -1,4 +1,4 @@
-// Weights made up on demand, for directories that have only config.json: right shapes and sensible scales, no file.
+// Makes weights on demand, for directories that have only config.json: right shapes and sensible scales, no file.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <string_view>
@@ -10,17 +10,17 @@
 namespace rung {
 namespace {
 
-// value = mean + scale * normal
+// The scale of random values: value = mean + scale * normal.
 struct Scale {
   float mean = 0, scale = 0.1f;
 };
 
 bool has(std::string_view name, std::string_view part) { return name.find(part) != name.npos; }
 
-// Token and position tables, but not the convolution that embeds patches.
+// Returns whether a name is a token or position table, but not the convolution that embeds patches.
 bool is_table(std::string_view name) { return (has(name, "embed") || has(name, "pos_emb")) && !has(name, "patch"); }
 
-// Scales near 1; RMSNorm weights, which most models apply as 1 + w, are not among them.
+// Returns whether a weight's values lie near 1; RMSNorm weights, which most models apply as 1 + w, do not.
 bool is_layer_norm_weight(std::string_view name) {
   bool layer_norm = has(name, "LayerNorm") || has(name, "layer_norm") || has(name, "post_layernorm");
   return layer_norm && name.ends_with("weight");

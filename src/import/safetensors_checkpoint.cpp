@@ -1,4 +1,4 @@
-// A checkpoint made of one or more safetensors files.
+// Makes a checkpoint of one or more safetensors files.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <filesystem>
@@ -59,12 +59,12 @@ class SafetensorsCheckpoint : public Checkpoint {
   std::map<std::string, File> files_;
 };
 
-// A shard lies beside its index; anything else in the name could reach outside the model's directory.
+// Returns whether a shard lies beside its index; any other name could reach outside the model's directory.
 bool is_plain_name(const std::string& name) {
   return !name.empty() && name != "." && name != ".." && name.find_first_of(std::string_view("/\\\0", 3)) == name.npos;
 }
 
-// Tensor name -> shard file name.
+// Returns tensor name -> shard file name.
 Result<std::map<std::string, std::string>> read_index(const std::string& path) {
   RUNG_TRY(auto index, read_json_file(path));
   auto map = index.is_object() ? index.find("weight_map") : index.end();

@@ -1,4 +1,4 @@
-// Words to pieces by greedy longest match, and pieces to a model's inputs.
+// Splits words into pieces by greedy longest match, and makes a model's inputs of pieces.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/tokenizer.hpp"
 
@@ -8,7 +8,7 @@
 namespace rung {
 namespace {
 
-// Byte offsets where characters begin, and the end. `word` is valid UTF-8.
+// Returns byte offsets where characters begin, and the end. `word` is valid UTF-8.
 std::vector<size_t> character_starts(const std::string& word) {
   std::vector<size_t> starts;
   for (size_t i = 0; i < word.size(); ++i)
@@ -68,7 +68,7 @@ Result<Tokenizer> Tokenizer::from_texts(const TextFiles& texts) {
   return make(std::move(files));
 }
 
-// Longest piece first; a word with any part that no piece matches is unknown as a whole.
+// Takes the longest piece first; a word with any part that no piece matches is unknown as a whole.
 void Tokenizer::add_word(const std::string& word, std::vector<int64_t>& ids) const {
   auto starts = character_starts(word);
   size_t characters = starts.size() - 1, first_id = ids.size();
@@ -96,7 +96,7 @@ void Tokenizer::add_plain(std::string_view text, std::vector<int64_t>& ids) cons
   for (const auto& word : split_words(text, files_.rules)) add_word(word, ids);
 }
 
-// The longest special token that `text` begins with.
+// Returns the longest special token that `text` begins with.
 const std::pair<const std::string, int64_t>* Tokenizer::special_at(std::string_view text) const {
   const std::pair<const std::string, int64_t>* longest = nullptr;
   for (const auto& token : files_.special)
@@ -104,10 +104,10 @@ const std::pair<const std::string, int64_t>* Tokenizer::special_at(std::string_v
   return longest;
 }
 
-// Special tokens are looked for in the raw text, before it is cleaned.
+// Looks for special tokens in the raw text, before it is cleaned.
 std::vector<int64_t> Tokenizer::pieces(std::string_view text) const {
   std::vector<int64_t> ids;
-  size_t plain = 0;  // where the text since the last special token begins
+  size_t plain = 0;  // begin of the text since the last special token
   for (size_t at = 0; at < text.size();) {
     const bool may_begin = special_begins_[static_cast<unsigned char>(text[at])];
     const auto* token = may_begin ? special_at(text.substr(at)) : nullptr;

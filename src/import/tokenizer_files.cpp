@@ -1,4 +1,4 @@
-// Reading a WordPiece tokenizer's description: tokenizer.json, or vocab.txt with tokenizer_config.json.
+// Reads a WordPiece tokenizer's description: tokenizer.json, or vocab.txt with tokenizer_config.json.
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
 #include <filesystem>
@@ -30,7 +30,7 @@ Status read_vocabulary(const Config& model, TokenizerFiles& files) {
   return {};
 }
 
-// Lower case and accents go together unless strip_accents says otherwise.
+// Reads the rules of words: lower case strips accents, too, unless strip_accents says otherwise.
 Status read_rules(const Config& config, const char* lower, const char* cjk, WordRules& rules) {
   RUNG_TRY(rules.lower_case, config.get_bool_or(lower, true));
   RUNG_TRY(rules.split_cjk, config.get_bool_or(cjk, true));
@@ -45,7 +45,7 @@ Status read_normalizer(const Config& tokenizer, WordRules& rules) {
   return read_rules(normalizer, "lowercase", "handle_chinese_chars", rules);
 }
 
-// A token that is matched in the raw text. Options that change the text around it are refused rather than ignored.
+// Adds a token that is matched in the raw text. Options that change the text around it are refused rather than ignored.
 Status add_token(const Config& token, int64_t id, TokenizerFiles& files) {
   RUNG_TRY(std::string content, token.get_text("content"));
   for (const char* option : {"single_word", "lstrip", "rstrip", "normalized"}) {
@@ -70,7 +70,7 @@ Status read_added_tokens(const Config& tokenizer, TokenizerFiles& files) {
   return {};
 }
 
-// tokenizer_config.json has them by their ids.
+// Adds the tokens of tokenizer_config.json, which lists them by id.
 Status read_added_tokens_decoder(const Config& config, TokenizerFiles& files) {
   if (!config.contains("added_tokens_decoder")) return {};
   RUNG_TRY(auto decoder, config.get_object("added_tokens_decoder"));
@@ -86,7 +86,7 @@ Status read_added_tokens_decoder(const Config& config, TokenizerFiles& files) {
   return {};
 }
 
-// A name of a special token: a string, or an object with its content.
+// Reads a name of a special token: a string, or an object with its content.
 Status read_name(const Config& config, const char* field, std::string& name) {
   if (!config.contains(field)) return {};
   if (config.json().at(field).is_object()) {
@@ -98,7 +98,7 @@ Status read_name(const Config& config, const char* field, std::string& name) {
   return {};
 }
 
-// Its special tokens by name stand for themselves, as far as the vocabulary has them.
+// Adds special tokens by name, if the vocabulary has them; they match as whole tokens.
 Status read_special_tokens(const Config& config, TokenizerFiles& files) {
   const std::pair<const char*, std::string*> names[] = {{"cls_token", &files.cls},
                                                         {"sep_token", &files.sep},
@@ -130,7 +130,7 @@ Status read_tokenizer_json(const std::string& text, TokenizerFiles& files) {
   return {};
 }
 
-// One token a line; its id is the line's number. Of a token that stands twice the last counts.
+// Reads one token a line; its id is the line's number. The last of equal tokens counts.
 void read_vocab_txt(const std::string& text, TokenizerFiles& files) {
   std::istringstream lines(text);
   int64_t id = 0;
@@ -140,15 +140,15 @@ void read_vocab_txt(const std::string& text, TokenizerFiles& files) {
   }
 }
 
-// Some files give a huge number for "no limit".
+// Reads the length; some files give a huge number for "no limit".
 Status read_max_length(const Config& config, TokenizerFiles& files) {
   RUNG_TRY(double length, config.get_number_or("model_max_length", 1, 1e40, 1e40));
   if (length <= 1e9) files.model_max_length = static_cast<int64_t>(length);
   return {};
 }
 
-// Where it is of BERT's class, which it is unless it says otherwise, the published library has the rules of words from
-// tokenizer_config.json, and its own where that says nothing, whatever tokenizer.json has.
+// Reads the rules from tokenizer_config.json for BERT's class, which is the default class: for it the published library
+// takes them, or its own defaults, from there, whatever tokenizer.json has.
 Status read_config_rules(const Config& config, WordRules& rules) {
   RUNG_TRY(std::string name, config.get_text_or("tokenizer_class", "BertTokenizer"));
   if (!name.starts_with("BertTokenizer")) return {};
@@ -162,7 +162,7 @@ Status read_side(const Config& config, TokenizerFiles& files) {
   return {};
 }
 
-// sentence-transformers makes a text lower case by itself where this file says so.
+// Checks this file's do_lower_case, by which sentence-transformers makes a text lower case by itself.
 Status check_sentence_config(const TextFiles& texts, const TokenizerFiles& files) {
   auto text = texts.find(kSentenceConfig);
   if (text == texts.end()) return {};

@@ -1,4 +1,4 @@
-// Reads templates, and the two older forms that put one token before a text and one after it.
+// Reads templates, and the two older forms that put one token before and one after a text.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/tokenizer_frame.hpp"
 
@@ -13,7 +13,7 @@ using Json = nlohmann::json;
 
 constexpr IntRange kTokenIds{0, 1 << 24}, kTypeIds{0, 65535};
 
-// ["[SEP]", 102]
+// Reads a token and its id: ["[SEP]", 102].
 Result<FramePiece> read_pair(const Config& processor, const char* field) {
   RUNG_TRY(auto json, processor.get_value(field));
   const bool is_pair = json.is_array() && json.size() == 2 && json[0].is_string() && json[1].is_number_unsigned();
@@ -28,7 +28,7 @@ Result<Frame> read_pairs(const Config& processor) {
   return Frame{.before = {cls}, .after = {sep}};
 }
 
-// The ids of a special token that a template names.
+// Adds the ids of a special token that a template names.
 Status add_special(const Config& processor, const Config& piece, std::vector<FramePiece>& to) {
   RUNG_TRY(std::string name, piece.get_text("id"));
   RUNG_TRY(int64_t type, piece.get_int("type_id", kTypeIds));

@@ -6,8 +6,8 @@
 
 namespace rung {
 
-// Errors: a post_processor of another kind than TemplateProcessing, BertProcessing and RobertaProcessing, by its name;
-// none, of which versions of the published library make different things; a template that gives the text not once.
+// Reads the post_processor. Errors: another kind than TemplateProcessing, BertProcessing and RobertaProcessing, by its
+// name; none, which versions of the published library interpret differently; a template without the text exactly once.
 Result<Frame> read_frame(const Config& tokenizer);
 
 }  // namespace rung

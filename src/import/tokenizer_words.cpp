@@ -1,4 +1,4 @@
-// Splitting text into words by the published library's classes of characters; utf8proc takes letters apart.
+// Splits text into words by the published library's classes of characters; utf8proc decomposes letters.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/tokenizer_words.hpp"
 
@@ -53,12 +53,12 @@ bool is_space(CodePoint c) {
   return category == UTF8PROC_CATEGORY_ZS || category == UTF8PROC_CATEGORY_ZL || category == UTF8PROC_CATEGORY_ZP;
 }
 
-// Ideographs; not kana or hangul, which are written with spaces or learnt as pieces. The published library, whose ids
-// models are trained on, leaves out the first 256 of extension E, and all that came after it.
+// Ideographs, but not kana or hangul, which are written with spaces or learnt as pieces. The published library, with
+// whose ids models are trained, leaves out the first 256 of extension E, and all later extensions.
 constexpr CodeRange kIdeographs[] = {{0x3400, 0x4dbf},   {0x4e00, 0x9fff},   {0xf900, 0xfaff},  {0x20000, 0x2a6df},
                                      {0x2a700, 0x2b81f}, {0x2b920, 0x2ceaf}, {0x2f800, 0x2fa1f}};
 
-// Letters that Unicode took apart after the version that the published library has.
+// Letters that Unicode decomposes only in versions after the published library's.
 constexpr CodeRange kWhole[] = {{0x105c9, 0x105c9}, {0x105e4, 0x105e4}, {0x11383, 0x113c8},
                                 {0x11938, 0x11938}, {0x16121, 0x16128}, {0x16d68, 0x16d6a}};
 

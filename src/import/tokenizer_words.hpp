@@ -1,4 +1,4 @@
-// BERT's basic tokenisation: raw text to words, before any vocabulary is looked at.
+// BERT's basic tokenisation: splits raw text into words, before any vocabulary is looked at.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -14,8 +14,8 @@ struct WordRules {
   bool strip_accents = true;  // decompose (NFD) and drop combining marks
 };
 
-// UTF-8 words, split at white space, with each punctuation character a word of its own. Bytes that are not UTF-8 count
-// as U+FFFD, which cleaning drops.
+// Returns UTF-8 words, split at white space, with each punctuation character a word of its own. Bytes that are not
+// UTF-8 count as U+FFFD, which cleaning drops.
 std::vector<std::string> split_words(std::string_view text, const WordRules& rules);
 
 }  // namespace rung

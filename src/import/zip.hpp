@@ -17,16 +17,16 @@ namespace rung {
 struct ZipMember {
   std::string name;
   std::span<const std::byte> packed;  // within the archive
-  uint64_t size = 0;                  // unpacked; no more than deflate can make of `packed`
+  uint64_t size = 0;                  // unpacked; at most what deflate can make of `packed`
   uint32_t crc = 0;
   bool deflated = false;
 };
 
-// Zip64 is accepted; encrypted, split and overlapping members are not. `path` names the archive in errors.
+// Reads the members: zip64 is accepted; encrypted, split and overlapping ones are not. `path` is for errors.
 Result<std::vector<ZipMember>> read_zip_directory(std::span<const std::byte> archive, const std::string& path);
 
 // Unpacks a member in pieces, so that its first bytes can be judged before memory is taken for the rest. The caller
-// says in errors which member it was.
+// names the member in errors.
 class ZipReader {
  public:
   explicit ZipReader(const ZipMember& member);
@@ -34,9 +34,9 @@ class ZipReader {
   ZipReader(const ZipReader&) = delete;
   ZipReader& operator=(const ZipReader&) = delete;
 
-  // Fills `out` entirely or fails. `out` may not reach beyond the member's size.
+  // Fills `out` entirely or fails. `out` must not reach beyond the member's size.
   Status read(std::span<std::byte> out);
-  // After the last byte: the member must end here, with the right checksum.
+  // Ends a reading at the last byte: the member must end here, with the right checksum.
   Status finish();
   uint64_t remaining() const { return member_.size - done_; }
 
@@ -50,13 +50,13 @@ class ZipReader {
   std::unique_ptr<Inflater> inflater_;
 };
 
-// Stored members only. Members and archive stay below 4 GiB.
+// Writes stored members only. Members and archive stay below 4 GiB.
 class ZipWriter {
  public:
   explicit ZipWriter(std::ostream& out) : out_(out) {}
-  // The content is `head` followed by `body`.
+  // Adds a member whose content is `head` followed by `body`.
   Status add(const std::string& name, std::string_view head, std::span<const std::byte> body);
-  // Whether the stream took it all is for its owner to check.
+  // Writes the directory. The stream's owner checks that all of it was written.
   void finish();
 
  private:

@@ -1,4 +1,4 @@
-// Unpacking zip members with zlib, and writing stored ones.
+// Unpacks zip members with zlib, and writes stored ones.
 // SPDX-License-Identifier: Apache-2.0
 #include <zlib.h>
 
@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kPiece = size_t{1} << 30;  // zlib counts in 32 bits
 
 uint32_t checksum(uint32_t crc, std::span<const std::byte> bytes) {
-  // zlib takes a null pointer as a wish for the initial value.
+  // zlib takes a null pointer as a request for the initial value.
   return bytes.empty()
              ? crc
              : static_cast<uint32_t>(crc32_z(crc, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
@@ -50,7 +50,7 @@ Status ZipReader::read(std::span<std::byte> out) {
   return {};
 }
 
-// Gives zlib as much as its 32-bit counters take, again and again, until `out` is full.
+// Gives zlib as much as its 32-bit counters take, repeatedly, until `out` is full.
 Status ZipReader::inflate_into(std::span<std::byte> out) {
   auto& z = inflater_->stream;
   if (!inflater_->ready) return no_memory("out of memory for unpacking");
@@ -93,7 +93,7 @@ Status ZipWriter::add(const std::string& name, std::string_view head, std::span<
   if (name.size() > 65535 || count_ == 65535 || offset_ + size + name.size() + 1024 > kLimit)
     return fail("zip member '{}': got {} bytes, wanted an archive below 4 GiB", name.substr(0, 100), size);
   uint32_t crc = checksum(checksum(0, std::as_bytes(std::span(head))), body);
-  std::string common;          // what the local header and the directory entry have alike
+  std::string common;          // fields that the local header and the directory entry share
   put(common, 20, 2);          // version needed
   put(common, 0x800, 2);       // names are UTF-8
   put(common, 0, 2);           // stored

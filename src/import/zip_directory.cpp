@@ -1,4 +1,4 @@
-// Reading a zip archive's central directory. All numbers in the format are little-endian.
+// Reads a zip archive's central directory. All numbers in the format are little-endian.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
@@ -37,7 +37,7 @@ struct Directory {
   uint64_t members = 0, offset = 0, size = 0;
 };
 
-// The end record is followed only by a comment, whose length it gives.
+// Finds the end record, which only a comment follows, whose length the record gives.
 std::optional<size_t> find_end(Bytes archive) {
   if (archive.size() < kEndBytes) return std::nullopt;
   size_t last = archive.size() - kEndBytes, first = last > kMaxComment ? last - kMaxComment : 0;
@@ -70,7 +70,7 @@ struct Central {
   uint32_t crc = 0;
 };
 
-// Zip64 values stand in the extra field in this order, each only if its 32-bit field says so.
+// Reads zip64 values from the extra field, in this order, each only if its 32-bit field says so.
 bool read_zip64(Bytes extra, Central& entry) {
   if (entry.size != kIn64 && entry.packed != kIn64 && entry.local != kIn64) return true;
   for (size_t at = 0; at + 4 <= extra.size(); at += 4 + u16(extra, at + 2)) {
@@ -88,7 +88,7 @@ bool read_zip64(Bytes extra, Central& entry) {
   return true;  // really 2^32 - 1
 }
 
-// Where a member's data lies; only the local header knows how long itself is.
+// Returns a member's data. Only the local header knows its own length.
 Result<Bytes> packed_data(Bytes archive, const Central& entry, const std::string& path) {
   if (!has_signature(archive, entry.local, kLocalBytes, kLocal))
     return fail("'{}': no member header at byte {}", path, entry.local);
@@ -109,7 +109,7 @@ Status check_member(const Central& entry, const std::string& path, const std::st
   return fail("'{}': member '{}': got {} bytes packed, which cannot hold {}", path, name, entry.packed, entry.size);
 }
 
-// Reads the entry at `at` and moves `at` behind it.
+// Reads the entry at `at` and moves `at` past it.
 Result<ZipMember> read_member(Bytes archive, size_t& at, const std::string& path) {
   if (!has_signature(archive, at, kCentralBytes, kCentral))
     return fail("'{}': no directory entry at byte {}", path, at);

@@ -1,4 +1,4 @@
-// Looks at blocks of bytes, which the compiler turns into vector code.
+// Checks blocks of bytes, which the compiler turns into vector code.
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/bool_bytes.hpp"
 

@@ -1,5 +1,5 @@
-// Bools in memory: a byte each, 0 or 1. Kernels count and multiply with them, so that another byte would be wrong in
-// silence; it is refused wherever values come in.
+// Bools in memory: a byte each, 0 or 1. Kernels count and multiply with them, so that another byte would give a wrong
+// result silently; it is refused wherever values come in.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace rung {
 
-// The first byte that is no bool, or 0. Reads tens of gigabytes a second.
+// Returns the first byte that is no bool, or 0. Reads tens of gigabytes a second.
 unsigned first_non_bool(const std::byte* values, size_t count);
 
 // Checks values of any type; only bools can fail. Errors (mismatch): `what`, such as "input 'mask'", and the byte.

@@ -1,4 +1,4 @@
-// The classes that time is accounted to in profiles and reports.
+// The classes to which profiles and reports account time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>

@@ -1,4 +1,4 @@
-// Overflow-checked shapes.
+// Checks shapes for overflow.
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/checked_shape.hpp"
 

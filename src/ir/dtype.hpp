@@ -8,7 +8,7 @@
 
 namespace rung {
 
-// The f8 types are reserved: they print and parse, no kernel uses them yet.
+// The element types. The f8 types are reserved: they print and parse, no kernel uses them yet.
 enum class DType : uint8_t { f32, f16, bf16, f8e4m3fn, f8e4m3fnuz, i64, i32, i8, u8, boolean };
 
 size_t size_of(DType dtype);                              // bytes per element

@@ -10,7 +10,7 @@
 namespace rung {
 namespace {
 
-// Without its sign, a float above `infinity` is a NaN.
+// Counts floats of a type in which, without the sign, values above `infinity` are NaN.
 template <class Bits>
 NonFinite count_bits(const std::byte* data, size_t count, Bits infinity) {
   constexpr size_t kBlock = 4096;  // counts of a block fit the element's own width, so they vectorise
@@ -33,7 +33,7 @@ NonFinite count_bits(const std::byte* data, size_t count, Bits infinity) {
   return total;
 }
 
-// The f8 types have one NaN pattern (two with the sign for fn) and no infinity.
+// Counts the NaNs of f8 types, which have one NaN pattern (two with the sign for fn) and no infinity.
 NonFinite count_f8(const Type& type, const std::byte* values) {
   bool fn = type.dtype == DType::f8e4m3fn;
   auto is_nan = [&](std::byte b) { return fn ? (b & std::byte{0x7f}) == std::byte{0x7f} : b == std::byte{0x80}; };

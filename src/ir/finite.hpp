@@ -10,16 +10,16 @@
 namespace rung {
 
 struct NonFinite {
-  int64_t nan = 0, infinity = 0, minus_infinity = 0;  // infinity: of either sign
+  int64_t nan = 0, infinity = 0, minus_infinity = 0;  // infinity counts both signs
 };
-// All are zero for integer and bool tensors. `values`: type.bytes() of them, at any address.
+// Counts values; all counts are zero for integer and bool tensors. `values`: type.bytes() of them, at any address.
 NonFinite count_non_finite(const Type& type, const std::byte* values);
 NonFinite count_non_finite(const Tensor& tensor);
-// The error names `what` (such as "weight 'encoder.w'") and both counts.
+// Checks that a tensor has none. The error names `what` (such as "weight 'encoder.w'") and both counts.
 Status check_finite(const std::string& what, const Tensor& tensor);
-// The same for what a run is given: -inf is taken where `masks` says so, which is asked only then; NaN and +inf never.
+// Checks a run's input: NaN and +inf are refused; -inf is accepted if `masks` allows it, which is called only then.
 Status check_input_floats(const std::string& what, const Tensor& tensor, const std::function<bool()>& masks);
-// Its two parts, the first of which takes no memory: may that be in an input, and the error if not.
+// The two parts of check_input_floats(), the first of which takes no memory: whether an input may have it; the error.
 bool may_be_in_input(const NonFinite& found, const std::function<bool()>& masks);
 tl::unexpected<Error> refuse_input_floats(const std::string& what, const Type& type, const NonFinite& found,
                                           const std::function<bool()>& masks);

@@ -5,7 +5,7 @@
 
 namespace rung::functions {
 
-// NaN if either is one.
+// Returns NaN if either is one.
 template <class T>
 constexpr T max_of(T a, T b) {
   return a != a || a > b ? a : b;
@@ -22,7 +22,7 @@ constexpr int64_t negated(int64_t x) { return wrap(-bits(x)); }
 constexpr int64_t sum(int64_t x, int64_t y) { return wrap(bits(x) + bits(y)); }
 constexpr int64_t difference(int64_t x, int64_t y) { return wrap(bits(x) - bits(y)); }
 constexpr int64_t product(int64_t x, int64_t y) { return wrap(bits(x) * bits(y)); }
-// Truncates; y is not 0.
+// Returns the truncated quotient; y is not 0.
 constexpr int64_t quotient(int64_t x, int64_t y) { return y == -1 ? negated(x) : x / y; }
 
 }  // namespace rung::functions

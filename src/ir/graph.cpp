@@ -1,4 +1,4 @@
-// Graph editing over a linked list in one vector.
+// Edits a graph, which is a linked list in one vector.
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/graph.hpp"
 
@@ -111,7 +111,7 @@ void Graph::replace_uses(NodeId from, NodeId to) {
   std::vector<NodeId> users = std::move(nodes_[from].users);
   nodes_[from].users.clear();
   for (NodeId user : users) {
-    // `to` reads `from`: it would read itself. A further result is of the op, not of the value.
+    // If the user is `to`, it would read itself. A further result belongs to the op, not to the value.
     const bool keeps = user == to || (as<NthResult>(user) && !(nodes_[from].op == nodes_[to].op));
     if (keeps) {
       nodes_[from].users.push_back(user);

@@ -1,5 +1,5 @@
 // The graph: nodes in execution order, each an op over earlier nodes with its first result's type. Ids stay valid while
-// others come and go; insertion, replacement and erasure take constant time (plus the users touched).
+// other nodes come and go; insertion, replacement and erasure take constant time (plus the users touched).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -21,10 +21,10 @@ struct Node {
   Type type;
   std::vector<NodeId> operands;
   std::vector<NodeId>
-      users;          // one entry per use, so a node that reads a value twice stands twice; graph outputs not counted
-  std::string label;  // where it comes from, as the model's author names it: "encoder.layer.0.attention.query"
+      users;          // one entry per use: a node that reads a value twice is listed twice; graph outputs do not count
+  std::string label;  // its place in the model's author's names: "encoder.layer.0.attention.query"
   NodeId previous = kNoNode, next = kNoNode;
-  uint32_t output_uses = 0;  // how many graph outputs this node is
+  uint32_t output_uses = 0;  // number of graph outputs that are this node
   bool alive = true;
 };
 
@@ -47,20 +47,20 @@ class Graph {
   NodeId literal(std::string name, Tensor value);  // constant() of a Literal
   // Infers the result's type; an error names op, label, got and wanted.
   Result<NodeId> try_add(Op op, std::vector<NodeId> operands, std::string label = {});
-  // The type that try_add() gives an op over these operands.
+  // Returns the type that try_add() gives an op over these operands.
   Result<Type> infer(const Op& op, std::span<const NodeId> operands) const;
-  // try_add() where a type error can only be a bug of ours (passes): asserts.
+  // Adds like try_add() where a type error can only be a bug of ours (passes): asserts.
   NodeId add(Op op, std::vector<NodeId> operands, std::string label = {});
   void set_output(std::string name, NodeId node);  // adds, or replaces the output of that name
   void add_state(State state) { states_.push_back(std::move(state)); }
 
   // Editing.
-  // Operands and outputs alike; types must agree. Further results of an op stay its own, unless `to` has the same op.
+  // Replaces operands and outputs; types must agree. Further results of an op stay its own, unless `to` has the op.
   void replace_uses(NodeId from, NodeId to);
   void set_operand(NodeId user, size_t index, NodeId to);
   void erase(NodeId id);  // must have no uses
-  size_t erase_dead();    // everything no output needs; inputs stay. Returns how many went
-  // Makes a constant of an input (freezing it); same id.
+  size_t erase_dead();    // erases all that no output needs; inputs stay. Returns how many went
+  // Makes a constant of an input (freezing it); the id stays.
   void freeze_input(NodeId input, std::shared_ptr<const Weight> value);
 
   // Reading.
@@ -79,7 +79,7 @@ class Graph {
   const std::vector<Output>& outputs() const { return outputs_; }
   const std::vector<State>& states() const { return states_; }
   const State* state_of(std::string_view input) const;  // null: the input is the caller's
-  bool is_next(std::string_view output) const;          // Is the output what a state becomes?
+  bool is_next(std::string_view output) const;          // true if the output is what a state becomes
   std::vector<NodeId> inputs() const;                   // in declaration order
   NodeId input_named(std::string_view name) const;      // kNoNode if none
   std::vector<NodeId> order() const;                    // all live nodes, operands before users
@@ -105,7 +105,7 @@ class Graph {
   size_t live_ = 0;
 };
 
-// While it lives, new nodes go right before `position`.
+// Inserts new nodes right before `position` while it lives.
 class Insertion {
  public:
   Insertion(Graph& graph, NodeId position) : graph_(graph), saved_(graph.insert_before_) {
@@ -122,7 +122,7 @@ class Insertion {
 
 Semantics semantics_of(const Graph& graph, NodeId id);
 
-// Which nodes depend on no input: constants and what is computed from constants alone; indexed by node id.
+// Returns, by node id, which nodes depend on no input: constants and values computed from constants alone.
 std::vector<bool> constant_nodes(const Graph& graph);
 
 }  // namespace rung

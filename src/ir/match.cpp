@@ -1,4 +1,4 @@
-// Matches a pattern tree against a node and what it reads.
+// Matches a pattern tree against a node and its operands.
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/match.hpp"
 

@@ -10,7 +10,7 @@
 
 namespace rung {
 
-// The nodes that a pattern's names stand for. Asking for a name that the pattern does not have is a bug and asserts.
+// The nodes that a pattern's names stand for. Asking for a name that the pattern lacks is a bug and asserts.
 class Match {
  public:
   NodeId operator[](std::string_view name) const;
@@ -26,12 +26,12 @@ class Match {
   size_t count_ = 0;
 };
 
-// Build patterns once (static const): matching one allocates nothing.
+// A pattern to build once (static const): matching it allocates nothing.
 class Pattern {
  public:
-  // The value has no other user and is no output.
+  // Requires that the value has no other user and is no output.
   Pattern one_use() &&;
-  // Binds the node itself; a name that occurs twice must be the same node.
+  // Binds the node itself; two uses of a name must be the same node.
   Pattern named(std::string_view name) &&;
 
  private:
@@ -53,7 +53,7 @@ class Pattern {
 
 Pattern any(std::string_view name);
 Pattern unary(UnaryKind kind, Pattern x);
-// add, mul, max and min match with their operands either way round.
+// Matches add, mul, max and min with their operands either way round.
 Pattern binary(BinaryKind kind, Pattern a, Pattern b);
 
 template <class T, class Variant, size_t I = 0>
@@ -64,7 +64,7 @@ constexpr size_t alternative_index() {
     return alternative_index<T, Variant, I + 1>();
 }
 
-// An op of that struct with these operands, in order and number; without operands given, any.
+// Matches an op of that struct with these operands, in order and number; without operands given, with any.
 template <class T, class... Operands>
 Pattern op(Operands... operands) {
   Pattern pattern;

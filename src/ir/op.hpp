@@ -1,5 +1,5 @@
-// The closed set of operations: one small struct each, whose fields print, parse, compare and hash by themselves.
-// A node is the value of its op's first result; `result(node, index=i)` is the value of a further one, of the few ops
+// The closed set of operations: one small struct each, whose fields print, parse, compare and hash by themselves. A
+// node is the value of its op's first result; `result(node, index=i)` is the value of a further one, of the few ops
 // that have several. Types: T is any float type; arithmetic accumulates in f32.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace rung {
 
-// A field by its word in text. `part`: the struct within `Struct` that it stands in; text does not tell them apart.
+// A field by its word in text. `part`: the struct within `Struct` that has it; text does not tell them apart.
 template <class Struct, class Part, class Member>
 struct Field {
   std::string_view name;
@@ -36,14 +36,14 @@ struct Field<Struct, void, Member> {
   Member& of(Struct& op) const { return op.*member; }
 };
 
-// An op's word in text and tables, what its time is accounted to, the fault that values of its operands can cause
-// (Binary has a closer answer), and how it is stored in fewer bits.
+// Declares an op's word in text and tables, the category its time is accounted to, the fault that values of its
+// operands can cause (Binary has a more precise answer), and its rule for storing in fewer bits.
 #define RUNG_OP(text, category, fault, narrowing)           \
   static constexpr std::string_view kName = text;           \
   static constexpr Category kCategory = Category::category; \
   static constexpr Fault kFault = Fault::fault;             \
   static constexpr Narrowing kNarrowing = Narrowing::narrowing
-// The results of an op that may have several: further_types() and compute_further() take it.
+// The most results of an op that may have several: further_types() and compute_further() take it.
 #define RUNG_RESULTS(most) static constexpr size_t kMostResults = most
 #define RUNG_FIELDS(...) \
   static constexpr auto fields() { return std::make_tuple(__VA_ARGS__); }
@@ -88,7 +88,7 @@ struct Unary {
   RUNG_FIELDS()
   RUNG_EQUAL(Unary);
 };
-// Comparisons give bool.
+// Binary ops; comparisons give bool.
 struct Binary {
   RUNG_OP("binary", elementwise, integer_divided_by_zero, with_all);
   BinaryKind kind = BinaryKind::add;
@@ -127,8 +127,8 @@ struct MatMul {
 // gated: w is [2N,K] (gate rows, then up rows), bias [2N]: y = activation(gate) * up + residual.
 // cos, sin: A[...,D]: the first rotated_heads runs of D columns of y are rotated (RoPE), each row by its own angles;
 // then it is not gated, and has neither activation nor residual.
-// norm_weight: S[N], of an RMS norm of y that follows, N a multiple of norm_run; not gated, no rotated heads. Beside y,
-// which is the next residual, there are then two results more, for linears that take that norm over:
+// norm_weight: S[N], weight of an RMS norm of y that follows, N a multiple of norm_run; not gated, no rotated heads.
+// Beside y, which is the next residual, there are then two further results, for linears that take over that norm:
 //   result 1: bf16 [...,N], y * norm_weight, which is their x
 //   result 2: f32 [...,N/norm_run], means of y^2, of norm_run neighbours each, which are their squares
 struct Linear {
@@ -151,11 +151,11 @@ struct Linear {
   DType out = DType::f32;
 
   bool has(LinearSlot slot) const { return slots.has(slot); }
-  // Does it take no more than those operands?
+  // Returns whether it takes no more than those operands.
   bool is_within(const LinearSlots& known) const { return slots.within(known); }
-  // Has a form that late passes make, for kernels that they have asked for.
+  // Returns whether it has a form that late passes make, for kernels that asked for it.
   bool is_extended() const { return !is_within({LinearSlot::bias, LinearSlot::residual}); }
-  // Just x w' + bias, or x w'.
+  // Returns whether it is just x w' + bias, or x w'.
   bool is_plain() const { return is_within({LinearSlot::bias}) && epilogue == Epilogue{}; }
   RUNG_FIELDS(RUNG_FIELD(Linear, slots), RUNG_PART_FIELD(Linear, prologue, eps),
               RUNG_PART_FIELD(Linear, epilogue, gated), RUNG_PART_FIELD(Linear, epilogue, activation),
@@ -180,7 +180,7 @@ struct Attention {
   float scale = 1.0f;
   int64_t segments = 1;
   bool has_mask() const { return slots.has(AttentionSlot::mask); }
-  // Where the first segment's keys stand; its values and the other segments follow.
+  // Returns the index of the first segment's keys; its values and the other segments follow.
   size_t first_key() const { return slots.size(); }
   RUNG_FIELDS(RUNG_FIELD(Attention, slots), RUNG_FIELD(Attention, scale), RUNG_FIELD(Attention, segments))
   RUNG_EQUAL(Attention);
@@ -253,14 +253,14 @@ struct Reshape {
   RUNG_FIELDS(RUNG_FIELD(Reshape, shape))
   RUNG_EQUAL(Reshape);
 };
-// Result axis i is operand axis permutation[i].
+// A view whose axis i is operand axis permutation[i].
 struct Transpose {
   RUNG_OP("transpose", copy, none, with_all);
   Dims permutation;
   RUNG_FIELDS(RUNG_FIELD(Transpose, permutation))
   RUNG_EQUAL(Transpose);
 };
-// Elements begin, begin+step, ... below end.
+// A view of elements begin, begin+step, ... below end.
 struct Slice {
   RUNG_OP("slice", copy, none, with_all);
   int64_t axis = 0, begin = 0, end = 0, step = 1;
@@ -346,42 +346,42 @@ struct VariantAfter {
 using Op = VariantAfter<void RUNG_EACH_OP(RUNG_NEXT_OP)>::Type;
 #undef RUNG_NEXT_OP
 
-// The op's word in text, logs and tables: "linear"; for unary and binary ops the kind: "add".
+// Returns the op's word in text, logs and tables: "linear"; for unary and binary ops the kind: "add".
 std::string_view name_of(const Op& op);
 std::string_view name_of(UnaryKind kind);
 std::string_view name_of(BinaryKind kind);
 std::string_view name_of(ReduceKind kind);
 std::string_view name_of(Activation activation);
 std::string_view name_of(LinearSlot slot);
-// An op of that name with default fields; nullopt if there is none.
+// Returns an op of that name with default fields; nullopt if there is none.
 std::optional<Op> op_named(std::string_view name);
 std::optional<Activation> activation_named(std::string_view name);
 std::optional<ReduceKind> reduce_named(std::string_view name);
-// Errors: there is no such slot, or it does not come after all of `slots`.
+// Adds a slot by name. Errors: there is no such slot, or it does not come after all of `slots`.
 Status add_slot_named(std::string_view name, LinearSlots& slots);
 Status add_slot_named(std::string_view name, AttentionSlots& slots);
 Status add_slot_named(std::string_view name, LayerNormSlots& slots);
 
-// "axis=1, eps=1e-06", fields that differ from the default only; parses back (ir/text).
+// Returns "axis=1, eps=1e-06", only fields that differ from the default; parses back (ir/text).
 std::string fields_to_string(const Op& op);
 
 Category category_of(const Op& op);
 Narrowing narrowing_of(const Op& op);
-// Fault::none: no value of operands of those types can cause any.
+// Returns the fault that values of operands of these types can cause; Fault::none: there is none.
 Fault fault_of(const Op& op, std::span<const Type> operands);
 
-// The first result's type, or an error naming the op, what it got and what it wanted. Input, Constant and NthResult
-// have no rule: see Graph::infer().
+// Returns the first result's type, or an error naming the op, what it got and what it wanted. Input, Constant and
+// NthResult have no rule: see Graph::infer().
 Result<Type> infer_type(const Op& op, std::span<const Type> operands);
-// The types of all results, `first` among them, which infer_type() gave.
+// Returns the types of all results, `first` among them, which infer_type() gave.
 std::vector<Type> result_types(const Op& op, std::span<const Type> operands, const Type& first);
 
-// The field by which some ops say their result's float type; null for the others, whose operands' type it is.
+// Returns the field that some ops have for their result's float type; null for others, which keep the operands'.
 DType* result_dtype(Op& op);
-// The field that names an axis; null for ops without one.
+// Returns the field that names an axis; null for ops without one.
 int64_t* axis_field(Op& op);
 
-// Views change only how the same elements are addressed.
+// A view changes only how the same elements are addressed.
 bool is_view(const Op& op);         // reshape, transpose, slice, broadcast
 bool is_elementwise(const Op& op);  // unary, binary, cast, select
 

@@ -1,4 +1,4 @@
-// The functions that ops choose among; device code has the same numbers from here.
+// The functions that ops choose among; device code takes the same numbers from here.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

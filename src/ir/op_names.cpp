@@ -54,7 +54,7 @@ std::string value_text(DType v) { return std::string(name_of(v)); }
 std::string value_text(const Dims& v) { return to_string(v); }
 std::string value_text(ReduceKind v) { return std::string(name_of(v)); }
 std::string value_text(Activation v) { return std::string(name_of(v)); }
-// The words of those that `slots` may have or not, and has if `had`.
+// Returns words of the slots that `slots` may lack, or, if `had`, of those among them that it has.
 template <class Slot, Slot... always>
 std::vector<std::string_view> optional_words(const Slots<Slot, always...>& slots, bool had) {
   std::vector<std::string_view> out;

@@ -1,4 +1,4 @@
-// Dispatch of the type rules and semantics, and what they share.
+// Dispatches to the type rules and semantics, and has their shared parts.
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/op_rules.hpp"
 

@@ -1,4 +1,4 @@
-// Type rules and semantics of the ops, one of each per struct, and what they share. infer_type() (ir/op.hpp) and
+// Type rules and semantics of the ops, one of each per struct, and their shared parts. infer_type() (ir/op.hpp) and
 // semantics_of() (ir/semantics.hpp) dispatch to them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -8,21 +8,21 @@ namespace rung::infer {
 
 using Types = std::span<const Type>;
 
-// The types that an op's semantics are worked out from: its rule has accepted them.
+// The types from which an op's semantics are derived: its rule has accepted them.
 struct Signature {
   Types operands;
   const Type& result;
   const Shape& shape(size_t i) const { return operands[i].shape; }
 };
 
-// Every op has both in ops_FAMILY.cpp; there is no default.
+// Every op has a rule and semantics in ops_FAMILY.cpp; there is no default.
 #define RUNG_DECLARE_RULES(Struct)         \
   Result<Type> rule(const Struct&, Types); \
   Semantics semantics(const Struct&, const Signature&);
 RUNG_EACH_OP(RUNG_DECLARE_RULES)
 #undef RUNG_DECLARE_RULES
 
-// The types of the results after the first, of the ops that may have some (RUNG_RESULTS).
+// Return the types of the results after the first, for ops that may have several (RUNG_RESULTS).
 std::vector<Type> further_types(const Linear&, const Signature&);
 std::vector<Type> further_types(const TopK&, const Signature&);
 
@@ -30,10 +30,10 @@ Status want_count(Types types, size_t wanted);
 Status want_float(const Type& type, std::string_view what);
 Status want_shape(const Type& type, const Shape& wanted, std::string_view what);
 Status want_rank(const Type& type, int wanted, std::string_view what);
-// Its elements can be counted: see checked_shape.hpp.
+// Wants a type whose elements can be counted: see checked_shape.hpp.
 Status want_countable(const Type& type);
 Status want_same_dtype(const Type& a, const Type& b);
-// The operand broadcasts to `wanted` without enlarging it.
+// Wants an operand that broadcasts to `wanted` without enlarging it.
 Status want_broadcast_to(const Type& type, const Shape& wanted, std::string_view what);
 
 double count(const Type& type);  // its elements
@@ -44,9 +44,9 @@ inline AxisRead window(int axis, int64_t begin, int64_t step, int64_t width) {
   return {AxisRead::Kind::window, axis, 1, begin, step, width};
 }
 inline AxisRead joined(int axis, int64_t begin) { return {AxisRead::Kind::joined, axis, 1, begin}; }
-// Axis i of the operand is axis i of the result, but for `mixed`, which is read whole.
+// Says that axis i of the operand is axis i of the result, but for `mixed`, which is read whole.
 OperandUse aligned(OperandRole role, const Shape& operand, int mixed = -1);
-// By numpy's rule.
+// Says that the operand broadcasts to the result by numpy's rule.
 OperandUse broadcasting(OperandRole role, const Shape& operand, const Shape& result);
 
 }  // namespace rung::infer

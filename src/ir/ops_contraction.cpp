@@ -71,7 +71,7 @@ Status want_norm_weight(const Linear& op, const Shape& shape, const Type& weight
   return want_shape(weight, Shape{shape.back()}, "norm_weight");
 }
 
-// The fields of a linear must agree with its slots.
+// Checks that the fields of a linear agree with its slots.
 Status want_slots(const Linear& op, Types types) {
   const int64_t heads = op.epilogue.rotated_heads, run = op.epilogue.norm_run;
   if (heads < 0) return fail("got {} rotated heads, wanted 0 or more", heads);
@@ -112,7 +112,7 @@ namespace {
 
 OperandUse use_of(const Linear& op, const Signature& s, LinearSlot slot) {
   const int last = s.result.shape.rank() - 1;
-  // Only then is column j of the result that of row j of w.
+  // Column j of the result depends on row j of w alone, unless the op is gated or extended.
   const AxisRead column = op.epilogue.gated || op.is_extended() ? whole(last, 1) : same(last);
   const auto rows = [&](OperandRole role, AxisRead columns) {
     OperandUse use = aligned(role, op.slots.find(s.operands, slot)->shape);
@@ -151,7 +151,7 @@ double flops_of(const Linear& op, const Signature& s) {
   const auto elements = [&](LinearSlot slot) { return op.has(slot) ? count(*op.slots.find(s.operands, slot)) : 0; };
   const bool feeds_norm = op.has(LinearSlot::norm_weight), normed = op.has(LinearSlot::squares);
   const Linear::Epilogue& end = op.epilogue;
-  const double columns = count(s.result), products = columns * (end.gated ? 2 : 1);  // of all rows
+  const double columns = count(s.result), products = columns * (end.gated ? 2 : 1);  // over all rows
   return products * (2 * dim(w[1]) + op.has(LinearSlot::bias) + normed) +
          columns * ((end.activation != Activation::none) + end.gated + op.has(LinearSlot::residual) + 3 * feeds_norm) +
          3 * elements(LinearSlot::cos) * dim(end.rotated_heads) + elements(LinearSlot::squares);
@@ -204,7 +204,7 @@ Semantics semantics(const Conv2d& op, const Signature& s) {
 Result<Type> rule(const Attention& op, Types types) {
   if (op.segments < 1) return fail("got {} segments, wanted at least 1", op.segments);
   const size_t first = op.first_key();
-  // Divided, not multiplied: twice a number from a file may wrap around.
+  // Divides, because twice a number from a file may wrap around.
   if (types.size() < first || (types.size() - first) % 2 || (types.size() - first) / 2 != uint64_t(op.segments))
     return fail("got {} operands, wanted {} and two for each of {} segments", types.size(), first, op.segments);
   const Type& q = types[0];
@@ -231,7 +231,7 @@ Result<Type> rule(const Attention& op, Types types) {
 
 namespace {
 
-// Broadcasts to [B,H,S,K]; the result is [B,S,H,D].
+// Describes a mask that broadcasts to [B,H,S,K]; the result is [B,S,H,D].
 OperandUse mask_use(const Shape& mask, const Shape& result) {
   OperandUse use{.role = OperandRole::mask, .broadcasts = true, .infinity = InfinityUse::masks};
   constexpr int kPlaces[] = {0, 2, 1};
@@ -252,18 +252,18 @@ OperandUse mask_use(const Shape& mask, const Shape& result) {
 Semantics semantics(const Attention& op, const Signature& s) {
   const Shape& q = s.shape(0);
   const size_t first = op.first_key();
-  const AxisRead head = s.shape(first)[2] == q[2] ? same(2) : whole(2, 1);  // several read one of the keys'
+  const AxisRead head = s.shape(first)[2] == q[2] ? same(2) : whole(2, 1);  // several query heads read one key head
   Semantics out;
   out.operands.push_back({.role = OperandRole::product, .axes = {same(0), same(1), same(2), reduced()}});
   if (op.has_mask()) out.operands.push_back(mask_use(s.shape(1), s.result.shape));
   int64_t keys = 0;
   for (size_t i = first; i < s.operands.size(); i += 2) {
     keys += s.shape(i)[1];
-    // Columns of v are the result's, but v has the type of k, and k that of q.
+    // The columns of v are the result's, but v has k's type, and k has q's.
     out.operands.push_back({.role = OperandRole::product, .axes = {same(0), reduced(), head, reduced()}});
     out.operands.push_back({.role = OperandRole::product, .axes = {same(0), reduced(), head, whole(3, 1)}});
   }
-  out.terms = q[3] + keys;  // q k', then over the keys
+  out.terms = q[3] + keys;  // terms of q k', then over the keys
   out.flops = 4 * count(s.result) * static_cast<double>(keys);
   return out;
 }

@@ -13,7 +13,7 @@ Status want_taken(Takes takes, const Type& type) {
   return fail("got {}, wanted {}", type, takes == Takes::booleans ? "bool" : "numbers");
 }
 
-// All operands by numpy's rule; each gives the result its infinities if `carries` says so of its place.
+// Broadcasts all operands by numpy's rule; the operand at `i` gives the result its infinities if `carries(i)` says so.
 template <class Carries>
 Semantics elementwise(const Signature& s, double flops, Carries carries) {
   Semantics out{.flops = flops * count(s.result)};
@@ -33,7 +33,7 @@ bool carries(const PointwiseFunction& function, size_t at) {
   return std::holds_alternative<Round>(function);
 }
 
-// From a register to the last one, through instructions that all carry it.
+// Returns whether an infinity gets from a register to the last one, through instructions that all carry it.
 bool carries(const PointwiseProgram& program, size_t at) {
   std::vector<bool> masks(program.registers());
   masks[at] = true;

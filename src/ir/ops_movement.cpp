@@ -13,8 +13,8 @@ Semantics moved(std::vector<OperandUse> operands) {
   return {.operands = std::move(operands)};
 }
 
-// The next run of axes from `i` and `j` on that hold as many elements in both shapes: their ends. What is left of both
-// holds as many, so that the shorter run has an axis more.
+// Returns the ends of the next run of axes from `i` and `j` on that has as many elements in both shapes. The rest of
+// both has as many elements, so that the shorter run has a further axis.
 std::pair<int, int> next_run(const Shape& x, int i, const Shape& y, int j) {
   int64_t elements = x[i++], others = y[j++];
   while (elements != others)
@@ -25,7 +25,7 @@ std::pair<int, int> next_run(const Shape& x, int i, const Shape& y, int j) {
   return {i, j};
 }
 
-// An axis that a reshape neither splits nor joins stays itself; the others, with those that they become, are a whole.
+// Returns the axes of a reshape: an axis neither split nor joined stays itself; the others map to theirs as a whole.
 std::vector<AxisRead> reshaped(const Shape& x, const Shape& y) {
   std::vector<AxisRead> axes;
   if (x.product() == 0) return std::vector<AxisRead>(static_cast<size_t>(x.rank()), whole(0, y.rank()));
@@ -45,7 +45,7 @@ std::vector<AxisRead> reshaped(const Shape& x, const Shape& y) {
     for (; i < end_i; ++i) axes.push_back(alone ? same(j) : whole(j, end_j - j));
     j = end_j;
   }
-  for (; i < x.rank(); ++i) axes.push_back(whole());  // of size 1, as are axes of y that are left
+  for (; i < x.rank(); ++i) axes.push_back(whole());  // axes of size 1; so are the rest of y's
   return axes;
 }
 

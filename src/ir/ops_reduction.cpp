@@ -10,7 +10,7 @@ Status want_last_axis(const Type& x) {
   return want_float(x, "x");
 }
 
-// Semantics of an op whose one operand has the result's shape: each line along `axis` as a whole.
+// Returns the semantics of an op whose one operand has the result's shape: it reads each line along `axis` as a whole.
 Semantics along(OperandRole role, int64_t axis, const Signature& s, double flops) {
   const Shape& x = s.shape(0);
   const int mixed = *normalize_axis(axis, x.rank());

@@ -14,7 +14,7 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-// The text before `mark`, which is removed with it; all of it when the mark is absent.
+// Removes the text before `mark` and the mark, and returns the text; all of it if there is no mark.
 std::string_view take_until(std::string_view& text, char mark) {
   size_t at = text.find(mark);
   std::string_view head = text.substr(0, at);
@@ -62,7 +62,7 @@ Result<PointwiseOperand> parse_operand(std::string_view text, size_t written) {
   return fail("got operand '{}', wanted a register such as r0 or a number", text);
 }
 
-// "mul(r0,0.5)" where `written` registers hold values.
+// Parses "mul(r0,0.5)" where `written` registers hold values.
 Result<PointwiseInstruction> parse_call(std::string_view text, size_t written) {
   if (text.empty() || text.back() != ')' || text.find('(') == std::string_view::npos)
     return fail("got '{}', wanted a call such as mul(r0,r1)", text);

@@ -11,7 +11,7 @@
 
 namespace rung {
 
-// Rounds a value to a narrower float type and back: "bf16(r1)", "f16(r1)".
+// Rounding to a narrower float type and back: "bf16(r1)", "f16(r1)".
 struct Round {
   DType to = DType::bf16;
   friend bool operator==(const Round&, const Round&) = default;
@@ -26,7 +26,7 @@ struct Register {
 using PointwiseOperand = std::variant<Register, float>;
 using PointwiseFunction = std::variant<UnaryKind, BinaryKind, Select, Round>;
 
-// Select reads (condition, a, b): a where the condition is not 0.
+// An instruction. Select reads (condition, a, b): it gives a where the condition is not 0.
 struct PointwiseInstruction {
   PointwiseFunction function = UnaryKind::neg;
   std::array<PointwiseOperand, 3> operands{};  // the first arity() count
@@ -42,10 +42,10 @@ struct PointwiseProgram {
   friend bool operator==(const PointwiseProgram&, const PointwiseProgram&) = default;
 };
 
-// "r2=mul(r0,r1);r3=tanh(r2)" for an op of two operands; spaces are allowed between words. At least one instruction,
-// targets in order, operands from registers already written. Errors quote the instruction and say what was wanted.
+// Parses "r2=mul(r0,r1);r3=tanh(r2)", here of an op of two operands; spaces may be between words. It has at least one
+// instruction, targets in order, operands from registers already written. Errors quote it and say what was wanted.
 Result<PointwiseProgram> parse_pointwise(std::string_view text, size_t inputs);
-// Without spaces; parses back to an equal program.
+// Prints without spaces; the text parses back to an equal program.
 std::string print_pointwise(const PointwiseProgram& program);
 
 }  // namespace rung

@@ -1,5 +1,5 @@
-// In which dtypes the parts of a model multiply and store: recipes say it, passes narrow by it, the judge says its
-// cost.
+// The dtypes in which the parts of a model multiply and store: recipes choose them, passes narrow by them, the judge
+// measures their cost.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
@@ -11,17 +11,17 @@
 
 namespace rung {
 
-// The entry of a recipe for one part of a model. Sums and statistics are f32 whatever it says.
+// The entry of a recipe for one part of a model. Sums and statistics are f32 in every case.
 struct PartPrecision {
   std::string labels = "*";        // the part's scope (ir/scope.hpp); "*" alone is the whole model
-  std::optional<DType> products;   // what products with weights read
-  std::optional<DType> attention;  // what products of computed values read: scores, and the values that they weigh
-  std::optional<DType> values;     // what is stored for the ops that follow
+  std::optional<DType> products;   // read by products with weights
+  std::optional<DType> attention;  // read by products of computed values: scores, and the values that they weigh
+  std::optional<DType> values;     // values stored for the ops that follow
   bool covers(std::string_view label) const;
   friend auto operator<=>(const PartPrecision&, const PartPrecision&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
-// Later entries override earlier ones for the labels that they cover; where none says anything, it is f32.
+// Later entries override earlier ones for the labels that they cover; without an entry, all is f32.
 using Precision = std::vector<PartPrecision>;
 
 // The dtypes that all entries together give the ops of one label.
@@ -31,10 +31,10 @@ struct LabelPrecision {
 };
 LabelPrecision precision_at(const Precision& precision, std::string_view label);
 
-// The whole model in that dtype; f32 takes no entry.
+// Returns the entry for the whole model in that dtype; f32 takes no entry.
 Precision everywhere(DType dtype);
 
-// The narrowest dtype that any entry names, else f32: what the answers are as exact as, at best.
+// Returns the narrowest dtype that any entry names, else f32: answers are at best as exact as it.
 DType narrowest(const Precision& precision);
 
 }  // namespace rung

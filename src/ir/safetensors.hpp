@@ -1,5 +1,5 @@
-// The safetensors file format: an 8-byte header length, a JSON header, then the tensors' bytes. Memory-mapped,
-// validated as a whole before any tensor can be had.
+// The safetensors file format: an 8-byte header length, a JSON header, then the tensors' bytes. Files are
+// memory-mapped, and validated as a whole before any tensor can be read.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
@@ -30,8 +30,8 @@ struct SafetensorsHeader {
   Metadata metadata;
 };
 
-// Checks everything the format promises: lengths within the file, no duplicate names, known dtypes, sizes that agree
-// with shapes, and data that is covered without overlap or gap. `path` names the file in errors.
+// Checks everything that the format promises: lengths within the file, no duplicate names, known dtypes, sizes that
+// agree with shapes, and data covered without overlap or gap. `path` names the file in errors.
 Result<SafetensorsHeader> parse_safetensors(std::span<const std::byte> file, const std::string& path);
 
 class Safetensors {
@@ -41,13 +41,13 @@ class Safetensors {
   const std::string& path() const { return file_->path(); }
   const std::map<std::string, SafetensorsHeader::Entry>& tensors() const { return header_.tensors; }
   const Metadata& metadata() const { return header_.metadata; }
-  // Shares the mapping (and keeps it alive) where the data is aligned for its dtype, else copies. When the last tensor
+  // Shares the mapping (and keeps it alive) if the data is aligned for its dtype, else copies. When the last tensor
   // that shares some data is gone, its pages leave this process's memory; the next load finds them in the page cache.
   // Errors: no such tensor; a bool that is neither 0 nor 1.
   Result<Tensor> load(const std::string& name) const;
-  // The same in memory of its own, on huge pages where it is large: nothing that becomes of the file matters any more.
+  // Copies into memory of its own, on huge pages if it is large: later changes of the file have no effect.
   Result<Tensor> copy(const std::string& name) const;
-  // Reads bytes of a tensor that is there, without touching the mapping.
+  // Reads bytes of a tensor of the file, without touching the mapping.
   ReadBytes reader(const std::string& name) const;
 
  private:
@@ -61,11 +61,11 @@ class Safetensors {
   mutable std::map<std::string, std::weak_ptr<std::byte>> shared_;  // by tensor
 };
 
-// In file order. Names must differ and not begin with kSafetensorsPadding.
+// Tensors in file order. Names must differ and not begin with kSafetensorsPadding.
 using TensorList = std::vector<std::pair<std::string, Tensor>>;
 
-// Every tensor starts at a multiple of 64 bytes. The format allows no gaps, so padding is a u8 tensor of its own, which
-// readers of this project do not see.
+// The name of padding. Every tensor starts at a multiple of 64 bytes; the format allows no gaps, so padding is a u8
+// tensor of its own, which readers of this project do not see.
 inline constexpr std::string_view kSafetensorsPadding = "__padding__";
 Status write_safetensors(std::ostream& out, const TensorList& tensors, const Metadata& metadata);
 Status write_safetensors(const std::string& path, const TensorList& tensors, const Metadata& metadata);  // atomic

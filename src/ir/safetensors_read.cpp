@@ -1,4 +1,4 @@
-// Reading safetensors files.
+// Reads safetensors files.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
@@ -25,7 +25,7 @@ uint64_t read_u64(const std::byte* p) {
   return value;
 }
 
-// The place that is being read, for error messages.
+// The place in the header that is being read, for error messages.
 struct Place {
   const std::string& path;
   const std::string& name;
@@ -92,7 +92,7 @@ Result<Metadata> read_metadata(const std::string& path, const Json& value) {
   return metadata;
 }
 
-// Every byte of data belongs to exactly one tensor.
+// Checks that every byte of data belongs to exactly one tensor.
 Status check_coverage(const std::string& path, const std::map<std::string, Entry>& tensors, size_t begin, size_t end) {
   std::vector<std::pair<const Entry*, const std::string*>> sorted;
   for (const auto& [name, entry] : tensors) sorted.emplace_back(&entry, &name);
@@ -112,7 +112,7 @@ Status check_coverage(const std::string& path, const std::map<std::string, Entry
   return {};
 }
 
-// A file as its size and a way to read it.
+// A file as its size and a function that reads it.
 struct Source {
   const std::string& path;
   size_t size;

@@ -1,4 +1,4 @@
-// Writing safetensors files: the header first, padded so that every tensor lies on a 64-byte boundary.
+// Writes safetensors files: the header first, padded so that every tensor lies on a 64-byte boundary.
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <nlohmann/json.hpp>
@@ -45,7 +45,7 @@ std::string make_header(const TensorList& tensors, const Metadata& metadata) {
     header[filler] = entry(DType::u8, {static_cast<int64_t>(padding)}, offset, offset + padding);
     offset += padding;
   }
-  // Names and metadata that are not UTF-8 come out with replacement characters, so that the file stays readable.
+  // Names and metadata that are not UTF-8 get replacement characters, so that the file stays readable.
   std::string text = dump_json(header);
   return text.append(padding_after(8 + text.size()), ' ');
 }

@@ -1,11 +1,11 @@
-// Scopes: how a person names a part of a model by the labels of its ops.
+// Scopes: the names that a person gives to parts of a model, by the labels of their ops.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string_view>
 
 namespace rung {
 
-// The text up to the first dot, which is taken off `text` with its dot.
+// Returns the text up to the first dot, and removes it with its dot from `text`.
 std::string_view take_word(std::string_view& text);
 
 // A scope is the beginning of a label, in whole words between dots; "*" stands for any one word:

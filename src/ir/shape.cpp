@@ -1,4 +1,4 @@
-// Shapes: printing, strides and numpy's broadcasting rule.
+// Prints shapes, and has strides and numpy's broadcasting rule.
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/shape.hpp"
 

@@ -25,7 +25,7 @@ class Dims {
   int rank() const { return rank_; }
   int64_t& operator[](int axis) { return assert(axis >= 0 && axis < rank_), dims_[static_cast<size_t>(axis)]; }
   int64_t operator[](int axis) const { return assert(axis >= 0 && axis < rank_), dims_[static_cast<size_t>(axis)]; }
-  // Counted from the end: back(0) is the last dimension.
+  // Returns a dimension counted from the end: back(0) is the last one.
   int64_t back(int from_end = 0) const { return (*this)[rank_ - 1 - from_end]; }
   void push_back(int64_t dim) { assert(rank_ < kMaxRank), dims_[static_cast<size_t>(rank_++)] = dim; }
   void insert(int axis, int64_t dim);
@@ -57,9 +57,9 @@ struct Type {
 std::string to_string(const Dims& dims);  // "[1,128]"
 std::string to_string(const Type& type);  // "f32[1,128]"
 
-// Row-major strides of a shape.
+// Returns the row-major strides of a shape.
 Strides contiguous_strides(const Shape& shape);
-// The shape that both broadcast to, by numpy's rule; an error names both.
+// Returns the shape that both broadcast to, by numpy's rule; an error names both.
 Result<Shape> broadcast(const Shape& a, const Shape& b);
 // Turns a negative axis into a non-negative one; an error if it is out of range.
 Result<int> normalize_axis(int64_t axis, int rank);

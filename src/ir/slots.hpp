@@ -1,4 +1,4 @@
-// The operands of an op by name: which of them it has, and where each stands.
+// The operands of an op by name: the ones it has, and the place of each.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <bit>
@@ -8,12 +8,12 @@
 
 namespace rung {
 
-// In the order that operands stand in. What each holds, and what is done with it: the op, in ir/op.hpp.
+// The slots, in the order of the operands. ir/op.hpp says what each holds, and what the op does with it.
 enum class LinearSlot : uint8_t { x, w, bias, residual, cos, sin, norm_weight, squares };
 enum class AttentionSlot : uint8_t { q, mask };  // keys and values of the segments follow
 enum class LayerNormSlot : uint8_t { x, residual, weight, bias };
 
-// `always`: the slots that every such op has. Text: bias+residual, the others.
+// The operands of one op. `always`: the slots that every such op has. Text: bias+residual, the others.
 template <class Slot, Slot... always>
 class Slots {
  public:
@@ -25,18 +25,18 @@ class Slots {
   static constexpr bool always_has(Slot slot) { return Slots().has(slot); }
   constexpr bool within(const Slots& known) const { return (bits_ & ~known.bits_) == 0; }
   constexpr size_t size() const { return static_cast<size_t>(std::popcount(bits_)); }
-  // Has it that slot or a later one, of those that not every such op has?
+  // Returns whether it has that slot or a later one, among slots that not every such op has.
   constexpr bool has_from(Slot slot) const { return ((bits_ ^ Slots().bits_) & ~(bit(slot) - 1)) != 0; }
-  // How many of them come before that slot: where its operand stands, or would stand.
+  // Returns the number of slots before that slot, which is the index of its operand, if it is there.
   constexpr size_t before(Slot slot) const { return static_cast<size_t>(std::popcount(bits_ & (bit(slot) - 1))); }
-  // Where the slot's operand stands; -1: absent.
+  // Returns the index of the slot's operand; -1: absent.
   constexpr int at(Slot slot) const { return has(slot) ? static_cast<int>(before(slot)) : -1; }
-  // Its entry in a list that has one for each operand: types, values, nodes, addresses; null: absent.
+  // Returns the slot's entry in a list with one for each operand: types, values, nodes, addresses; null: absent.
   template <class List>
   auto find(List&& list, Slot slot) const -> decltype(&list[0]) {
     return has(slot) ? &list[before(slot)] : nullptr;
   }
-  // Makes `operand` that of the slot, which it may have had before or not.
+  // Sets the slot's operand, whether the slot had one before or not.
   template <class List, class Operand>
   void put(List& list, Slot slot, Operand operand) {
     const size_t at = before(slot);

@@ -1,4 +1,4 @@
-// Host tensor storage and dtype conversion.
+// Stores host tensors and converts dtypes.
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/tensor.hpp"
 
@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kLarge = 8 << 20;  // huge pages from here on: few faults, zeroed already, a quarter unused at most
 
 std::shared_ptr<std::byte> allocate_zeroed(size_t bytes) {
-  size_t rounded = (bytes + 63) / 64 * 64 + 64;  // never empty, and readable a vector past the end
+  size_t rounded = (bytes + 63) / 64 * 64 + 64;  // never empty; a vector past the end stays readable
   if (bytes >= kLarge) {
     auto block = allocate_block(rounded);
     if (!block) throw std::bad_alloc();

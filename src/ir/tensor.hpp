@@ -1,5 +1,5 @@
-// Host tensors (always row-major and contiguous), and weights: named constants whose contents come when first asked
-// for.
+// Host tensors (always row-major and contiguous), and weights: named constants whose contents are loaded on first
+// request.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cassert>
@@ -52,15 +52,15 @@ constexpr DType dtype_of<bool>() {
   return DType::boolean;
 }
 
-// Shares its storage when copied.
+// A tensor that shares its storage when copied.
 class Tensor {
  public:
   Tensor() = default;
-  // Zero-filled, 64-byte aligned.
+  // Makes a zero-filled tensor, 64-byte aligned.
   explicit Tensor(Type type);
   // Shares memory owned elsewhere (a mapped file); `data` must hold type.bytes() bytes.
   Tensor(Type type, std::shared_ptr<std::byte> data) : type_(type), data_(std::move(data)) {}
-  // As many values as the shape has elements; throws std::invalid_argument otherwise.
+  // Makes a tensor of as many values as the shape has elements; throws std::invalid_argument otherwise.
   template <class T>
   static Tensor of(Shape shape, const std::vector<T>& values) {
     want_elements({dtype_of<T>(), shape}, values.size());
@@ -97,7 +97,7 @@ class Tensor {
 // A model's inputs or outputs by name.
 using NamedTensors = std::map<std::string, Tensor, std::less<>>;
 
-// Element-wise conversion by value, as C++ casts do (floats to bool: non-zero is true; narrowing floats round to
+// Converts element by element by value, as C++ casts do (floats to bool: non-zero is true; narrowing floats round to
 // nearest even). Works for every dtype but the reserved f8 ones.
 Tensor convert(const Tensor& from, DType to);
 
@@ -109,7 +109,7 @@ class Weight {
   const std::string& name() const { return name_; }
   const Type& type() const { return type_; }
   virtual Result<Tensor> load() const = 0;
-  // True when the value is already in memory and small to fetch (literals, frozen inputs); false for files and
+  // Returns whether the value is already in memory and small to fetch (literals, frozen inputs); false for files and
   // generators.
   virtual bool immediate() const { return false; }
 

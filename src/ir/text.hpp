@@ -20,12 +20,12 @@
 namespace rung {
 
 std::string print(const Graph& graph);
-// Errors name the line, what was got and what was wanted. A constant without values gets a weight whose load() fails,
-// unless `weights` knows its name.
+// Parses a graph. Errors name the line, what was got and what was wanted. A constant without values gets a weight whose
+// load() fails, unless `weights` knows its name.
 using WeightSource = std::function<std::shared_ptr<const Weight>(const std::string& name, const Type& type)>;
 Result<Graph> parse_graph(std::string_view text, const WeightSource& weights = {});
 
-// One op with its fields: "linear(slots=bias, out=bf16)".
+// Prints one op with its fields: "linear(slots=bias, out=bf16)".
 std::string print_op(const Op& op);
 Result<Op> parse_op(std::string_view text);
 

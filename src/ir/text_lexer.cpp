@@ -1,4 +1,4 @@
-// Tokens of the graph's text form.
+// Reads tokens of the graph's text form.
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/text_lexer.hpp"
 

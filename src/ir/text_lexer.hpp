@@ -30,7 +30,7 @@ class Lexer {
   Result<Dims> dims();  // [1,2,3]
   Result<Type> type();  // f32[1,2]
   Result<DType> dtype();
-  // The comment at the end of this line, without '#' and blanks; empty if none.
+  // Returns the comment at the end of this line, without '#' and blanks; empty if there is none.
   std::string trailing_comment();
 
   template <class... Args>
@@ -40,7 +40,7 @@ class Lexer {
 
  private:
   std::string_view rest() const { return text_.substr(position_); }
-  std::string shown() const;  // what stands at the cursor, for errors
+  std::string shown() const;  // the text at the cursor, for errors
   std::string_view text_;
   size_t position_ = 0;
   int line_ = 1;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMaxNesting = 64;
 
-// A constant that the text only names.
+// A constant of which the text gives only the name.
 class Unbound : public Weight {
  public:
   using Weight::Weight;
@@ -35,7 +35,7 @@ class Parser {
  public:
   Parser(std::string_view text, const WeightSource& weights) : lex_(text), weights_(weights) {}
 
-  // An op and its fields, no operands.
+  // Parses an op and its fields, no operands.
   Result<Op> run_op() {
     RUNG_TRY(std::string name, lex_.word());
     auto op = op_named(name);
@@ -65,7 +65,7 @@ class Parser {
   }
 
  private:
-  // True after `return`.
+  // Parses a statement, and returns whether it was `return`.
   Result<bool> statement() {
     RUNG_TRY(std::string name, lex_.word());
     if (name == "graph" && !lex_.peek('=') && !lex_.peek(':')) {
@@ -99,7 +99,7 @@ class Parser {
     return {};
   }
 
-  // state k, next=k_next, initial=constant(name="k0")
+  // Parses "state k, next=k_next, initial=constant(name="k0")".
   Status state() {
     State state;
     RUNG_TRY(state.input, lex_.at_quote() ? lex_.quoted() : lex_.word());
@@ -131,7 +131,7 @@ class Parser {
     return value;
   }
 
-  // Outputs are defined last, so states are compared with them at the end.
+  // Checks states at the end, because outputs are defined last.
   Status check_states() {
     if (graph_.states().empty()) return {};
     const Status sound = verify(graph_);
@@ -156,7 +156,7 @@ class Parser {
     return {};
   }
 
-  // name | name:type (declares an input) | op(arguments)
+  // Parses name | name:type (declares an input) | op(arguments).
   Result<NodeId> expression(int depth) {
     if (depth > kMaxNesting) return lex_.error("expressions nest deeper than {}", kMaxNesting);
     RUNG_TRY(std::string name, lex_.word());
@@ -189,7 +189,7 @@ class Parser {
     return *node;
   }
 
-  // An operand, or field=value.
+  // Parses an operand, or field=value.
   Status argument(Op& op, std::vector<NodeId>& operands, int depth) {
     Lexer before = lex_;
     RUNG_TRY(std::string name, lex_.word());
@@ -251,7 +251,7 @@ class Parser {
     return found ? (to = *found, true) : false;
   }
 
-  // input(name="...") or constant(name="...", values=[...]), after the opening parenthesis.
+  // Parses input(name="...") or constant(name="...", values=[...]), after the opening parenthesis.
   Result<NodeId> source(const Op& op, const Type& type) {
     std::string name = defined_;
     std::optional<std::vector<double>> values;

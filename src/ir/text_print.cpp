@@ -9,7 +9,7 @@
 namespace rung {
 namespace {
 
-constexpr int64_t kMaxPrintedValues = 64;  // larger literals are printed by name only
+constexpr int64_t kMaxPrintedValues = 64;  // larger literals print only their name
 
 std::string quote(std::string_view text) {
   std::string out = "\"";
@@ -62,7 +62,7 @@ class Printer {
   }
 
  private:
-  // A name that needs no quotes and cannot be taken for a number or a numbered value.
+  // Returns whether a name needs no quotes and cannot be taken for a number or a numbered value.
   static bool is_plain(std::string_view name) {
     if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
     return name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") ==

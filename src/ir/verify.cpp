@@ -1,4 +1,4 @@
-// The graph's invariants, checked one node at a time.
+// Checks the graph's invariants, one node at a time.
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/verify.hpp"
 

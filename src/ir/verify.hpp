@@ -5,8 +5,8 @@
 
 namespace rung {
 
-// Operands come earlier and are alive, use lists agree, every type is what infer_type gives, constants hold weights of
-// their type, names of inputs and of outputs are unique. The error names the node.
+// Checks that operands come earlier and are alive, use lists agree, every type is what infer_type gives, constants hold
+// weights of their type, and names of inputs and of outputs are unique. The error names the node.
 Status verify(const Graph& graph);
 
 }  // namespace rung

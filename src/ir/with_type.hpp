@@ -1,4 +1,4 @@
-// From a dtype at run time to its C++ type: the one switch over both.
+// Calls code with the C++ type of a dtype known at run time: the one switch over both.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cassert>
@@ -10,7 +10,7 @@
 
 namespace rung {
 
-// Whether the dtype has a C++ type; the reserved f8 types have none.
+// Returns whether the dtype has a C++ type; the reserved f8 types have none.
 inline bool has_type(DType dtype) { return dtype != DType::f8e4m3fn && dtype != DType::f8e4m3fnuz; }
 
 // Calls f with a value of the dtype's C++ type, for its type only. Wants has_type(dtype).
@@ -37,7 +37,7 @@ decltype(auto) with_type(DType dtype, F&& f) {
       break;
   }
   assert(false && "a reserved dtype");
-  return f(uint8_t{});  // as wide: nothing outside is read where assertions are off
+  return f(uint8_t{});  // as wide: nothing outside is read if assertions are off
 }
 
 }  // namespace rung

@@ -1,4 +1,4 @@
-// Leave-one-out: what each accepted rung is worth in the final plan.
+// Leave-one-out: measures what each accepted rung is worth in the final plan.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 namespace rung {
 
 Status Climber::ablate() {
-  for (const Rung& rung : ladder()) {  // not one whose choices go with another's
+  for (const Rung& rung : ladder()) {  // skips rungs whose choices go with another's
     if (!accepted_.contains(rung.name) || accepted_.contains(rung.needs)) continue;
     if (const auto known = worth_.find(rung.name); known != worth_.end()) {
       result_.ablation.push_back(known->second);

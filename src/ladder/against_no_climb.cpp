@@ -1,4 +1,4 @@
-// The promise that a climb does not end below what opening the model gives: the last race of the two.
+// Keeps the promise that a climb does not end below the plan that opening the model gives: the last race of the two.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -27,7 +27,7 @@ Status Climber::race_no_climb() {
   return {};
 }
 
-// Each change won its own race, but not all of them together: none is kept.
+// Gives up all changes: each won its own race, but all of them together did not.
 void Climber::return_to_default(Attempt plan) {
   for (size_t i = default_.is_start ? default_.receipts : 0; i < result_.rungs.size(); ++i) {
     Receipt& receipt = result_.rungs[i];

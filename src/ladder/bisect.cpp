@@ -1,4 +1,4 @@
-// Bisection over rungs and passes.
+// Bisects over rungs and passes.
 // SPDX-License-Identifier: Apache-2.0
 #include "ladder/bisect.hpp"
 
@@ -32,7 +32,7 @@ class Bisection {
     return is_right_(recipe);
   }
 
-  // Takes away every rung without which the answer stays wrong; the first that flips it is to blame.
+  // Removes every rung without which the answer stays wrong; the lowest one whose removal makes it right is to blame.
   Status drop_rungs() {
     std::vector<const Rung*> from_top;
     for (const Rung& rung : ladder()) from_top.insert(from_top.begin(), &rung);
@@ -42,14 +42,14 @@ class Bisection {
       if (without == culprit_.recipe) continue;
       RUNG_TRY(bool right, judge(without));
       if (right)
-        culprit_.rung = rung->name;  // the lowest such rung stands last
+        culprit_.rung = rung->name;  // the lowest such rung is set last
       else
         culprit_.recipe = std::move(without);
     }
     return {};
   }
 
-  // The rung's own passes, then the canonical ones.
+  // Tries the rung's own passes, then the canonical ones.
   Status blame_pass() {
     RUNG_TRY(bool found, blame_one(pipeline(), culprit_.rung));
     if (!found && !culprit_.recipe.as_written) RUNG_CHECK(blame_one(canonical_passes(), kCanonicalRung));

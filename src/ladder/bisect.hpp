@@ -1,4 +1,4 @@
-// Finds what makes an answer wrong: turns rungs, then passes, off by name until the comparison flips.
+// Finds the cause of a wrong answer: turns rungs, then passes, off by name until the comparison flips.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
@@ -15,11 +15,11 @@ struct Culprit {
   Recipe recipe;     // the smallest one found that is still wrong
 };
 
-// `is_right` builds a recipe and judges it. Errors: the recipe is right as it stands, or a build fails.
+// Bisects a wrong recipe. `is_right` builds a recipe and judges it. Errors: the recipe is right, or a build fails.
 Result<Culprit> bisect(const Recipe& wrong, const std::function<Result<bool>(const Recipe&)>& is_right);
 
-// The graph right before the culprit pass, as text that parses back: a test input. With no culprit pass, the graph that
-// the smallest wrong recipe lowers.
+// Returns the graph right before the culprit pass, as text that parses back: a test input. Without a culprit pass, it
+// returns the graph that the smallest wrong recipe lowers.
 Result<std::string> reproducer(const Graph& graph, const Culprit& culprit);
 
 }  // namespace rung

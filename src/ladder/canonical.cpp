@@ -1,5 +1,5 @@
-// The canonical forms, which every plan has but the baseline's: what they gain is measured apart, so that no rung takes
-// the credit.
+// The canonical forms, which every plan has but the baseline's: their gain is measured separately, so that no rung
+// takes the credit.
 // SPDX-License-Identifier: Apache-2.0
 #include "ladder/climber.hpp"
 
@@ -13,7 +13,7 @@ Recipe in_canonical_form(Recipe recipe) {
 
 }  // namespace
 
-// The baseline stays the current plan: the default plan is raced with it, and is the first to begin from.
+// Leaves the baseline as the current plan: the default plan is raced with it, and is the first choice to begin from.
 Status Climber::measure_canonical() {
   RUNG_CHECK(tell(std::string(kCanonicalRung)));
   Receipt receipt = new_receipt(std::string(kCanonicalRung), 1);
@@ -34,7 +34,7 @@ Status Climber::measure_canonical() {
   return {};
 }
 
-// For a climb that does not begin with the default plan.
+// Takes the baseline in canonical form as the start of a climb that does not begin with the default plan.
 Status Climber::start_from_canonical() {
   if (!canonical_) {
     auto built = bench_->attempt_as_is(in_canonical_form(current_.recipe));

@@ -1,4 +1,4 @@
-// Builds one plan in a cheaper precision and races it with the final one. The climb offers it and does not take it: it
+// Builds one plan in a cheaper precision and races it with the final plan. The climb offers it and does not take it: it
 // changes the answers.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -34,7 +34,7 @@ Status Climber::offer_cheaper_precision() {
   if (!has_time_to_try()) return {};
   RUNG_CHECK(tell(fmt::format("what {} would bring", cheaper.dtype)));
   Recipe recipe = current_.recipe;
-  recipe.choices.clear();  // of problems in f32
+  recipe.choices.clear();  // they are for problems in f32
   rung_named("precision")->apply(recipe);
   auto built = bench_->attempt_unjudged(std::move(recipe));
   if (device_failed(built)) return tl::unexpected(built.error());

@@ -49,7 +49,7 @@ Status Climber::tell(const std::string& what) {
   log(2, "after {:.2f} s: {}", budget_.spent(), what);
   options_.progress(what, static_cast<double>(stages_done_) / static_cast<double>(stages_));
   if (!options_.interrupted()) return {};
-  if (bench_) bench_->save_tuning();  // what could not be saved before may be now
+  if (bench_) bench_->save_tuning();  // saves what could not be saved before
   return was_interrupted("interrupted; {}", bench_ ? bench_->account_of_tuning() : "nothing was tuned");
 }
 
@@ -72,7 +72,7 @@ Status Climber::take_turn(const Rung& rung, int number) {
   return rung.how == How::refine ? refine_choices(rung, number) : try_step({&rung}, number);
 }
 
-// All rungs are on: what is left is to choose kernels, and to see whether one rung does harm.
+// Climbs with all rungs on: it chooses kernels, and looks for rungs that do harm.
 Status Climber::climb_from_default() {
   RUNG_CHECK(try_threads());
   for (const Turn& turn : turns()) {

@@ -14,18 +14,18 @@
 
 namespace rung {
 
-// Alternatives to what single problems chose: how many there were, were tried on the whole model, and were kept.
+// Counts of alternatives to the choices for single problems: existing, tried on the whole model, and kept.
 struct RefineCounts {
   size_t trials = 0, tried = 0, kept = 0;
 };
 
-// One of them on the whole model.
+// The result of one such alternative on the whole model.
 struct ChoiceTrial {
-  double ratio = 0;      // of speeds; 0: it was not kept
-  bool settled = false;  // kept, wrong, or shown to gain too little: it need not be tried again
+  double ratio = 0;      // of speeds; 0: not kept
+  bool settled = false;  // kept, wrong, or shown to gain too little: no need to try it again
 };
 
-// A rung, or several, on top of what was accepted: what was built and what its receipt says.
+// A rung, or several, tried on top of what was accepted: the attempt and its receipt.
 struct StepTrial {
   Receipt receipt;
   std::optional<Attempt> candidate;  // none: it cannot be built, or launches what runs already
@@ -34,20 +34,20 @@ struct StepTrial {
 
 // The plan that runs without a climb, as this climb found it.
 struct DefaultPlan {
-  std::optional<Recipe> recipe;  // none: it was not tried, cannot be built, or is wrong
-  std::string refused;           // why there is none
+  std::optional<Recipe> recipe;  // none: not tried, not buildable, or wrong
+  std::string refused;           // why there is no recipe
   Speedup speedup;               // over the baseline
   double build_s = 0;
   bool is_start = false;  // the climb began with it
-  size_t receipts = 0;    // how many there were once it had its own
+  size_t receipts = 0;    // number of receipts when it had got its own
 };
 
-// A change that is to be tried: a rung on top of what was accepted, or the same without one.
+// A change to be tried: a rung on top of what was accepted, or a plan without it.
 struct Turn {
   const Rung* rung = nullptr;
   bool without = false;
-  double promise = 0;  // microseconds of a run that it may take off
-  std::string name() const { return (without ? "without " : "") + std::string(rung->name); }  // of its receipt
+  double promise = 0;  // microseconds of a run that it may save
+  std::string name() const { return (without ? "without " : "") + std::string(rung->name); }  // the receipt's name
 };
 
 class Climber {
@@ -58,20 +58,20 @@ class Climber {
 
  private:
   Result<ClimbOutcome> all_stages();
-  // Work that a smaller budget would leave out.
+  // Counts the stage's time as time that a smaller budget would not spend.
   Status as_trial(Status (Climber::*stage)());
   Status prepare();  // start.cpp: reference and baseline
   Result<Profile> profile_of_current(double seconds);
   Status measure_canonical();  // canonical.cpp
   Status start_from_canonical();
-  Status try_default();  // races the default plan with the baseline, and starts from the better
+  Status try_default();  // races the default plan with the baseline, and starts from the faster
   Recipe default_plan() const;
   Status start_from_default(StepTrial trial);
   Status start_from_baseline();
   void accept_default();
-  Status plan_budget();  // what the default plan's time says of the rest
+  Status plan_budget();  // plans the rest of the budget by the default plan's time
   Status profile_start();
-  std::vector<Turn> turns() const;  // turns.cpp: all that is to be tried, what promises most first
+  std::vector<Turn> turns() const;  // turns.cpp: all changes to try, the most promising first
   double promise_of(const Turn& turn) const;
   void remember_gains();
   Status climb_rungs();
@@ -80,34 +80,34 @@ class Climber {
   Status take_turn(const Rung& rung, int number);
   Status try_threads();
   Status try_without(const Turn& turn);
-  // The final plan against the default one, which takes its place if the climb did not show that it is faster.
+  // Races the final plan against the default one, which replaces it if the climb did not show that it is faster.
   Status race_no_climb();  // against_no_climb.cpp
   void return_to_default(Attempt plan);
   bool has_cheaper_precision() const;  // cheaper.cpp
   Status offer_cheaper_precision();
-  // May this climb try it, and has not accepted it, or not for what it launches now?
+  // Returns whether this climb may try the rung: it has not accepted it, or not for the present launches.
   bool is_open(const Rung& rung) const;
-  // Open rungs above this one whose attempts may want kernels tuned.
+  // Returns the number of open rungs above this one whose attempts may want kernels tuned.
   int tuned_after(const Rung& rung) const;
-  // One step: these rungs on top of what was accepted, judged as one.
+  // Makes one step: these rungs on top of what was accepted, judged as one.
   Status try_step(const std::vector<const Rung*>& rungs, int number);  // step.cpp
   Result<StepTrial> build_step(const std::vector<const Rung*>& rungs, Receipt receipt);
   Result<StepTrial> trial_of(Result<Attempt> built, const std::vector<const Rung*>& rungs, Receipt receipt);
   std::string peaks_file() const { return peaks_beside(options_.database_path); }
   DType dtype() const { return options_.skip.contains("precision") ? DType::f32 : options_.dtype; }
-  // Is it right, and faster than the current attempt? The receipt says so.
+  // Judges whether the trial is right, and faster than the current attempt. The receipt says so.
   Status judge_step(StepTrial& trial);
-  // Measures again what earlier climbs found of the problems that the trial brought: true if other kernels came of it.
+  // Measures again what earlier climbs found for the problems that the trial added: true if other kernels resulted.
   Result<bool> measure_again(const std::vector<const Rung*>& rungs, StepTrial& trial);
-  // Puts the parts that win, if there are any, in the place of a trial that does not.  split.cpp
+  // Replaces a trial that does not win by its parts that win, if there are any.  split.cpp
   Status take_apart(const Rung& rung, StepTrial& trial);
   SplitTrial split_of(const Rung& rung, const Attempt& candidate) const;
   Status try_parts(std::span<const Part> parts, SplitTrial& split);
   Result<Standing> race_parts(std::span<const Part> parts, SplitTrial& split);
   Status try_halves(std::span<const Part> parts, SplitTrial& split);
-  // The current recipe with tuned kernels, each of them the one that runs now.
+  // Returns the current recipe with tuned kernels, each of them the one that runs now.
   Recipe with_own_kernels() const;
-  // Rungs that gain nothing alone may gain together (a fusion needs the kernels that tuning finds).
+  // Tries rungs that gain nothing alone, as they may gain together (a fusion needs the kernels that tuning finds).
   Status try_open_rungs_together();
   Status refine_choices(const Rung& rung, int number);  // refine.cpp
   Result<bool> search_choices(Receipt& receipt);
@@ -123,17 +123,17 @@ class Climber {
   void record_plan();
   void record_environment();
 
-  // Building and checking another plan, and one pair of a race with it.
+  // Returns the seconds of building and checking another plan, and of one pair of a race with it.
   double trial_seconds() const;
   bool has_time_to_try() const { return budget_.left() > trial_seconds(); }
-  // A receipt for one rung or several that have changed nothing yet.
+  // Makes a receipt for one rung or several that have changed nothing yet.
   Receipt new_receipt(std::string name, int number) const;
   void add(Receipt receipt);
-  // Receipts of what could not be accepted, with the reason.
+  // Adds a receipt for a change that could not be accepted, with the reason.
   void refuse(Receipt receipt, std::string reason);
   // Times `candidate` against the current attempt; the receipt says whether it is clearly faster.
   Result<Receipt> decide(Receipt receipt, Attempt& candidate);
-  // The candidate takes the current attempt's place if the receipt says so: true.
+  // Puts the candidate in the current attempt's place if the receipt says so, and returns whether it did.
   bool enter(Receipt receipt, std::optional<Attempt> candidate);
   Result<InterleaveResult> race(Session& a, Session& b, RaceRule rule);
   Status tell(const std::string& what);  // progress; "interrupted" if so
@@ -165,10 +165,10 @@ class Climber {
 inline constexpr std::string_view kChoosesKernels = "gemm";  // the rung of that name
 inline constexpr std::string_view kSameLaunches = "changes nothing here";
 
-// Notes for a rung's receipt: its passes' changes, and why others did nothing.
+// Adds notes to a rung's receipt: its passes' changes, and why others did nothing.
 void add_notes(std::string_view rung, const PassReport& passes, std::vector<std::string>& notes);
 
-// Do two plans launch the same kernels on the same operands, by as many threads?
+// Returns whether two plans launch the same kernels on the same operands, with as many threads.
 bool same_launches(const Plan& a, const Plan& b);
 
 }  // namespace rung

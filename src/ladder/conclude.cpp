@@ -21,7 +21,7 @@ std::string shapes_text(const Plan& plan) {
   return text;
 }
 
-// The narrowest float that the plan computes in: "f32", or "bf16".
+// Returns the narrowest float that the plan computes in: "f32", or "bf16".
 std::string dtype_text(const Plan& plan) {
   DType narrowest = DType::f32;
   for (const Step& step : plan.steps)
@@ -31,8 +31,8 @@ std::string dtype_text(const Plan& plan) {
 
 }  // namespace
 
-// The climb's headline: first plan against last one, in alternation, as every rung was judged. Their own
-// measurements lie a climb apart, with what the machine did meanwhile between them.
+// Makes the climb's headline: the first plan against the last one, in alternation, as every rung was judged. Their own
+// measurements lie a climb apart, and the machine's load may have changed meanwhile.
 Status Climber::race_baseline() {
   Speedup& claim = result_.against_baseline;
   const Recipe first = baseline_recipe(options_.threads, everywhere(dtype()));
@@ -50,14 +50,14 @@ Status Climber::race_baseline() {
   return {};
 }
 
-// The headline's times, where it has them, are the result's, and the scale of all receipts.
+// Uses the headline's times, if there are any, as the result's, and as the scale of all receipts.
 void Climber::set_scale(double baseline_ms) {
   const double factor = baseline_ms / result_.baseline_ms;
   result_.baseline_ms = baseline_ms;
   for (Receipt& receipt : result_.rungs) receipt.before_ms *= factor, receipt.ms *= factor;
 }
 
-// A robot asks at a steady rate: its GPU is cooler then, and its clocks are others.
+// Measures at a robot's steady rate, too: its GPU is cooler then, and its clocks are others.
 Status Climber::measure_final(double seconds) {
   RUNG_CHECK(current_.session->set_inputs(options_.inputs[0]));
   RUNG_TRY(LoadedRuns back_to_back, measure_runs(*current_.session, {.seconds = seconds}));
@@ -98,7 +98,7 @@ void Climber::record_plan() {
   result_.verify_reason = bench_->judge().account();
 }
 
-// The tuner's process ends before: what it did is then this climb's own, and not another program's.
+// Ends the tuner's process first: its work then counts as this climb's own, not as another program's.
 void Climber::record_environment() {
   end_gpu_worker();
   result_.disturbance = watch_.so_far();

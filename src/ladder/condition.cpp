@@ -1,4 +1,4 @@
-// Walks the graph for its length, and evaluates it with moved operands for its condition.
+// Walks the graph to find its length, and evaluates it with moved operands to find its condition.
 // SPDX-License-Identifier: Apache-2.0
 #include "ladder/condition.hpp"
 
@@ -14,8 +14,8 @@ namespace {
 constexpr double kHeadroom = 4;
 constexpr double kUnit = 0x1p-24;  // of f32
 
-// Every element of a copy larger or smaller by `share` of itself. Zeros, infinities and NaNs stay, and so does what
-// would overflow.
+// Makes every element of a copy larger or smaller by `share` of itself. Zeros, infinities, NaNs, and elements that
+// would overflow stay.
 Tensor moved(const Tensor& tensor, float share, uint64_t seed) {
   Tensor copy(tensor.type());
   const auto from = tensor.as<float>();
@@ -27,7 +27,7 @@ Tensor moved(const Tensor& tensor, float share, uint64_t seed) {
   return copy;
 }
 
-// Moves what the node at `id` computes with. A weight stays: that its products' other operand is moved is enough.
+// Moves the operands of the node at `id`. A weight stays: it is enough that its products' other operand is moved.
 void move_operands(const Graph& graph, NodeId id, std::vector<Tensor>& operands) {
   const Semantics semantics = semantics_of(graph, id);
   if (semantics.flops <= 0) return;  // it moves values, and rounds none

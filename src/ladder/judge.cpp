@@ -1,4 +1,4 @@
-// Evaluates the reference, measures what low precision costs, compares.
+// Evaluates the reference, measures the cost of low precision, compares.
 // SPDX-License-Identifier: Apache-2.0
 #include "ladder/judge.hpp"
 
@@ -49,7 +49,7 @@ Status Judge::make_reference() {
     RUNG_TRY(session, options_.bind(subject_.reference, baseline_recipe(options_.threads)));
   }
   for (const auto& input : inputs_)
-    RUNG_CHECK(complete_inputs(subject_.model, input));  // names a bad one better than an op inside would
+    RUNG_CHECK(complete_inputs(subject_.model, input));  // it names a bad input better than an op inside would
   return evaluated_ ? evaluate_reference() : run_reference(*session);
 }
 
@@ -114,7 +114,7 @@ std::string Judge::account() const {
   return fmt::format("{}, where rounding alone moves the answers by {:.2g}", against, sway_->rel_l2);
 }
 
-// Most models never ask for their condition: it takes as long as the reference.
+// Judges a session. Most models never ask for their condition, which takes as long as the reference.
 Result<Judgement> Judge::judge(Session& session, const Recipe& recipe) {
   if (is_unmeasured_baseline(recipe)) RUNG_CHECK(measure_baseline_error(session, recipe.precision));
   RUNG_TRY(Tolerance tolerance, tolerance_for_recipe(recipe));

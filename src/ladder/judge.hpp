@@ -1,4 +1,4 @@
-// The judge: what a model's answers must be on the verification inputs, and how far from that a plan's may lie.
+// The judge: the right answers on the verification inputs, and how far a plan's answers may be from them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>
@@ -21,11 +21,11 @@ struct Judgement {
   double rel_l2 = 0, max_abs = 0, cosine = 1;  // the worst over outputs and inputs
 };
 
-// The error that one entry of a recipe's precision brings.
+// The error that one entry of a recipe's precision adds.
 struct PrecisionCost {
   PartPrecision part;
-  double rel_l2_alone = 0;    // of the plan with this entry and no other
-  double rel_l2_without = 0;  // of the plan with all others
+  double rel_l2_alone = 0;    // of the plan with only this entry
+  double rel_l2_without = 0;  // of the plan with all other entries
 };
 
 struct JudgeOptions {
@@ -35,30 +35,30 @@ struct JudgeOptions {
   Interrupted interrupted = {};
 };
 
-// May the scalar evaluator be the reference, or would it take too much of the budget?
+// Returns whether the scalar evaluator can be the reference without taking too much of the budget.
 bool can_evaluate(const Graph& graph, size_t inputs, double budget_s);
 
 class Judge {
  public:
-  // Evaluates the reference on every input; of a model with states they are one sequence of runs. Errors: an input is
-  // bad; interrupted.
+  // Evaluates the reference on every input; the inputs of a model with states are one sequence of runs. Errors: an
+  // input is bad; interrupted.
   static Result<std::unique_ptr<Judge>> create(const Subject& subject, std::vector<NamedTensors> inputs,
                                                JudgeOptions options, const Budget& budget);
-  // Before the recipe is bound: its tolerance may ask for a session of another, and two at once take twice the memory.
+  // Prepares the tolerance before binding the recipe: it may take another's session, and two at once double the memory.
   Status prepare_for(const Recipe& recipe);
   // Judges the answers of the recipe's session. A wrong answer is a judgement, not an error. Errors: a run's;
   // interrupted.
   Result<Judgement> judge(Session& session, const Recipe& recipe);
-  // How far the session's answers lie from the reference; finite ones are right.
+  // Measures how far the session's answers are from the reference; finite ones are right.
   Result<Judgement> error_of(Session& session) const;
-  // The costs of the entries of the recipe's precision, in their order: two sessions for each, one after another.
+  // Returns the costs of the recipe's precision entries, in their order: two sessions for each, one after another.
   Result<std::vector<PrecisionCost>> costs_of_precision(const Recipe& recipe) const;
-  // Tolerance for a recipe: from f32 rounding along the longest path, and from how far such rounding moves this model's
-  // answers where a judgement had to ask (condition.hpp); or 1.25 x the unfused baseline's error in the same low
-  // precision.
+  // Returns the tolerance for a recipe: from f32 rounding along the longest path, and from how far such rounding moves
+  // this model's answers if a judgement had to ask (condition.hpp); or 1.25 x the unfused baseline's error in the same
+  // low precision.
   Result<Tolerance> tolerance_for_recipe(const Recipe& recipe);
   const std::string& reference_source() const { return reference_source_; }
-  // "3 inputs against the scalar evaluator in f64", and the model's condition where it was asked for.
+  // Returns "3 inputs against the scalar evaluator in f64", and the model's condition if it was asked for.
   std::string account() const;
 
  private:
@@ -68,7 +68,7 @@ class Judge {
   Status evaluate_reference();
   Status run_reference(Session& session);
   Result<Judgement> compare(Session& session, const Tolerance& tolerance) const;
-  // Does the recipe's tolerance come from what it makes itself? Then it is measured on that.
+  // Returns whether the recipe's tolerance comes from its own answers, which are not measured yet.
   bool is_unmeasured_baseline(const Recipe& recipe) const;
   Status measure_baseline_error(Session& baseline, const Precision& precision);
   Result<double> error_in(Recipe recipe, Precision precision) const;
@@ -79,11 +79,11 @@ class Judge {
   std::vector<NamedTensors> inputs_;
   JudgeOptions options_;
   const Budget& budget_;
-  std::vector<SequenceRun> reference_runs_;           // of the evaluator
-  std::vector<std::vector<Tensor>> wanted_;           // by input, then output
+  std::vector<SequenceRun> reference_runs_;           // the evaluator's
+  std::vector<std::vector<Tensor>> wanted_;           // by input, then by output
   std::map<Precision, double> low_precision_errors_;  // of unfused baselines
-  std::optional<Sway> sway_;                          // of the reference; none: nobody asked
-  bool evaluated_ = false;                            // the reference is the evaluator's
+  std::optional<Sway> sway_;                          // of the reference; none: nobody asked for it
+  bool evaluated_ = false;                            // true: the reference is the evaluator's
   std::string reference_source_;
 };
 

@@ -1,4 +1,4 @@
-// {"version": 1, "machines": {"cpu ... on 2 threads": {"read_gbps": 21.3, ...}}}
+// Reads and writes {"version": 1, "machines": {"cpu ... on 2 threads": {"read_gbps": 21.3, ...}}}.
 // SPDX-License-Identifier: Apache-2.0
 #include "ladder/kept_peaks.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr int kVersion = 1;
-constexpr double kMostRate = 1e9;  // an EFLOP/s: no machine's
+constexpr double kMostRate = 1e9;  // an EFLOP/s, which no machine reaches
 
 struct Rate {
   const char* name;
@@ -75,7 +75,7 @@ Peaks best_of_kept(const std::string& path, const std::string& machine, const Pe
   bool learns = false;
   for (const Rate& rate : kRates) {
     const double kept = rates.is_object() ? rates.value(rate.name, 0.0) : 0;
-    if (!(measured.*rate.value <= kMostRate)) continue;  // a device that takes no time has no rate to keep
+    if (!(measured.*rate.value <= kMostRate)) continue;  // a device without time has no rate to keep
     learns = learns || measured.*rate.value > kept;
     rates[rate.name] = best.*rate.value = std::max(kept, measured.*rate.value);
   }

@@ -1,5 +1,4 @@
-// The best rates that were ever seen on a machine, in a file: a floor then stands still, whatever the load of the
-// moment.
+// The best rates ever seen on a machine, in a file: a floor then stays constant, whatever the load of the moment.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -9,15 +8,15 @@
 
 namespace rung {
 
-// peaks.json in the folder of the tuning database `database`; empty where that is.
+// Returns peaks.json in the folder of the tuning database `database`; empty if that is.
 std::string peaks_beside(const std::string& database);
 
-// `measured` with each rate (FLOP/s, memory) raised to the best that the file knows of `machine`, which learns of what
-// is better. Load can only make a rate look smaller, so the best one is the machine's. Hand-off and barrier stay as
-// measured: they are taken off times of the same moment. An empty path keeps nothing.
+// Returns `measured` with each rate (FLOP/s, memory) raised to the best that the file has for `machine`, and adds
+// better rates to the file. Load can only make a rate look smaller, so the best one is the machine's. Hand-off and
+// barrier stay as measured: they are subtracted from times of the same moment. An empty path keeps nothing.
 //
-// Written atomically, without a lock: what two writers at once lose, the next measurement brings again. A file that
-// cannot be read is left as it is and said in one line on the log; `measured` is given back then.
+// The file is written atomically, without a lock: if two writers at once lose a rate, the next measurement brings it.
+// A file that cannot be read is left as it is and reported in one line on the log; `measured` is returned then.
 Peaks best_of_kept(const std::string& path, const std::string& machine, const Peaks& measured);
 
 }  // namespace rung

@@ -1,4 +1,4 @@
-// Runs at their turns, timed by the host.
+// Times runs at their turns, by the host's clock.
 // SPDX-License-Identifier: Apache-2.0
 #include "ladder/measure_runs.hpp"
 
@@ -16,7 +16,7 @@
 namespace rung {
 namespace {
 
-// Runs at their turns; milliseconds of each.
+// Runs at their turns, with the milliseconds of each.
 class Turns {
  public:
   explicit Turns(const Cadence& cadence)
@@ -26,7 +26,7 @@ class Turns {
     RUNG_TRY(double seconds, timed_run(session));
     return seconds * 1e3;
   }
-  // Waits for the next turn; false: it is not wanted any more. In naps, between which that is asked: a turn may be
+  // Waits for the next turn; false: the caller wants the end. It waits in naps and asks between them: a turn may be
   // minutes away.
   bool comes() {
     constexpr std::chrono::milliseconds kNap(50);

@@ -53,7 +53,7 @@ double median_us(const std::vector<std::vector<LaunchTime>>& rounds, size_t step
   return median(std::move(us));
 }
 
-// Drops what a run reads and writes from the caches: weights, inputs and intermediate values.
+// Drops from the caches what a run reads and writes: weights, inputs and intermediate values.
 Status make_cold(Session& session) {
   const Plan& plan = session.plan();
   for (const auto& weight : plan.weights) cpu::flush_from_caches(session.team(), {weight.data.get(), weight.bytes});
@@ -63,8 +63,8 @@ Status make_cold(Session& session) {
   return {};
 }
 
-// Latency of at most `most` runs, one at least, and of one alone where instructions are counted; `before` runs ahead of
-// each, outside its time.
+// Times at most `most` runs, at least one, and only one where instructions are counted; `before` runs ahead of each,
+// outside its time.
 Result<Latency> time_until(Session& session, double seconds, size_t most, const std::function<Status()>& before,
                            const Interrupted& interrupted) {
   if (session.plan().target->machine.gpu.counts_instructions) most = 1;
@@ -80,8 +80,8 @@ Result<Latency> time_until(Session& session, double seconds, size_t most, const 
   return Latency{s.median, s.min, s.p90, s.p99, s.ci95, s.count};
 }
 
-// The best rate that the linear rows reach, as many as the seconds allow in order of preference, on a square problem
-// too large for the first caches.
+// Returns the best rate of the linear rows, of which it runs as many as the seconds allow in order of preference, on a
+// square problem too large for the first caches.
 double gemm_gflops(cpu::Team& team, DType dtype, double seconds) {
   constexpr int64_t m = 256, n = 1024, k = 1024;
   auto operand = [&](DType d, Shape shape, bool constant) {
@@ -103,7 +103,7 @@ double gemm_gflops(cpu::Team& team, DType dtype, double seconds) {
   return best;
 }
 
-// Peaks of teams by thread count. The lock is held while a team is measured: a second one would disturb it.
+// Peaks of teams by thread count. The lock is held while a team is measured: a second team would disturb it.
 struct KnownPeaks {
   std::mutex mutex;
   std::map<int, Peaks> by_threads;

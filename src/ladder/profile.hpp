@@ -1,4 +1,4 @@
-// Where the time of a plan goes: each launch timed alone with cold weights, against its floor from this machine's
+// The distribution of a plan's time: each launch timed alone with cold weights, against its floor from this machine's
 // peaks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -23,42 +23,42 @@ struct Profile {
   Trace trace;
 };
 
-// Measures for about that many seconds, and machine_peaks() besides if that was not asked before; every part is
-// measured once at least. Floors are by machine_peaks(). Errors: the first of a run; interrupted, between two runs.
+// Measures for about that many seconds, and calls machine_peaks() if nobody has yet; every part is measured at least
+// once. Floors are by machine_peaks(). Errors: the first of a run; interrupted, between two runs.
 Result<Profile> profile_session(Session& session, const NamedTensors& inputs, double seconds,
                                 const Interrupted& interrupted = {}, const std::string& peaks_file = "");
 
-// Does the op multiply types of which the device does twice as many a second? bf16 on all of them; f16 on a GPU alone,
-// as rung's kernels for processors widen it to f32.
+// Returns whether the op multiplies types of which the device does twice as many a second: bf16 on all of them; f16 on
+// a GPU only, as rung's kernels for processors widen it to f32.
 bool multiplies_narrow(const Step& step, const Target& target);
-// Adds a launch to a profile of either kind of device. Its floor is by the rate of f32 products, or of narrow ones
-// where the op multiplies types that `target` multiplies at that rate.
+// Adds a launch to a profile of either kind of device. Its floor is by the rate of f32 products, or of narrow ones if
+// the op multiplies types that `target` multiplies at that rate.
 void add_op(Profile& profile, const Step& step, double us, const Target& target);
 struct LaunchTime {
   double start_us = 0, us = 0;
 };
 Trace trace_of(const Plan& plan, const std::string& title, const std::vector<LaunchTime>& launches);
 
-// Microseconds of one run by category name; host_us counts as launch.
+// Returns microseconds of one run by category name; host_us counts as launch.
 std::map<std::string, double> by_category_us(const Profile& profile);
 
-// GEMM rate (our kernels' best on a large problem, all threads), read bandwidth, hand-off and barrier; measured once
-// per process and thread count, in about that many seconds, or longer where one run of each takes longer. Rates are the
-// best that `peaks_file` knows of this machine and as many threads (best_of_kept()); empty: those of now.
+// Returns GEMM rate (our kernels' best on a large problem, all threads), read bandwidth, hand-off and barrier; measured
+// once per process and thread count, in about that many seconds, or longer if one run of each takes longer. Rates are
+// the best that `peaks_file` has of this machine and as many threads (best_of_kept()); empty: the present ones.
 Peaks machine_peaks(cpu::Team& team, double seconds = kSchedule.peaks.most_s, const std::string& peaks_file = "");
-// Takes them for a team of `threads` threads as given, in place of measuring them.
+// Sets the peaks of a team of `threads` threads, in place of measuring them.
 void know_peaks(int threads, const Peaks& peaks);
 
-// Times repeated runs for that many seconds, after one that is not timed; one run at least. Errors: the first of a run;
+// Times repeated runs for that many seconds, after one that is not timed; at least one run. Errors: the first of a run;
 // interrupted.
 Result<Latency> time_runs(Session& session, double seconds, const Interrupted& interrupted = {});
 
-// Times runs before each of which `make_cold` is called, outside the time; at most a dozen, one at least. Errors: the
-// first of a run or of `make_cold`; interrupted.
+// Times runs, each after a call of `make_cold`, which is not timed; at most a dozen, at least one. Errors: the first of
+// a run or of `make_cold`; interrupted.
 Result<Latency> time_cold_runs(Session& session, double seconds, const std::function<Status()>& make_cold,
                                const Interrupted& interrupted = {});
 
-// All that was tried for the problems of a plan, from the database.
+// Returns all candidates tried for the problems of a plan, from the database.
 std::vector<Choice> choices_of(const Plan& plan, const std::vector<TuneTask>& tasks, const TuningDatabase& database);
 
 }  // namespace rung

@@ -1,4 +1,4 @@
-// Device times come from the recorder; host time is what a replay takes beyond the device's own.
+// Takes device times from the recorder; host time is what a replay takes beyond the device's own.
 // SPDX-License-Identifier: Apache-2.0
 #include "ladder/profile_gpu.hpp"
 
@@ -34,7 +34,7 @@ Result<Profile> profile_gpu_session(Session& session, const Interrupted& interru
   RUNG_TRY(profile.peaks, gpu_machine_peaks(*plan.target, peaks_file));
   RUNG_CHECK(check_interrupted(interrupted));
   RUNG_TRY(std::vector<double> us, session.recorder().step_us());
-  std::vector<LaunchTime> launches;  // one after another on the device's clock
+  std::vector<LaunchTime> launches;  // in order, on the device's clock
   double at_us = 0;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];

@@ -1,6 +1,6 @@
-// The rung "tune": near-best kernel candidates tried one at a time on the whole model (coordinate descent). What a
-// kernel takes alone leaves out its neighbours: what they leave in the caches, and how launches overlap. The database
-// remembers what was tried on which model, so that another climb only tries the rest.
+// The rung "tune": tries near-best kernel candidates one at a time on the whole model (coordinate descent). A kernel's
+// time alone leaves out its neighbours: what they leave in the caches, and how launches overlap. The database remembers
+// what was tried on which model, so that another climb tries only the rest.
 // SPDX-License-Identifier: Apache-2.0
 #include "ladder/refine.hpp"
 
@@ -14,7 +14,7 @@
 namespace rung {
 namespace {
 
-constexpr double kNear = 1.3;           // alone, a candidate this close to the best may win in the model
+constexpr double kNear = 1.3;           // this close to the best alone, a candidate may win in the model
 constexpr size_t kMaxAlternatives = 4;  // per problem
 constexpr double kMayGain = 1.02;  // an interval that reaches further does not settle that an alternative gains nothing
 
@@ -95,8 +95,8 @@ Result<ChoiceTrial> Climber::try_choice(const std::string& key, const KernelChoi
   return ChoiceTrial{.ratio = raced.ratio.ratio, .settled = true};
 }
 
-// Goes on from what earlier climbs kept for the model; what cannot be built, is wrong or clearly loses now is
-// forgotten.
+// Goes on from what earlier climbs kept for the model, and forgets choices that cannot be built, are wrong or clearly
+// lose now.
 Status Climber::resume_choices(RefinedModel& known) {
   SplitTrial split{
       .base = current_.recipe, .clock = Budget(budget_.share(kSchedule.choices_share)), .keeps_ties = true};
@@ -112,7 +112,7 @@ Status Climber::resume_choices(RefinedModel& known) {
   return {};
 }
 
-// Tries what is left to try within `seconds`; `refined` learns of it.
+// Tries the remaining trials within `seconds`, and records them in `refined`.
 Result<RefineCounts> Climber::try_choices(RefinedModel& refined, double seconds, Receipt& receipt) {
   Budget clock(seconds);
   std::set<std::string> tried = refined.tried;
@@ -140,7 +140,7 @@ Result<RefineCounts> Climber::try_choices(RefinedModel& refined, double seconds,
   return counts;
 }
 
-// Leaves the best choices that it finds in the current attempt. Was anything tried, now or by earlier climbs?
+// Puts the best choices found into the current attempt. Returns whether any was tried, now or by earlier climbs.
 Result<bool> Climber::search_choices(Receipt& receipt) {
   const std::string model = name_of_model(subject_.model.name, bench_->tasks_of(*current_.plan));
   RefinedModel refined;
@@ -151,7 +151,7 @@ Result<bool> Climber::search_choices(Receipt& receipt) {
                                         refined.tried.size(), refined.kept.size()));
   auto counts = try_choices(refined, budget_.share(kSchedule.choices_share), receipt);
   const bool tried = !refined.tried.empty();
-  bench_->database().put_model(model, std::move(refined));  // after an interruption, too
+  bench_->database().put_model(model, std::move(refined));  // also after an interruption
   bench_->save_tuning();
   if (!counts) return tl::unexpected(counts.error());
   receipt.notes.push_back(fmt::format("{} of {} alternatives tried on the whole model, {} kept", counts->tried,
@@ -164,7 +164,7 @@ Status Climber::refine_choices(const Rung& rung, int number) {
   if (!current_.recipe.tuned_kernels && options_.skip.contains(rung.needs))
     return refuse(std::move(receipt), fmt::format("needs the rung {}", rung.needs)), Status{};
   if (!has_time_to_try()) return refuse(std::move(receipt), std::string(kNoTime)), Status{};
-  const Recipe own = with_own_kernels();  // where the rung gemm was lost, its single choices may still win
+  const Recipe own = with_own_kernels();  // if the rung gemm lost, its single choices may still win
   Attempt start = std::move(current_);
   RUNG_TRY(current_, bench_->attempt(own));
   RUNG_TRY(const bool tried, search_choices(receipt));

@@ -1,4 +1,4 @@
-// THE list of rungs, in the order they are climbed: what each does to a recipe, and how a climb tries it.
+// THE list of rungs, in the order they are climbed: the change that each makes to a recipe, and how a climb tries it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <span>
@@ -22,14 +22,14 @@ constexpr unsigned bits_of(auto... categories) { return ((1U << static_cast<unsi
 
 struct Rung {
   std::string_view name, what;
-  bool passes = true;                              // are there passes of its name?
-  void (*set)(Recipe& recipe, bool on) = nullptr;  // the rest of what it is; choices are filled in afterwards
+  bool passes = true;                              // there are passes of its name
+  void (*set)(Recipe& recipe, bool on) = nullptr;  // sets the rest of it; choices are filled in afterwards
   How how = How::edit;
   bool opt_in = false;                                    // only on request
   std::string_view needs = {};                            // the rung whose choices it refines: they go with that one
-  std::vector<std::string> (*notes)(Session&) = nullptr;  // for its receipt, beside those of its passes
-  unsigned touches = 0;                                   // bits of the categories whose time it may take off
-  double reach = 1;                                       // how much of what they take beyond their floors
+  std::vector<std::string> (*notes)(Session&) = nullptr;  // for its receipt, beside its passes' notes
+  unsigned touches = 0;                                   // bits of the categories whose time it may save
+  double reach = 1;                                       // share that it may save of their time beyond the floors
 
   void apply(Recipe& recipe) const;
   void remove(Recipe& recipe) const;
@@ -38,7 +38,7 @@ struct Rung {
 std::span<const Rung> ladder();
 const Rung* rung_named(std::string_view name);  // null if there is none
 
-// Where a climb begins: one kernel per op as its author wrote it, in the precision that is asked for.
+// Returns the start of a climb: one kernel per op as its author wrote it, in the precision that is asked for.
 Recipe baseline_recipe(int threads, Precision precision = {});
 
 }  // namespace rung

@@ -1,4 +1,4 @@
-// Halves what loses, until the parts that win are left.
+// Halves changes that lose, until the parts that win are left.
 // SPDX-License-Identifier: Apache-2.0
 #include "ladder/split.hpp"
 
@@ -71,7 +71,7 @@ Result<Standing> Climber::race_parts(std::span<const Part> parts, SplitTrial& sp
   return Standing::kept;
 }
 
-// The set as a whole, then each of its halves on top of what won.
+// Tries the set as a whole, then each of its halves on top of what won.
 Status Climber::try_parts(std::span<const Part> parts, SplitTrial& split) {
   if (split.clock.left() <= 0 || !has_time_to_try()) return split.untried += parts.size(), Status{};
   RUNG_CHECK(tell(fmt::format("{} of {} parts", parts.size(), split.parts.size())));
@@ -89,11 +89,11 @@ Status Climber::try_halves(std::span<const Part> parts, SplitTrial& split) {
   return try_parts(parts.subspan(parts.size() / 2), split);
 }
 
-// The parts of a rung that did not win.
+// Returns the parts of a rung that did not win.
 SplitTrial Climber::split_of(const Rung& rung, const Attempt& candidate) const {
   SplitTrial split{.base = current_.recipe, .clock = Budget(budget_.share(kSchedule.parts_share))};
   split.tuned_later = tuned_after(rung);
-  if (candidate.recipe.rungs == current_.recipe.rungs) {  // it brought kernels alone
+  if (candidate.recipe.rungs == current_.recipe.rungs) {  // the rung added only kernels
     const std::vector<TuneTask> tasks = bench_->tasks_of(*current_.plan);
     split.base = with_own_kernels();
     split.parts = parts_of_choices(*current_.plan, *candidate.plan, tasks);
@@ -116,7 +116,7 @@ Status Climber::take_apart(const Rung& rung, StepTrial& trial) {
   if (split.parts.size() == 1 && trial.is_slower() && split.parts[0].pass.empty())
     bench_->database().mark_lost(split.parts[0].problem);
   if (split.parts.size() < 2) return {};
-  trial.candidate.reset();  // its memory
+  trial.candidate.reset();  // frees its memory
   RUNG_CHECK(try_halves(split.parts, split));
   trial.receipt.notes.push_back(fmt::format("taken apart: {} of {} parts kept", split.kept, split.parts.size()));
   for (const std::string& part : split.lost) trial.receipt.notes.push_back("slower on the whole model: " + part);

@@ -1,5 +1,5 @@
-// A change that does not win as a whole, in parts: kernel choices of single problems, or passes of a rung. The parts
-// that win are kept, so that one that loses does not take them along.
+// Divides a change that does not win as a whole into parts: kernel choices of single problems, or passes of a rung. The
+// winning parts are kept, so that a losing part does not take them along.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
@@ -15,15 +15,14 @@
 namespace rung {
 
 struct Part {
-  std::string problem;  // whose kernel it chooses; empty: it is a pass
+  std::string problem;  // the problem whose kernel it chooses; empty: it is a pass
   KernelChoice choice;
   std::string pass;
   void add_to(Recipe& recipe) const;
   std::string text() const;  // "problem: kernel parameter=value", or the pass
 };
 
-// How parts together did: they make the model faster and were kept; it cannot be told; it is slower, or not right; they
-// change no launch.
+// The outcome of parts together: faster and kept; unclear; slower, or not right; or without any change of a launch.
 enum class Standing { kept, unclear, slower, same };
 
 struct SplitTrial {
@@ -31,23 +30,23 @@ struct SplitTrial {
   std::vector<Part> parts = {};
   Budget clock;
   int tuned_later = 0;      // see Workbench::attempt()
-  bool keeps_ties = false;  // parts that were shown to win before: only a clear loss takes them away
+  bool keeps_ties = false;  // parts were shown to win before: only a clear loss removes them
   // The outcome of the trial.
-  std::optional<Attempt> best = {};  // with all parts that were kept; none: nothing was
+  std::optional<Attempt> best = {};  // with all parts that were kept; none: no part was
   std::vector<std::string> lost = {};
   size_t kept = 0, untried = 0;
 };
 
-// The kernel of each problem in a plan, spelled out as a choice.
+// Returns the kernel of each problem in a plan, spelled out as a choice.
 std::map<std::string, KernelChoice, std::less<>> kernels_of(const Plan& plan, const std::vector<TuneTask>& tasks);
 
-// Problems that both plans launch, but with other kernels: the candidate's, those first that can take the longest.
+// Returns the candidate's choices for problems that both plans launch with other kernels, the largest headroom first.
 std::vector<Part> parts_of_choices(const Plan& current, const Plan& candidate, std::vector<TuneTask> tasks);
 
-// Passes of the rung that changed the graph, in their order.
+// Returns the passes of the rung that changed the graph, in their order.
 std::vector<Part> parts_of_passes(const PassReport& report, std::string_view rung);
 
-// The recipe with the rung's passes all off, ready for parts to be added.
+// Returns the recipe with the rung's passes all off, so that parts can be added.
 Recipe without_passes(Recipe recipe, const Rung& rung);
 
 }  // namespace rung

@@ -12,7 +12,7 @@ struct TimedStage {
   std::vector<size_t> steps;
 };
 
-// One for each of the model's stages, then those that labels name, kRest at the end.
+// The launches of each of the model's stages, then those of stages that labels name, kRest at the end.
 class TimedStages {
  public:
   explicit TimedStages(const std::vector<Stage>& stages) {

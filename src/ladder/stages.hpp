@@ -6,8 +6,8 @@
 
 namespace rung {
 
-// Names the stage of every op (those of the session's plan, in order) and sums them up, in the order that the model
-// names them, the rest last; those without a launch are left out. Errors: the device failed.
+// Names the stage of every op (those of the session's plan, in order) and sums up the ops' times, in the order that the
+// model names the stages, the rest last; stages without a launch are left out. Errors: the device failed.
 Result<std::vector<StageTime>> time_stages(Session& session, std::vector<OpTime>& ops);
 
 }  // namespace rung

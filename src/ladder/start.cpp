@@ -1,5 +1,5 @@
-// Where a climb starts: the baseline, or the default plan, which is raced with it at once; and what that says of the
-// budget.
+// Starts a climb from the baseline, or from the default plan, which is raced with it at once; and derives what the
+// budget allows.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace rung {
 namespace {
 
-// The distance between the fastest and the slowest run bounds the log ratio of two.
+// Returns the distance between the fastest and the slowest run, which bounds the log ratio of two.
 double spread(const Latency& runs) {
   return runs.runs > 2 && runs.min_ms > 0 ? std::log(runs.p99_ms / runs.min_ms) : 0;
 }
@@ -93,7 +93,7 @@ Status Climber::start_from_baseline() {
   return plan_budget();
 }
 
-// A tie starts there too: it is what runs without a climb, and no climb may end below it.
+// Starts from the default plan, on a tie too: it runs without a climb, and no climb may end below it.
 Status Climber::start_from_default(StepTrial trial) {
   default_.is_start = true;
   canonical_.reset();
@@ -110,14 +110,14 @@ Status Climber::start_from_default(StepTrial trial) {
   return plan_budget();
 }
 
-// All rungs but those that choose kernels by measurement.
+// Accepts all rungs but those that choose kernels by measurement.
 void Climber::accept_default() {
   for (const Rung& rung : ladder())
     if (rung.how == How::edit && rung.name != kChoosesKernels && !rung.opt_in && !options_.skip.contains(rung.name))
       accepted_.emplace(rung.name);
 }
 
-// Says where to look first, if it takes little of the budget.
+// Profiles the start to say where to look first, if that takes little of the budget.
 Status Climber::profile_start() {
   const double least_s = options_.target->gpu ? kSchedule.gpu_profile_s : kSchedule.pair_runs * current_ms_ * 1e-3;
   if (least_s > budget_.share(kSchedule.start_profile_share)) return {};
@@ -126,7 +126,7 @@ Status Climber::profile_start() {
   return {};
 }
 
-// Keeps time for what must follow, and says what the rest cannot do.
+// Keeps time for the steps that must follow, and reports it if the rest is too short for all changes.
 Status Climber::plan_budget() {
   ++stages_done_;
   start_ms_ = current_ms_;

@@ -1,4 +1,4 @@
-// One step of the climb: a rung, or several, on top of what was accepted; built, judged, raced, taken up or not.
+// Makes one step of the climb: a rung, or several, on top of what was accepted; built, judged, raced, taken up or not.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -105,7 +105,7 @@ Result<bool> Climber::measure_again(const std::vector<const Rung*>& rungs, StepT
     doubted = true;
   }
   if (!doubted || !has_time_to_try()) return false;
-  trial.candidate.reset();  // its memory
+  trial.candidate.reset();  // frees its memory
   RUNG_TRY(trial, build_step(rungs, {.name = receipt.name,
                                      .before_ms = receipt.before_ms,
                                      .ms = receipt.before_ms,

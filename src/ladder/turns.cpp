@@ -1,4 +1,4 @@
-// The changes that a climb tries, those first that promise most by what earlier climbs of the same launches found or,
+// The changes that a climb tries, in the order of their promise: by what earlier climbs of the same launches found or,
 // without any, by the profile of the plan that it began with.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace rung {
 
-// By what an earlier climb of these launches found or, where there was none, by what the rung's launches take above
-// their floors.
+// Returns the promise by what an earlier climb of these launches found or, if there was none, by the time that the
+// rung's launches take above their floors.
 double Climber::promise_of(const Turn& turn) const {
   const RefinedModel* known = bench_->database().find_model(start_name_);
   if (known && known->gains.contains(turn.name())) return (1 - 1 / known->gains.at(turn.name())) * start_ms_ * 1e3;
@@ -35,7 +35,7 @@ std::vector<Turn> Climber::turns() const {
   return all;
 }
 
-// For climbs that come later, of the same launches.
+// Saves gains for later climbs of the same launches.
 void Climber::remember_gains() {
   RefinedModel model;
   if (const RefinedModel* known = bench_->database().find_model(start_name_)) model = *known;
@@ -46,8 +46,8 @@ void Climber::remember_gains() {
   if (!model.gains.empty()) bench_->database().put_model(start_name_, std::move(model));
 }
 
-// Half of the threads, and half of these, while that is faster: beside other programs, or with little to share, a team
-// waits for its slowest thread.
+// Tries half of the threads, and half of these, while that is faster: beside other programs, or with little to share, a
+// team waits for its slowest thread.
 Status Climber::try_threads() {
   if (!options_.may_change_threads || options_.target->gpu) return {};
   for (int threads = options_.threads / 2; threads >= 1; threads /= 2) {
@@ -65,7 +65,7 @@ Status Climber::try_threads() {
   return {};
 }
 
-// The plan without a rung that opening the model turns on. What it loses is what the rung is worth.
+// Tries the plan without a rung that opening the model turns on. Its loss is the rung's worth.
 Status Climber::try_without(const Turn& turn) {
   const Rung& rung = *turn.rung;
   RUNG_CHECK(tell(turn.name()));

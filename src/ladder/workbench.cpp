@@ -13,8 +13,8 @@
 namespace rung {
 namespace {
 
-// Operations that take as long as moving a byte: matrix units of today do 100 to 250, vector units of a CPU 10 to 50.
-// It only orders problems that the budget may not all reach.
+// Operations that take as long as moving a byte: today's matrix units do 100 to 250, vector units of a CPU 10 to 50.
+// The value only orders problems, not all of which the budget may reach.
 constexpr double kFlopsPerByte = 100;
 
 }  // namespace
@@ -39,7 +39,7 @@ Result<std::unique_ptr<Workbench>> Workbench::create(const Subject& subject, std
 Result<Attempt> Workbench::bind(const Graph& graph, Recipe recipe) {
   last_recipe_ = recipe;
   double begin = budget_.spent();
-  malloc_trim(0);  // what earlier attempts freed goes back before this one allocates its own
+  malloc_trim(0);  // returns memory that earlier attempts freed before this one allocates its own
   RUNG_TRY(Built built, build_plan(graph, recipe, {.target = options_.target, .weights = &weights_}));
   double built_at = budget_.spent();
   attach_model(built.plan, subject_);

@@ -1,4 +1,4 @@
-// Where recipes become verified sessions: builds, tunes what is missing, binds, has the judge compare.
+// Makes verified sessions of recipes: builds, tunes what is missing, binds, has the judge compare.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace rung {
 
-// A recipe carried out, with what the judge said.
+// A recipe carried out, with the judge's verdict.
 struct Attempt : Judgement {
   Recipe recipe;
   std::shared_ptr<const Plan> plan;
@@ -28,39 +28,39 @@ struct WorkbenchOptions {
 
 class Workbench {
  public:
-  // With a judge that knows what is right. Errors: an input is bad, the tuning database is damaged.
+  // Makes a workbench whose judge knows the right answers. Errors: an input is bad, the tuning database is damaged.
   static Result<std::unique_ptr<Workbench>> create(const Subject& subject, std::vector<NamedTensors> inputs,
                                                    WorkbenchOptions options, Budget& budget);
 
-  // Errors are build failures; a wrong answer is an Attempt that is not right. `tuned_later` attempts that may want
-  // kernels tuned are still to come.
+  // Builds, tunes and judges a recipe. Errors are build failures; a wrong answer is an Attempt that is not right.
+  // `tuned_later` attempts that may want kernels tuned are still to come.
   Result<Attempt> attempt(Recipe recipe, int tuned_later = 0);
-  // The same for a recipe whose choices are settled: nothing is tuned, no choice added or dropped.
+  // Does the same for a recipe whose choices are settled: nothing is tuned, no choice added or dropped.
   Result<Attempt> attempt_as_is(Recipe recipe);
-  // The same, but its answers may be anything: the error is what is asked.
+  // Does the same, but accepts any answers: the caller asks for the error.
   Result<Attempt> attempt_unjudged(Recipe recipe);
-  // Forgets nothing, tunes what is missing within the seconds given, and returns the recipe with choices for its
+  // Tunes what is missing within the seconds given, forgets nothing, and returns the recipe with choices for its
   // problems.
   Result<Recipe> with_choices(Recipe recipe, double tuning_seconds);
 
   Judge& judge() { return *judge_; }
   TuningDatabase& database() { return database_; }
-  // Saves the database; a failure is said in one line on the log, and the climb goes on.
+  // Saves the database; a failure is reported in one line on the log, and the climb goes on.
   void save_tuning();
   // Tells in words how the tuning of each problem ended.
   std::string account_of_tuning() const;
-  // Why the last save_tuning() failed; empty: it did not.
+  // Returns why the last save_tuning() failed; empty: it did not.
   const std::string& unsaved_reason() const { return unsaved_reason_; }
   const Subject& subject() const { return subject_; }
   double tuning_seconds() const { return tuning_seconds_; }
-  // The recipe that was built last, with the choices that were tuned for it.
+  // Returns the recipe that was built last, with the choices that were tuned for it.
   const Recipe& last_recipe() const { return last_recipe_; }
   std::vector<TuneTask> tasks_of(const Plan& plan) const;
 
  private:
   Workbench(const Subject& subject, WorkbenchOptions options, Budget& budget, TuningDatabase database)
       : subject_(subject), options_(std::move(options)), budget_(budget), database_(std::move(database)) {}
-  // A session of the graph's plan, not judged; its weights are shared with those of other plans that are alive.
+  // Binds a session of the graph's plan, not judged; its weights are shared with those of other plans that are alive.
   Result<Attempt> bind(const Graph& graph, Recipe recipe);
 
   const Subject& subject_;
@@ -76,8 +76,8 @@ class Workbench {
   std::string unsaved_reason_;
 };
 
-// Seconds in which one attempt may tune, of those that all tuning may take and has not: as much as for each attempt
-// that comes later. The last one's kernels are those that run, so earlier ones must leave time for them.
+// Returns the seconds in which one attempt may tune: an equal part, with each attempt that comes later, of what all
+// tuning has left. The last one's kernels are those that run, so earlier ones must leave time for them.
 double tuning_allowance(const Budget& budget, double tuning_seconds, int tuned_later);
 
 }  // namespace rung

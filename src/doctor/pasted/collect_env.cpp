@@ -1,4 +1,4 @@
-// collect_env of PyTorch, and vLLM's, which adds to it: versions, the GPUs' names, and what lscpu says.
+// Reads collect_env of PyTorch, and vLLM's, which adds to it: versions, the GPUs' names, and the output of lscpu.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 namespace rung::doctor::pasted {
 namespace {
 
-// The first word, if it is a version of digits and dots.
+// Returns the first word, if it is a version of digits and dots.
 std::string version_at(std::string_view value) {
   const std::string_view word = value.substr(0, value.find_first_of(" -+"));
   const bool is_one = !word.empty() && word.size() < 16 && std::isdigit(static_cast<unsigned char>(word[0])) != 0 &&
@@ -26,7 +26,7 @@ void set_version(Telling& telling, std::string_view path, std::string_view value
                 after.empty() ? version : fmt::format("{}", after));
 }
 
-// "Linux-6.8.0-45-generic-x86_64-with-glibc2.35"
+// Reads "Linux-6.8.0-45-generic-x86_64-with-glibc2.35".
 void read_platform(std::string_view value, Telling& telling) {
   constexpr std::string_view kSystem = "Linux-";
   if (!value.starts_with(kSystem)) return;
@@ -35,7 +35,7 @@ void read_platform(std::string_view value, Telling& telling) {
   telling.set("proc/sys/kernel/osrelease", std::string(value.substr(0, end)));
 }
 
-// "NUMA node0 CPU(s):  0-47,96-143"; their numbers begin with 0.
+// Reads "NUMA node0 CPU(s):  0-47,96-143"; the nodes' numbers begin with 0.
 void read_numa_node(std::string_view line, Telling& telling) {
   constexpr std::string_view kNode = "NUMA node";
   line = trimmed(line);
@@ -49,7 +49,7 @@ void read_numa_node(std::string_view line, Telling& telling) {
                 std::string(trimmed(line.substr(end + 8))));
 }
 
-// "/usr/lib/x86_64-linux-gnu/libcudnn.so.9.1.0", in a list or behind the name; else a version alone.
+// Reads "/usr/lib/x86_64-linux-gnu/libcudnn.so.9.1.0", in a list or after the name; else a version alone.
 void read_cudnn(std::string_view line, Telling& telling) {
   constexpr std::string_view kName = "libcudnn.so.";
   if (const size_t at = line.find(kName); at != line.npos)
@@ -81,7 +81,7 @@ void read_collected(std::span<const Line> lines, Telling& telling) {
   for (const Line& line : lines) {
     constexpr std::string_view kGpus = "GPU models and configuration:";
     const std::string_view own = trimmed(line.text);
-    // The first GPU stands behind the name of the list.
+    // The first GPU stands after the name of the list.
     text += std::string(own.starts_with(kGpus) ? trimmed(own.substr(kGpus.size())) : own) + "\n";
   }
   if (std::string versions = written_versions(text); !versions.empty())

@@ -1,4 +1,4 @@
-// nvidia-smi: the list that -q prints, and the table without it.
+// Reads nvidia-smi: the list that -q prints, and the table without it.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@
 namespace rung::doctor::pasted {
 namespace {
 
-// By generation, from the first on, as the system's files write it.
+// Link speeds by PCIe generation, from the first on, in the words of the system's files.
 constexpr std::array<std::string_view, 6> kLinkSpeeds{"2.5 GT/s PCIe",  "5.0 GT/s PCIe",  "8.0 GT/s PCIe",
                                                       "16.0 GT/s PCIe", "32.0 GT/s PCIe", "64.0 GT/s PCIe"};
 
@@ -28,7 +28,7 @@ void tell_link(const NvidiaGpu& gpu, const std::string& folder, Telling& telling
   }
 }
 
-// The driver's list, and what it tells in the system's own files.
+// Adds the driver's list, and the system's own files as far as it tells them.
 void tell(const NvidiaSettings& settings, Telling& telling) {
   const std::string path(kNvidiaSettings);
   telling.set(path, telling.told(path).value_or("") + written(settings));
@@ -52,7 +52,7 @@ void read_query(std::span<const Line> lines, Telling& telling) {
 }
 
 // ---- the table
-// "| NVIDIA-SMI 550.54.15   Driver Version: 550.54.15   CUDA Version: 12.4 |"
+// Returns the word after `words` in "| NVIDIA-SMI 550.54.15   Driver Version: 550.54.15   CUDA Version: 12.4 |".
 std::string word_behind(std::string_view line, std::string_view words) {
   const size_t at = line.find(words);
   if (at == line.npos) return "";
@@ -60,7 +60,7 @@ std::string word_behind(std::string_view line, std::string_view words) {
   return found.empty() ? "" : std::string(found.front());
 }
 
-// Cells of "|   0  NVIDIA H100 80GB HBM3          On  |   00000000:17:00.0 Off |                    0 |"
+// Returns the cells of "|   0  NVIDIA H100 80GB HBM3          On  |   00000000:17:00.0 Off |                    0 |".
 std::vector<std::vector<std::string_view>> cells_of(std::string_view line) {
   std::vector<std::vector<std::string_view>> cells;
   for (const std::string_view cell : parts(line, '|'))
@@ -74,7 +74,7 @@ std::string joined(std::span<const std::string_view> words) {
   return text;
 }
 
-// The words before "On" or "Off", which says whether the driver stays.
+// Reads the product's name, and "On" or "Off" after it, which says whether the driver stays loaded.
 void read_name(const std::vector<std::string_view>& cell, std::string& text) {
   const bool on = cell.back() == "On", off = cell.back() == "Off";
   text +=
@@ -82,7 +82,7 @@ void read_name(const std::vector<std::string_view>& cell, std::string& text) {
   if (on || off) text += fmt::format("    Persistence Mode : {}\n", on ? "Enabled" : "Disabled");
 }
 
-// The state and the limit of "N/A   34C    P0    70W / 700W".
+// Reads the state and the limit of "N/A   34C    P0    70W / 700W".
 void read_power(const std::vector<std::string_view>& cell, std::string& text) {
   for (const std::string_view word : cell)
     if (word.size() >= 2 && word[0] == 'P' && number_of(word.substr(1)))

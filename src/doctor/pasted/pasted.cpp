@@ -1,4 +1,4 @@
-// Cuts a text into parts, each of one form: a part lasts until a line with which another begins.
+// Cuts a text into parts, each of one form: a part lasts until a line that begins another.
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor/pasted/pasted.hpp"
 
@@ -15,13 +15,13 @@ using pasted::Line;
 using pasted::Telling;
 using pasted::TextForm;
 
-// rocminfo before rocm-smi: it says which GPU has which number. A table of nvidia-smi tells less than its list, and
-// does not take the place of what that told.
+// The forms in the order of reading: rocminfo before rocm-smi, because it says which GPU has which number. A table of
+// nvidia-smi tells less than its list, and does not replace what the list told.
 constexpr const TextForm* kForms[] = {&pasted::rocminfo_form, &pasted::rocm_smi_form, &pasted::nvidia_query_form,
                                       &pasted::nvidia_table_form, &pasted::collect_env_form};
 constexpr std::string_view kEnvironment = "env";
 
-// Without colours, marks of the byte order, and what a terminal does at the end of a line.
+// Returns a line without colours, byte order marks and carriage returns.
 std::string plain(std::string_view line) {
   if (line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
   std::string text;

@@ -1,4 +1,4 @@
-// A machine as somebody else's text tells it: what programs that describe a machine wrote, one or several in one file.
+// A machine described by another machine's text: the output of one or several programs in one file.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -15,8 +15,8 @@ struct Pasted {
   std::vector<std::string_view> forms;  // "rocm-smi", "env", in the order of the text, each once
 };
 
-// Tells by content what each part is: PyTorch's (or vLLM's) collect_env, rocm-smi, rocminfo, nvidia-smi, nvidia-smi -q,
-// env. Errors: no part that is known. `name`: the file's, for the error.
+// Recognizes each part by its content: PyTorch's (or vLLM's) collect_env, rocm-smi, rocminfo, nvidia-smi, nvidia-smi
+// -q, env. Errors: no known part. `name`: the file's, for the error.
 Result<Pasted> read_pasted(std::string_view name, std::string_view text);
 
 }  // namespace rung::doctor

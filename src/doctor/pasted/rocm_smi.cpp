@@ -1,4 +1,4 @@
-// rocm-smi: the short table, and the lines "GPU[0] : NAME: VALUE" of its options.
+// Reads rocm-smi: the short table, and the lines "GPU[0] : NAME: VALUE" of its options.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -27,13 +27,13 @@ std::string_view without_comma(std::string_view word) {
   return word;
 }
 
-// Microwatts of "750.0" or "750", as the driver's file has them; empty: no number.
+// Returns the microwatts of "750.0" or "750", as in the driver's file; empty: no number.
 std::string microwatts(std::string_view watts) {
   const auto whole = number_of(watts.substr(0, watts.find('.')));
   return whole && *whole > 0 ? fmt::format("{}000000", *whole) : "";
 }
 
-// The folder of device N is at the address that another part of the text told for it, or under its number.
+// Finds the folder of device N, by the address that another part of the text told, or by its number.
 class Devices {
  public:
   explicit Devices(Telling& telling) : telling_(telling) {}
@@ -54,7 +54,7 @@ class Devices {
   std::vector<std::pair<int64_t, std::string>> folders_;
 };
 
-// "0  2  0x74a1, 28851  41.0°C  140.0W  NPS1, SPX, 0  132Mhz  900Mhz  0%  auto  750.0W  0%  0%"
+// Recognizes "0  2  0x74a1, 28851  41.0°C  140.0W  NPS1, SPX, 0  132Mhz  900Mhz  0%  auto  750.0W  0%  0%".
 bool is_row(const std::vector<std::string_view>& words) {
   return words.size() >= 8 && number_of(words[0]) && words.back().find_first_of("%/") != std::string_view::npos;
 }
@@ -81,7 +81,7 @@ void read_row(const std::vector<std::string_view>& words, Devices& devices, Tell
   }
 }
 
-// "GPU[0]          : Performance Level: auto"
+// A line like "GPU[0]          : Performance Level: auto".
 struct Property {
   int64_t device;
   std::string_view name, value;

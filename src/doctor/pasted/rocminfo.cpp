@@ -1,4 +1,4 @@
-// rocminfo: the agents of the HSA runtime, processors and GPUs.
+// Reads rocminfo: the agents of the HSA runtime, processors and GPUs.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -16,12 +16,12 @@ struct Agent {
   int64_t node = -1, compute_units = -1, simds_per_unit = -1, address = -1, chip = -1;
 };
 
-// 29857 of "29857(0x74a1)".
+// Returns 29857 of "29857(0x74a1)".
 int64_t number_before_bracket(std::string_view text) {
   return number_of(trimmed(text.substr(0, text.find('(')))).value_or(-1);
 }
 
-// 90402 of "gfx942", whose stepping is hexadecimal; -1: another name.
+// Returns 90402 of "gfx942", whose stepping is hexadecimal; -1: another name.
 int64_t target_of(std::string_view name) {
   if (!name.starts_with("gfx") || name.size() < 6 || name.size() > 7) return -1;
   int64_t major = 0, minor = 0, stepping = 0;
@@ -34,7 +34,7 @@ int64_t target_of(std::string_view name) {
   return major * 10000 + minor * 100 + stepping;
 }
 
-// "c1:00.0": the domain is not told.
+// Returns "c1:00.0": the text does not tell the domain.
 std::string address_of(int64_t id) { return fmt::format("{:02x}:{:02x}.{}", id >> 8, (id >> 3) & 31, id & 7); }
 
 void tell_gpu(const Agent& agent, Telling& telling) {
@@ -59,7 +59,7 @@ void tell_agent(const Agent& agent, Telling& telling) {
 }
 
 void read_agent_line(std::string_view line, Agent& agent) {
-  // Deeper lines are of an agent's caches, pools and sets of instructions.
+  // Deeper lines describe an agent's caches, pools and instruction sets.
   if (!line.starts_with("  ") || line.starts_with("   ")) return;
   if (const auto value = value_behind(line, "Name")) agent.name = *value;
   if (const auto value = value_behind(line, "Marketing Name")) agent.marketing_name = *value;
@@ -71,7 +71,7 @@ void read_agent_line(std::string_view line, Agent& agent) {
   if (const auto value = value_behind(line, "Chip ID")) agent.chip = number_before_bracket(*value);
 }
 
-// "ROCk module version 6.10.5 is loaded"
+// Reads "ROCk module version 6.10.5 is loaded".
 void read_module(std::string_view line, Telling& telling) {
   const auto words = words_of(line);
   if (line.starts_with("ROCk module version ") && words.size() > 3 && words[3].size() < 16)

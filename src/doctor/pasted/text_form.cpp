@@ -1,4 +1,4 @@
-// Told settings are kept by the paths that the checks read.
+// Keeps told settings by the paths that the checks read.
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor/pasted/text_form.hpp"
 

@@ -1,4 +1,4 @@
-// One form of pasted text: how its first line looks, and what the lines tell of a machine.
+// A form of pasted text: the look of its first line, and what the lines tell of a machine.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -13,11 +13,11 @@
 namespace rung::doctor::pasted {
 
 struct Line {
-  std::string text;  // without colours and the return of a carriage
+  std::string text;  // without colours and carriage returns
   size_t number = 0;
 };
 
-// A machine as far as it is told. A file that two parts tell is the later one's.
+// A machine as far as the text tells it. Of a file that two parts tell, the later part's content holds.
 class Telling {
  public:
   void begin(std::string_view form) { form_ = form; }
@@ -27,9 +27,9 @@ class Telling {
   void variable(std::string_view name, std::string_view value);
   std::optional<std::string> told(const std::string& path) const;
 
-  // A GPU by its address on PCI, or by another name where only that is told; the folder of its files.
+  // Adds a GPU by its address on PCI, or by another name if only that is told, and returns the folder of its files.
   std::string gpu(std::string_view name, std::string_view vendor);
-  // The GPU with this number of the driver's topology; empty: not told.
+  // Returns the GPU with this number of the driver's topology; empty: not told.
   std::string gpu_of_node(int64_t node) const;
   void set_node(int64_t node, const std::string& folder) { nodes_.emplace_back(node, folder); }
 
@@ -49,15 +49,15 @@ struct TextForm {
 };
 extern const TextForm collect_env_form, rocm_smi_form, rocminfo_form, nvidia_query_form, nvidia_table_form;
 
-// "NAME=VALUE" as env, export -p and declare -x write it.
+// A variable "NAME=VALUE" in the form of env, export -p or declare -x.
 struct Variable {
   std::string_view name, value;
 };
 std::optional<Variable> variable_of(std::string_view line);
 
 std::vector<std::string_view> words_of(std::string_view text);
-std::optional<int64_t> number_of(std::string_view text);  // of digits alone, at most nine
-// The value behind "NAME:"; none: the line has another name.
+std::optional<int64_t> number_of(std::string_view text);  // only digits, at most nine
+// Returns the value after "NAME:"; none: the line has another name.
 std::optional<std::string_view> value_behind(std::string_view line, std::string_view name);
 
 inline constexpr std::string_view kAmd = "0x1002", kNvidia = "0x10de";

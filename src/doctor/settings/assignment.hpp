@@ -1,4 +1,4 @@
-// A setting as it is written into a shell: NAME=value, --flag value, or the command or line of code itself.
+// Writes a setting for a shell: NAME=value, --flag value, or the command or line of code itself.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>

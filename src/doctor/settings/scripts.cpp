@@ -1,4 +1,4 @@
-// Settings as lines of a shell script and of a Dockerfile.
+// Writes settings as lines of a shell script and of a Dockerfile.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -28,7 +28,7 @@ std::string variables(const SettingList& list, std::string_view word) {
   return text;
 }
 
-// A setting that no assignment can make stays a comment.
+// Writes settings that no assignment can make, as comments.
 std::string by_hand(const SettingList& list) {
   std::string text;
   for (const Setting* s : list.settings)
@@ -41,7 +41,7 @@ std::string_view serve_command(Stack stack) {
   return stack == Stack::sglang ? "python -m sglang.launch_server --model-path MODEL" : "vllm serve MODEL";
 }
 
-// Flags follow the command that serves, one each, so that one can be taken out.
+// Writes flags after the command that serves, one per line, so that each can be taken out.
 std::string flags(const SettingList& list) {
   std::string text;
   for (const Setting* s : list.settings)
@@ -52,7 +52,7 @@ std::string flags(const SettingList& list) {
              : fmt::format("SERVE_FLAGS=()\n{}# {} \"${{SERVE_FLAGS[@]}}\"\n", text, serve_command(list.stack));
 }
 
-// A Dockerfile has no list to add to: flags are named for the command that its owner writes.
+// Writes flags as comments for the command that the Dockerfile's owner writes: a Dockerfile has no list to add to.
 std::string flags_of_command(const SettingList& list) {
   std::string text;
   for (const Setting* s : list.settings)

@@ -1,4 +1,4 @@
-// The settings table and what is chosen from it.
+// The settings table, and the choice of settings from it.
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor/settings/setting.hpp"
 
@@ -17,7 +17,7 @@ namespace setting_sources {
 }  // namespace setting_sources
 #undef RUNG_SOURCE
 
-// Measurements in words that several rows share.
+// Descriptions of measurements that several rows share.
 namespace measures {
 constexpr std::string_view
     step = "the median time of a step without a profiler, with and without it in turns",
@@ -39,7 +39,7 @@ constexpr SettingGpu kGpus[] = {
     {"mi350x", "AMD Instinct MI350X", GpuGeneration::mi350}, {"mi355x", "AMD Instinct MI355X", GpuGeneration::mi350},
 };
 
-// A variable's source is its knob's.
+// Returns a variable's source, which is its knob's.
 const Source* source_of_variable(std::string_view name) {
   const Knob* knob = find_knob(name);
   return knob ? knob->source : nullptr;

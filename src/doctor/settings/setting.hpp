@@ -17,10 +17,10 @@ inline constexpr std::array<std::string_view, 4> kStackWords{"pytorch", "vllm", 
 constexpr std::string_view name_of(Stack stack) { return kStackWords[static_cast<size_t>(stack)]; }
 
 enum class SettingKind : uint8_t {
-  variable,  // of the environment: a row of the knob table
+  variable,  // an environment variable: a row of the knob table
   flag,      // of the command that serves
   code,      // a change of the program
-  command,   // to run once, before
+  command,   // run once, before
 };
 inline constexpr std::array<std::string_view, 4> kSettingKindWords{"variable", "flag", "code", "command"};
 constexpr std::string_view name_of(SettingKind kind) { return kSettingKindWords[static_cast<size_t>(kind)]; }
@@ -32,11 +32,11 @@ struct SettingGpu {
   GpuGeneration generation;
 };
 std::span<const SettingGpu> setting_gpus();
-// Null: none has this word.
+// Returns null if no GPU has this word.
 const SettingGpu* setting_gpu(std::string_view word);
 
-// The GPUs that a setting is for. With 8-bit floats: all but MI200. What AMD's libraries keep for CDNA 3 and later:
-// MI300 and MI350.
+// The GPUs that a setting is for. with_f8 is all but MI200: GPUs with 8-bit floats. cdna3 is MI300 and MI350: for
+// settings that AMD's libraries keep for CDNA 3 and later.
 enum class GpuFamily : uint8_t { any, nvidia, hopper, blackwell, amd, mi200, mi300, mi350, cdna3, with_f8 };
 bool is_of(GpuFamily family, GpuGeneration gpu);
 
@@ -45,20 +45,20 @@ struct Setting {
   GpuFamily gpus;
   SettingKind kind;
   Verdict verdict;         // set: nothing is known against it; measure: helps some and hurts others
-  std::string_view name;   // "NCCL_MIN_NCHANNELS", "--kv-cache-dtype"; of code and commands: what to do, in a few words
-  std::string_view value;  // of code and commands: an example of one line
+  std::string_view name;   // "NCCL_MIN_NCHANNELS", "--kv-cache-dtype"; of code and commands: the action, in a few words
+  std::string_view value;  // of code and commands: a one-line example
   std::string_view when;   // empty: always
   std::string_view reason;
-  std::string_view measure;  // what to compare with and without it
+  std::string_view measure;  // the measurement to compare with and without it
   std::string_view traps;    // empty: none known
   const Source* source;
 };
 
 std::span<const Setting> setting_table();
-// Those that are to be set before those to be measured, each in the table's order.
+// Returns settings to set before settings to measure, each in the table's order.
 std::vector<const Setting*> settings_for(Stack stack, GpuGeneration gpu);
 
-// Readers of a variable with their versions: "SGLang since 0.5.6, PyTorch to 2.8"; empty where none is known.
+// Returns a variable's readers with versions: "SGLang since 0.5.6, PyTorch to 2.8"; empty if none is known.
 std::string read_by(const Setting& setting);
 
 }  // namespace rung::doctor

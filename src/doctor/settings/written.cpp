@@ -1,4 +1,4 @@
-// Settings as text for people and as JSON.
+// Writes settings as text for people and as JSON.
 // SPDX-License-Identifier: Apache-2.0
 #include "doctor/settings/written.hpp"
 

@@ -17,7 +17,7 @@ struct SettingList {
 };
 
 std::string settings_text(const SettingList& list);
-// A setting that is to be measured, or holds for some programs alone, is commented out: each is a trial of its own.
+// A setting to be measured, or for some programs only, is commented out: each is a trial of its own.
 std::string settings_shell(const SettingList& list);
 std::string settings_dockerfile(const SettingList& list);
 nlohmann::json to_json(const SettingList& list);

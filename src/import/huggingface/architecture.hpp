@@ -1,4 +1,4 @@
-// The model architectures an import knows: how each is recognised in a config.json, and how it becomes a graph.
+// The model architectures that an import knows: the way each is recognised in a config.json, and its graph's builder.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
@@ -12,15 +12,15 @@ namespace rung::huggingface {
 
 struct ConfigSource {
   const Config& config;
-  std::string directory;  // empty: there are no files
+  std::string directory;  // empty: no files
   const ImportOptions& options;
 };
 
-// Random weights if the options say so, in the type that such a checkpoint usually has; else the directory's files.
+// Opens random weights, in the usual type of such a checkpoint, if the options say so; else the directory's files.
 Result<std::unique_ptr<Checkpoint>> open_weights(const ConfigSource& source, DType usual);
-// The requested shape of an input, or `fallback`.
+// Returns the requested shape of an input, or `fallback`.
 Shape requested_shape(const ImportOptions& options, const std::string& input, const Shape& fallback);
-// Errors: a shape was requested for an input that the model does not have, or one that the model cannot take.
+// Checks the shapes asked for. Errors: an input that the model does not have, or a shape that the model cannot take.
 Status check_requested_shapes(const ImportOptions& options, const Model& model);
 
 struct Architecture {

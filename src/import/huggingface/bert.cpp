@@ -32,7 +32,7 @@ class BertWriter {
     return w_.layer_norm(m.child("LayerNorm"), x, c_.eps);
   }
 
-  // (1 - mask) * lowest: added to the scores, so that padding gets no weight.
+  // Returns (1 - mask) * lowest, which is added to the scores, so that padding gets no weight.
   NodeId extended_mask(NodeId mask, const std::string& label) {
     const Shape rows = graph_.shape(mask);
     NodeId x = w_.cast(w_.reshape(mask, {rows[0], 1, 1, rows[1]}, label), dtype_, label);
@@ -66,7 +66,7 @@ class BertWriter {
     return w_.op(Gather{.axis = 0}, {w_.weight(m.tensor("weight"), {rows, c_.width}, dtype_), ids}, m.label);
   }
 
-  // The same for every row of the batch.
+  // Returns ids that are the same for every row of the batch.
   NodeId position_ids(const Module& m, const BertInputs& in) {
     Tensor ids({DType::i64, {1, graph_.shape(in.tokens)[1]}});
     auto values = ids.as<int64_t>();
@@ -114,7 +114,7 @@ BertInputs declare_inputs(Model& model, const BertConfig& c, const Shape& shape)
           add_mask_input(model, "token_type_ids", ids, 0, c.segments - 1)};
 }
 
-// Buffers that are not weights, and the pooler that no output reads.
+// Returns whether a tensor is a buffer that is no weight, or of the pooler that no output reads.
 bool may_ignore(const std::string& name, const std::string& root) {
   return name.ends_with("embeddings.position_ids") || name.ends_with("embeddings.token_type_ids") ||
          name.starts_with(root.empty() ? "pooler." : root + ".pooler.");
@@ -143,7 +143,7 @@ Result<Model> import_bert(const ConfigSource& source) {
   ModuleBuilder writer(model.graph, *checkpoint);
   const std::string word_table = "embeddings.word_embeddings.weight";
   Module root{checkpoint->contains(word_table) ? "" : checkpoint->contains("bert." + word_table) ? "bert" : "", ""};
-  // sentence-transformers runs the encoder alone, of whatever class the model was saved from.
+  // sentence-transformers runs only the encoder, whatever class the model was saved from.
   const bool is_sentence = !sentence.modes.empty(), drops = source.options.drop_head;
   if (!drops && !is_sentence) RUNG_CHECK(refuse_head(source, *checkpoint, root.tensors));
   DType stored = writer.stored_dtype(root.tensor(word_table), {config.vocabulary, config.width});

@@ -1,4 +1,4 @@
-// Reading BERT's config.json.
+// Reads BERT's config.json.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/huggingface/bert_config.hpp"
 

@@ -26,7 +26,7 @@ struct SentenceConfig {
 };
 
 Result<BertConfig> read_bert_config(const Config& config);
-// From modules.json and the folders that it names; a directory without modules.json has no pooling.
+// Reads modules.json and the folders that it names; a directory without modules.json has no pooling.
 Result<SentenceConfig> read_sentence_config(const std::string& directory, int64_t width);
 
 }  // namespace rung::huggingface

@@ -10,7 +10,7 @@
 namespace rung::huggingface {
 namespace {
 
-// The class that it was saved from, if that is more than the encoder.
+// Returns the class that the model was saved from, if that is more than the encoder.
 std::string class_with_head(const Config& config) {
   auto list = config.json().find("architectures");
   if (list == config.json().end() || !list->is_array() || list->empty() || !list->front().is_string()) return "";

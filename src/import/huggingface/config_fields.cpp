@@ -1,4 +1,4 @@
-// Reading config fields one after the other.
+// Reads config fields one after the other.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/huggingface/config_fields.hpp"
 

@@ -1,4 +1,4 @@
-// A config read field after field: the first mistake is kept and reading goes on, so one look at status() is enough.
+// Reads a config field after field: the first mistake is kept and reading goes on, so one look at status() is enough.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <initializer_list>
@@ -15,13 +15,13 @@ class ConfigFields {
   explicit ConfigFields(const Config& config) : config_(config) {}
 
   bool has(const std::string& name) const { return config_.contains(name); }
-  // Without a fallback the field is required.
+  // Reads a field, which is required if there is no fallback.
   int64_t integer(const std::string& name, IntRange range, std::optional<int64_t> fallback = {});
   double number(const std::string& name, double least, double most, double fallback);
   bool flag(const std::string& name, bool fallback);
   std::string text(const std::string& name, const std::string& fallback);
   std::vector<int64_t> integers(const std::string& name, const std::vector<IntRange>& ranges);
-  // The first of the names that is present, or the last of them.
+  // Returns the first of the names that is present, or the last name.
   std::string first_present(std::initializer_list<const char*> names) const;
 
   template <class... Args>

@@ -1,4 +1,4 @@
-// A directory with config.json: to the importer of its architecture.
+// Passes a directory with config.json to the importer of its architecture.
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 
@@ -49,7 +49,7 @@ std::string claimed_architecture(const Config& config) {
   return "neither model_type nor type is given";
 }
 
-// By the importer that knows it.
+// Imports a model with the importer that recognises it.
 Result<Model> import_known(const ConfigSource& source) {
   for (const auto& architecture : kArchitectures)
     if (architecture.recognises(source.config)) {
@@ -68,7 +68,7 @@ Result<Model> import_config(const ConfigSource& source) {
   return errors_of(ErrorKind::file, import_known(source));
 }
 
-// sentence-transformers may keep the transformer itself in a sub-folder, named for its place in modules.json.
+// Returns the folder of config.json: sentence-transformers may name a sub-folder for its place in modules.json.
 std::string config_directory(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code ignored;

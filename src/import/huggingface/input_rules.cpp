@@ -1,4 +1,4 @@
-// Rules for the inputs that architectures share.
+// The rules for inputs that architectures share.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/huggingface/input_rules.hpp"
 

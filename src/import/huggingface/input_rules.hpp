@@ -7,9 +7,9 @@
 
 namespace rung::huggingface {
 
-// Each declares the input in the model's graph, with its rule.
+// Each function declares the input in the model's graph, with its rule.
 NodeId add_token_input(Model& model, const std::string& name, const Shape& shape, int64_t vocabulary);
-// Masks and segment ids, from 0 to `last`. Left out: all `fill`, which is also the sample.
+// Declares a mask or segment ids, from 0 to `last`. If left out, all are `fill`, which is also the sample.
 NodeId add_mask_input(Model& model, const std::string& name, const Type& type, int64_t fill, int64_t last = 1);
 enum class Distribution { uniform, normal };  // uniform: -1 to 1
 NodeId add_float_input(Model& model, const std::string& name, const Shape& shape, Distribution distribution,

@@ -1,4 +1,4 @@
-// Weights on demand, and the modules that every architecture has.
+// Loads weights on demand, and builds the modules that every architecture has.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/huggingface/module_builder.hpp"
 
@@ -23,7 +23,7 @@ class ConvertedWeight : public Weight {
   std::shared_ptr<const Weight> stored_;
 };
 
-// Stands where a tensor is missing, so that all that are missing can be told at once.
+// A weight in place of a missing tensor, so that all missing tensors can be reported at once.
 class MissingWeight : public Weight {
  public:
   using Weight::Weight;
@@ -86,7 +86,7 @@ NodeId ModuleBuilder::linear(const Module& module, NodeId x, int64_t out_feature
 NodeId ModuleBuilder::layer_norm(const Module& module, NodeId x, float eps) {
   DType dtype = graph.type(x).dtype;
   Shape width{graph.shape(x).back()};
-  // Checkpoints converted from TensorFlow say gamma and beta.
+  // Checkpoints converted from TensorFlow use the names gamma and beta.
   bool old_names = !checkpoint_.contains(module.tensor("weight")) && checkpoint_.contains(module.tensor("gamma"));
   NodeId gain = weight(module.tensor(old_names ? "gamma" : "weight"), width, dtype);
   NodeId bias = weight(module.tensor(old_names ? "beta" : "bias"), width, dtype);

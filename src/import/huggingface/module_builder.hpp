@@ -15,7 +15,7 @@
 
 namespace rung::huggingface {
 
-// One of the author's modules: the name of its tensors in the checkpoint, and what its nodes are labelled.
+// A module of the author's: the name of its tensors in the checkpoint, and the label of its nodes.
 struct Module {
   std::string tensors;
   std::string label;
@@ -23,14 +23,14 @@ struct Module {
   std::string tensor(std::string_view name) const { return child(name).tensors; }
 };
 
-// Adds what modules are made of, with their weights from a checkpoint.
+// Adds the ops of modules, with their weights from a checkpoint.
 class ModuleBuilder : public GraphBuilder {
  public:
   ModuleBuilder(Graph& target, const Checkpoint& checkpoint) : GraphBuilder(target), checkpoint_(checkpoint) {}
 
   // ---- weights, each fetched once; mistakes are collected for finish().
   NodeId weight(const std::string& name, const Shape& shape, DType as);
-  // The float type a tensor is stored in; f32 if it is missing (weight() will tell).
+  // Returns the float type that a tensor is stored in; f32 if it is missing (weight() reports it).
   DType stored_dtype(const std::string& name, const Shape& shape);
 
   // ---- modules. Weights are used in x's type.
@@ -39,7 +39,7 @@ class ModuleBuilder : public GraphBuilder {
   NodeId split_heads(NodeId x, int64_t heads, const std::string& label);  // [B,S,H*D] -> [B,H,S,D]
   NodeId merge_heads(NodeId x, const std::string& label);                 // the inverse
 
-  // One error for all missing, misshapen and unexpected tensors; unread ones that `may_ignore` accepts become a note.
+  // Gives one error for all missing, misshapen and unexpected tensors; unread ones that `may_ignore` takes are a note.
   Result<std::vector<std::string>> finish(const std::function<bool(const std::string& name)>& may_ignore) const;
 
  private:

@@ -11,7 +11,7 @@
 namespace rung::huggingface {
 namespace {
 
-constexpr double kMasked = -2.3819763e38;  // what Gemma adds to the scores of keys that must not be seen
+constexpr double kMasked = -2.3819763e38;  // added by Gemma to the scores of keys that must not be seen
 constexpr double kRopeBase = 10000.0;
 
 struct Pi0Inputs {
@@ -48,12 +48,12 @@ class Pi0Writer {
   const Pi0Config& c_;
   Pi0Tensors t_;
   std::optional<DType> forced_;
-  DType dtype_, vision_dtype_;  // of the two Gemmas, and of the tower and its projector
+  DType dtype_, vision_dtype_;  // of both Gemmas; of the tower and its projector
   std::vector<KeyValue> cache_;
   GemmaPass suffix_;
 };
 
-// bool[1,L]: cameras' patches, then the prompt
+// Returns bool[1,L]: cameras' patches, then the prompt.
 NodeId Pi0Writer::valid_tokens(const Pi0Inputs& in) {
   const std::string label = "prefix.valid";
   NodeId column = w_.reshape(in.image_mask, {c_.views, 1}, label);
@@ -83,14 +83,14 @@ NodeId Pi0Writer::embed_prompt(NodeId tokens) {
   return w_.scale(rows, std::sqrt(static_cast<double>(c_.prefix.width)), label);
 }
 
-// f32[1,1,S,K] from bool[1,S,K]
+// Returns f32[1,1,S,K] from bool[1,S,K].
 NodeId Pi0Writer::additive_mask(NodeId visible, const std::string& label) {
   const Shape s = w_.graph.shape(visible);
   NodeId condition = w_.reshape(visible, {s[0], 1, s[1], s[2]}, label);
   return w_.op(Select{}, {condition, w_.scalar(0.0, DType::f32), w_.scalar(kMasked, DType::f32)}, label);
 }
 
-// cos and sin of T[1,1,S,head_dim] from positions i64[1,S]
+// Computes cos and sin of T[1,1,S,head_dim] from positions i64[1,S].
 void Pi0Writer::rotary(NodeId positions, GemmaPass& pass, const std::string& label) {
   int64_t half = c_.prefix.head_dim / 2, length = w_.graph.shape(positions)[1];
   Tensor inverse({DType::f32, {half}});
@@ -147,7 +147,7 @@ std::vector<KeyValue> Pi0Writer::write_prefix(NodeId x, const GemmaPass& pass) {
   return cache;
 }
 
-// f32[1,1,expert width]: sines, then cosines, of the step's time at periods spaced evenly on a log scale; in double.
+// Gives f32[1,1,expert width]: sines, then cosines, of the step's time at log-spaced periods; computed in double.
 NodeId Pi0Writer::time_embedding(int64_t step, const std::string& label) {
   int64_t half = c_.expert.width / 2;
   double time = 1.0 + (-1.0 / static_cast<double>(c_.steps)) * static_cast<double>(step);
@@ -163,7 +163,7 @@ NodeId Pi0Writer::time_embedding(int64_t step, const std::string& label) {
   return w_.graph.literal(label, std::move(table));
 }
 
-// T[1,1+horizon,expert width]: the state token, then the noisy actions with the time
+// Returns T[1,1+horizon,expert width]: the state token, then the noisy actions with the time.
 NodeId Pi0Writer::suffix(const Module& m, NodeId state, NodeId actions, int64_t step) {
   int64_t width = c_.expert.width;
   NodeId time = time_embedding(step, m.child("time_embedding").label);

@@ -1,4 +1,4 @@
-// Reading Pi0's config.json dialects.
+// Reads Pi0's config.json dialects.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/huggingface/pi0_config.hpp"
 
@@ -44,7 +44,7 @@ GemmaConfig read_gemma(ConfigFields& fields, const char* field) {
   return {v[0], v[1], v[2], v[3], v[4], v[5]};
 }
 
-// The exporter's own: every size is there.
+// Reads the exporter's own dialect, which has every size.
 void read_plain(ConfigFields& fields, Pi0Config& c) {
   c.views = fields.integer("views", kViewBounds);
   c.prompt = fields.integer("prompt", kTokenBounds);
@@ -82,7 +82,7 @@ int64_t read_image_size(ConfigFields& fields) {
   return size[0];
 }
 
-// openpi's and LeRobot's: variants by name, sizes with defaults.
+// Reads openpi's and LeRobot's dialects: variants by name, sizes with defaults.
 void read_published(const Config& config, ConfigFields& fields, Pi0Config& c) {
   if (fields.flag("pi05", false)) fields.mistake("pi05 is true: pi0.5 is not supported, only pi0");
   c.prefix = read_variant(fields, "paligemma_variant", "gemma_2b");

@@ -31,8 +31,8 @@ struct Pi0Config {
   int64_t prefix_tokens() const { return views * patches() + prompt; }
 };
 
-// With the shapes asked for (cameras, prompt length, action horizon) in place of the config's. Everything within
-// bounds.
+// Reads a config with the shapes asked for (cameras, prompt length, action horizon) in place of the config's. All
+// values are within bounds.
 Result<Pi0Config> read_pi0_config(const Config& config, const ImportOptions& options);
 
 }  // namespace rung::huggingface

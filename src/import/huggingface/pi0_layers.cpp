@@ -1,4 +1,4 @@
-// Layers of Pi0.
+// Builds the layers of Pi0.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/huggingface/pi0_layers.hpp"
 
@@ -11,10 +11,10 @@ constexpr float kSiglipEps = 1e-6f;
 constexpr double kRmsEps = 1e-6;
 
 struct Heads {
-  NodeId q, k, v;  // T[1,heads,S,head_dim], fewer heads in k and v
+  NodeId q, k, v;  // T[1,heads,S,head_dim]; k and v have fewer heads
 };
 
-// Every query head gets its own copy of the key head that it shares.
+// Gives every query head its own copy of the key head that it shares.
 NodeId repeat_heads(ModuleBuilder& w, NodeId x, int64_t times, const std::string& label) {
   if (times == 1) return x;
   const Shape s = w.graph.shape(x);
@@ -23,7 +23,7 @@ NodeId repeat_heads(ModuleBuilder& w, NodeId x, int64_t times, const std::string
   return w.reshape(repeated, {s[0], s[1] * times, s[2], s[3]}, label);
 }
 
-// softmax(scale q k' + mask) v, heads merged: T[1,S,heads*head_dim]
+// Returns softmax(scale q k' + mask) v, heads merged: T[1,S,heads*head_dim].
 NodeId attend(ModuleBuilder& w, const Heads& h, NodeId mask, const std::string& label) {
   const Shape q = w.graph.shape(h.q);
   DType dtype = w.graph.type(h.q).dtype;
@@ -64,7 +64,7 @@ NodeId siglip_layer(ModuleBuilder& w, const SiglipConfig& c, const Module& m, No
   return w.binary(BinaryKind::add, x, w.linear(mlp.child("fc2"), h, c.width), m.label);
 }
 
-// f32[1,patches,width]
+// Returns f32[1,patches,width].
 NodeId embed_patches(ModuleBuilder& w, const Pi0Config& c, const Module& m, NodeId image) {
   Module patch = m.child("patch_embedding"), position = m.child("position_embedding");
   NodeId kernel = w.weight(patch.tensor("weight"), {c.vision.width, 3, c.patch, c.patch}, DType::f32);

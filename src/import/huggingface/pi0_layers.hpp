@@ -1,4 +1,4 @@
-// The layers of Pi0, written call by call as eager code runs them: SigLIP's, Gemma's and the attention they share.
+// The layers of Pi0, written call by call as eager code runs them: SigLIP's, Gemma's and their shared attention.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "import/huggingface/module_builder.hpp"
@@ -6,12 +6,12 @@
 
 namespace rung::huggingface {
 
-// T[1,heads,S,head_dim]; the keys of one or more key heads.
+// The keys and values T[1,heads,S,head_dim] of one or more key heads.
 struct KeyValue {
   NodeId k = kNoNode, v = kNoNode;
 };
 
-// Values that all layers of one pass share.
+// The values that all layers of one pass share.
 struct GemmaPass {
   NodeId cos, sin;  // T[1,1,S,head_dim]
   NodeId mask;      // f32[1,1,S,keys], added to the scores
@@ -21,14 +21,14 @@ struct VisionModules {
   Module tower, projector;
   DType dtype;
 };
-// image f32[1,3,H,W] -> T[1,patches,prefix width]
+// Builds image f32[1,3,H,W] -> T[1,patches,prefix width].
 NodeId write_vision_tower(ModuleBuilder& w, const Pi0Config& c, const VisionModules& modules, NodeId image);
 
 class GemmaLayer {
  public:
   GemmaLayer(ModuleBuilder& writer, const GemmaConfig& config, Module module)
       : w_(writer), c_(config), m_(std::move(module)) {}
-  // x T[1,S,width]; the keys and values include those of `past`, if it has any. Returns the next x.
+  // Writes a layer for x T[1,S,width]; its keys and values include those of `past`, if any. Returns the next x.
   NodeId write(NodeId x, const GemmaPass& pass, const KeyValue& past, KeyValue* present);
 
  private:
@@ -40,7 +40,7 @@ class GemmaLayer {
   Module m_;
 };
 
-// x * rsqrt(mean(x^2) + 1e-6) * (1 + weight), in f32, rounded to x's type.
+// Returns x * rsqrt(mean(x^2) + 1e-6) * (1 + weight), in f32, rounded to x's type.
 NodeId write_rms_norm(ModuleBuilder& w, const Module& module, NodeId x);
 
 }  // namespace rung::huggingface

@@ -1,4 +1,4 @@
-// Telling the layouts of Pi0 checkpoints apart.
+// Tells the layouts of Pi0 checkpoints apart.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/huggingface/pi0_tensors.hpp"
 
@@ -13,7 +13,7 @@ std::string join(const std::string& parent, const std::string& name) {
   return parent.empty() ? name : parent + "." + name;
 }
 
-// The first that the checkpoint has, or the first at all, so that an error names the usual one.
+// Returns the first name that the checkpoint has, else the first of all, so that an error names the usual one.
 std::string first_present(const Checkpoint& checkpoint, const std::vector<std::string>& names) {
   for (const auto& name : names)
     if (checkpoint.contains(name)) return name;

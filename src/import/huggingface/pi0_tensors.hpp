@@ -1,4 +1,4 @@
-// Where a Pi0 checkpoint keeps its tensors: openpi's names, LeRobot's prefix, LeRobot's layout before 0.4.
+// The places of a Pi0 checkpoint's tensors: openpi's names, LeRobot's prefix, LeRobot's layout before 0.4.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -8,7 +8,7 @@
 namespace rung::huggingface {
 
 struct Pi0Tensors {
-  std::string root;       // "" or "model": of state_proj, action_in_proj, ...
+  std::string root;       // "" or "model": the prefix of state_proj, action_in_proj, ...
   std::string vision;     // ...vision_tower.vision_model
   std::string projector;  // ...multi_modal_projector.linear
   std::string language;   // holds layers.0, norm
@@ -17,7 +17,7 @@ struct Pi0Tensors {
 };
 
 Pi0Tensors find_pi0_tensors(const Checkpoint& checkpoint);
-// Parts of a policy that inference does not read: final prefix norm, expert head, the tied table's twin, normalisation.
+// Tells whether inference does not read a tensor: final prefix norm, expert head, the tied table's twin, normalisation.
 bool pi0_may_ignore(const Pi0Tensors& tensors, const std::string& name);
 
 }  // namespace rung::huggingface

@@ -1,4 +1,4 @@
-// Reading what sentence-transformers keeps beside a BERT: modules.json and the pooling's config.
+// Reads the files that sentence-transformers keeps beside a BERT: modules.json and the pooling's config.
 // SPDX-License-Identifier: Apache-2.0
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -16,7 +16,7 @@ struct PoolingFlag {
   const char* name;
   PoolingMode mode;
 };
-// In the order in which their results are concatenated.
+// The pooling modes, in the order in which their results are concatenated.
 constexpr PoolingFlag kPoolingFlags[] = {
     {"pooling_mode_cls_token", PoolingMode::cls},
     {"pooling_mode_max_tokens", PoolingMode::max},
@@ -40,7 +40,7 @@ Result<std::vector<PoolingMode>> read_pooling(const fs::path& file, int64_t widt
   return modes;
 }
 
-// The folder that modules.json names, inside the model's directory and nowhere else.
+// Returns the folder that modules.json names, which is inside the model's directory.
 Result<fs::path> module_folder(const fs::path& directory, const std::string& name) {
   fs::path relative(name);
   for (const auto& part : relative)
@@ -68,7 +68,7 @@ Result<std::vector<ModuleRow>> read_modules(const fs::path& file) {
   return rows;
 }
 
-// modules.json stands in the model's directory, or above it where the transformer has a folder of its own.
+// Returns the folder of modules.json: the model's directory, or the one above if the transformer has its own folder.
 fs::path modules_directory(const std::string& directory) {
   std::error_code ignored;
   fs::path here(directory);

@@ -1,4 +1,4 @@
-// Pooling modes, each as its library computes it.
+// Builds pooling modes, each as its library computes it.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/huggingface/sentence_pooling.hpp"
 

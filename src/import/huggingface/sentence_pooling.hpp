@@ -1,4 +1,4 @@
-// From token vectors to one sentence vector, as sentence-transformers' Pooling and Normalize do it.
+// Pools token vectors to one sentence vector, as sentence-transformers' Pooling and Normalize do.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "import/huggingface/bert_config.hpp"

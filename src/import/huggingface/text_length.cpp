@@ -1,4 +1,4 @@
-// Reads the two files that say it.
+// Reads the two files that state the length.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/huggingface/text_length.hpp"
 
@@ -11,7 +11,7 @@
 namespace rung::huggingface {
 namespace {
 
-// Some files give a huge number for "no limit".
+// Reads a length; some files give a huge number for "no limit".
 Result<std::optional<int64_t>> length_in(const std::string& directory, const char* name, const char* field) {
   const auto path = std::filesystem::path(directory) / name;
   std::error_code ignored;

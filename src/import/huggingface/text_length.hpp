@@ -1,4 +1,4 @@
-// How many tokens of a text a model reads, as the published libraries have it.
+// The number of tokens of a text that a model reads, in agreement with the published libraries.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace rung::huggingface {
 
-// sentence_bert_config.json's max_seq_length, or else tokenizer_config.json's model_max_length, at most `positions`.
-// Errors: a field of one of the two that is no length.
+// Returns max_seq_length of sentence_bert_config.json, else model_max_length of tokenizer_config.json, at most
+// `positions`. Errors: one of the fields is no length.
 Result<int64_t> text_length(const std::string& directory, int64_t positions);
 
 }  // namespace rung::huggingface
