@@ -20,6 +20,11 @@ Result<Model> import_directory(const std::string& path, const ImportOptions& opt
 Result<Model> import_text(std::string_view config_json, const ImportOptions& options);
 }  // namespace huggingface
 
+namespace pt2 {
+bool is_archive(const ModelPath& path);
+Result<Model> import_archive(const std::string& path, const ImportOptions& options);
+}  // namespace pt2
+
 struct Importer {
   std::string_view name, what;  // what: for people, "a directory with config.json"
   bool (*recognises)(const ModelPath& path);
@@ -30,6 +35,7 @@ struct Importer {
 
 inline constexpr Importer kImporters[] = {
     {"huggingface", "a directory with config.json", huggingface::is_directory, huggingface::import_directory},
+    {"pt2", "a *.pt2 file of torch.export.save()", pt2::is_archive, pt2::import_archive},
 };
 
 }  // namespace rung

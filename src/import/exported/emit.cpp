@@ -1,0 +1,135 @@
+// Element-wise ops and movement of exported graphs.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/exported/emit.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rung::exported {
+
+DType promoted(DType a, DType b) {
+  if (a == b) return a;
+  const auto order = [](DType d) {
+    constexpr DType kOrder[] = {DType::boolean, DType::u8, DType::i8, DType::i32, DType::i64};
+    return std::ranges::find(kOrder, d) - std::begin(kOrder);
+  };
+  if (is_float(a) && is_float(b)) return DType::f32;  // f16 and bf16 hold neither's values
+  if (is_float(a) || is_float(b)) return is_float(a) ? a : b;
+  if ((a == DType::u8 && b == DType::i8) || (a == DType::i8 && b == DType::u8)) return DType::i32;
+  return order(a) > order(b) ? a : b;
+}
+
+int Emit::axis(NodeId x, int64_t axis, int extra) const {
+  return value_or_throw(normalize_axis(axis, rank(x) + extra));
+}
+
+std::vector<int64_t> Emit::integers(NodeId x, const std::string& what) const {
+  const auto value = builder_.value_of(x);
+  if (!value) refuse("{} depends on the values of an input, wanted a value that is known at import", what);
+  const Tensor wide = convert(*value, DType::i64);
+  return {wide.as<int64_t>().begin(), wide.as<int64_t>().end()};
+}
+
+NodeId Emit::add(Op op, std::vector<NodeId> operands) const {
+  return value_or_throw(builder_.add(std::move(op), std::move(operands), label_));
+}
+
+NodeId Emit::literal(const Tensor& value) const { return builder_.graph.literal(label_, value); }
+
+NodeId Emit::clamp(NodeId x, std::optional<double> least, std::optional<double> most) const {
+  if (least) x = binary(BinaryKind::max, x, scalar(*least, dtype(x)));
+  if (most) x = binary(BinaryKind::min, x, scalar(*most, dtype(x)));
+  return x;
+}
+
+NodeId Emit::reshape(NodeId x, const Shape& to) const { return shape(x) == to ? x : add(Reshape{to}, {x}); }
+
+NodeId Emit::reshape(NodeId x, std::vector<int64_t> extents) const {
+  if (extents.size() > Dims::kMaxRank) refuse("got {} axes, wanted at most {}", extents.size(), Dims::kMaxRank);
+  const auto open = std::ranges::find(extents, -1);
+  if (open != extents.end()) {
+    *open = 1;
+    const int64_t others = Dims(extents).product();
+    if (others == 0) refuse("an extent of -1 beside one of 0 is open");
+    *open = type(x).elements() / others;
+  }
+  return reshape(x, Dims(extents));
+}
+
+NodeId Emit::transpose(NodeId x, const Dims& permutation) const { return add(Transpose{permutation}, {x}); }
+
+NodeId Emit::swap_axes(NodeId x, int64_t a, int64_t b) const {
+  return rank(x) == 0 ? x : builder_.swap_axes(x, axis(x, a), axis(x, b), label_);
+}
+
+NodeId Emit::slice(NodeId x, int64_t at, int64_t begin, int64_t end, int64_t step) const {
+  if (step < 1) refuse("a slice with step {}, wanted at least 1", step);
+  const int i = axis(x, at);
+  const int64_t extent = shape(x)[i];
+  const auto place = [extent](int64_t index) {
+    return std::clamp<int64_t>(index < 0 && index >= -extent ? index + extent : index, 0, extent);
+  };
+  const int64_t first = place(begin), last = std::max(first, place(end));
+  return first == 0 && last == extent && step == 1 ? x : add(Slice{i, first, last, step}, {x});
+}
+
+NodeId Emit::select_index(NodeId x, int64_t at, int64_t index) const {
+  const int i = axis(x, at);
+  const int64_t extent = shape(x)[i];
+  if (index < -extent || index >= extent) refuse("index {} of an axis of {}", index, extent);
+  if (index < 0) index += extent;
+  Shape rest = shape(x);
+  rest.erase(i);
+  return reshape(slice(x, i, index, index + 1), rest);
+}
+
+NodeId Emit::concat(const std::vector<NodeId>& parts, int64_t at) const {
+  if (parts.empty()) refuse("got no tensor to concatenate");
+  return parts.size() == 1 ? parts[0] : add(Concat{axis(parts[0], at)}, parts);
+}
+
+NodeId Emit::broadcast(NodeId x, const Shape& to) const { return shape(x) == to ? x : add(Broadcast{to}, {x}); }
+
+NodeId Emit::unsqueeze(NodeId x, int64_t at) const {
+  const int i = axis(x, at, 1);
+  if (rank(x) == Dims::kMaxRank) refuse("got more than {} axes", Dims::kMaxRank);
+  Shape to = shape(x);
+  to.insert(i, 1);
+  return reshape(x, to);
+}
+
+NodeId Emit::squeeze(NodeId x, std::vector<int64_t> axes) const {
+  for (int64_t& at : axes) at = axis(x, at);
+  Shape to;
+  for (int i = 0; i < rank(x); ++i)
+    if (shape(x)[i] != 1 || std::ranges::find(axes, i) == axes.end()) to.push_back(shape(x)[i]);
+  return reshape(x, to);
+}
+
+NodeId Emit::gather(NodeId x, NodeId indices, int64_t at) const {
+  const int i = axis(x, at);
+  if (const auto value = value_of(indices); value && value->elements() > 0) {  // negative ones count from the end
+    Tensor places = convert(*value, DType::i64);
+    for (int64_t& place : places.as<int64_t>()) {
+      if (place < -shape(x)[i] || place >= shape(x)[i]) refuse("index {} of an axis of {}", place, shape(x)[i]);
+      if (place < 0) place += shape(x)[i];
+    }
+    indices = literal(places);
+  }
+  return add(Gather{i}, {x, indices});
+}
+
+std::vector<NodeId> Emit::split(NodeId x, int64_t at, const std::vector<int64_t>& sizes) const {
+  std::vector<NodeId> parts;
+  int64_t begin = 0;
+  for (const int64_t size : sizes) {
+    parts.push_back(slice(x, at, begin, begin + size));
+    begin += size;
+  }
+  if (begin != shape(x)[axis(x, at)]) refuse("parts of {} in all, wanted {}", begin, shape(x)[axis(x, at)]);
+  return parts;
+}
+
+NodeId Emit::filled(const Shape& to, double value, DType type) const { return broadcast(scalar(value, type), to); }
+
+}  // namespace rung::exported

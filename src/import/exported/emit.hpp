@@ -1,0 +1,98 @@
+// The arithmetic of exported graphs on the IR, by the rules that PyTorch and ONNX share: what importers of both call.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+#include "import/graph_builder.hpp"
+
+namespace rung::exported {
+
+// Adds nodes for one call of the file, under its label. Every function throws std::out_of_range where the call cannot
+// be built, with what was got and what was wanted; the importer's loop adds the node's name.
+class Emit {
+ public:
+  Emit(GraphBuilder& builder, std::string label) : builder_(builder), label_(std::move(label)) {}
+
+  const Graph& graph() const { return builder_.graph; }
+  const Type& type(NodeId x) const { return builder_.graph.type(x); }
+  const Shape& shape(NodeId x) const { return builder_.graph.shape(x); }
+  int rank(NodeId x) const { return shape(x).rank(); }
+  DType dtype(NodeId x) const { return type(x).dtype; }
+  // Returns a non-negative axis of x; `extra` axes may stand behind the last one.
+  int axis(NodeId x, int64_t axis, int extra = 0) const;
+  // Returns the elements of an integer value that is known at import.
+  std::vector<int64_t> integers(NodeId x, const std::string& what) const;
+  std::optional<Tensor> value_of(NodeId x) const { return builder_.value_of(x); }
+
+  NodeId add(Op op, std::vector<NodeId> operands) const;
+  NodeId literal(const Tensor& value) const;
+  NodeId scalar(double value, DType dtype) const { return builder_.scalar(value, dtype); }
+
+  // ---- element-wise
+  NodeId unary(UnaryKind kind, NodeId x) const { return add(Unary{kind}, {x}); }
+  NodeId binary(BinaryKind kind, NodeId a, NodeId b) const { return add(Binary{kind}, {a, b}); }
+  NodeId cast(NodeId x, DType to) const { return builder_.cast(x, to, label_); }
+  // condition ? a : b, broadcast; both values have one type.
+  NodeId select(NodeId condition, NodeId a, NodeId b) const { return add(Select{}, {condition, a, b}); }
+  // Returns `x` times a number, rounded once.
+  NodeId scale(NodeId x, double factor) const { return builder_.scale(x, factor, label_); }
+  NodeId clamp(NodeId x, std::optional<double> least, std::optional<double> most) const;
+
+  // ---- movement
+  NodeId reshape(NodeId x, const Shape& to) const;
+  // The same with one extent of -1, which the others settle.
+  NodeId reshape(NodeId x, std::vector<int64_t> extents) const;
+  NodeId transpose(NodeId x, const Dims& permutation) const;
+  NodeId swap_axes(NodeId x, int64_t a, int64_t b) const;
+  // Elements from `begin` up to `end`, counted from the end where negative, cut to the axis.
+  NodeId slice(NodeId x, int64_t axis, int64_t begin, int64_t end, int64_t step = 1) const;
+  NodeId select_index(NodeId x, int64_t axis, int64_t index) const;
+  NodeId concat(const std::vector<NodeId>& parts, int64_t axis) const;
+  NodeId broadcast(NodeId x, const Shape& to) const;
+  NodeId unsqueeze(NodeId x, int64_t axis) const;
+  NodeId squeeze(NodeId x, std::vector<int64_t> axes) const;
+  NodeId gather(NodeId x, NodeId indices, int64_t axis) const;
+  std::vector<NodeId> split(NodeId x, int64_t axis, const std::vector<int64_t>& sizes) const;
+
+  // ---- contractions
+  // numpy's matmul, vectors included.
+  NodeId matmul(NodeId a, NodeId b) const;
+  // x w' + bias, w of shape [N,K].
+  NodeId linear(NodeId x, NodeId w, std::optional<NodeId> bias) const;
+  struct AttentionCall {
+    NodeId q, k, v;               // [B,H,S,D], [B,G,K,D], [B,G,K,D]; G divides H
+    std::optional<NodeId> mask;   // broadcast to [B,H,S,K]: bool, true where a key is read, or added to the scores
+    std::optional<double> scale;  // none: 1 / sqrt(D)
+    bool causal = false;          // query i reads the keys up to i
+  };
+  // Returns [B,H,S,D].
+  NodeId attention(const AttentionCall& call) const;
+
+  // ---- reductions and normalisations
+  NodeId reduce(ReduceKind kind, NodeId x, std::vector<int64_t> axes, bool keep) const;
+  NodeId softmax(NodeId x, int64_t axis) const { return add(Softmax{this->axis(x, axis)}, {x}); }
+  // Over the last axes, as many as `axes`; none for a weight of ones or a bias of zeros.
+  NodeId layer_norm(NodeId x, int axes, std::optional<NodeId> weight, std::optional<NodeId> bias, double eps) const;
+  NodeId rms_norm(NodeId x, std::optional<NodeId> weight, double eps) const;
+
+ private:
+  NodeId attention_mask(NodeId mask) const;
+  NodeId filled(const Shape& shape, double value, DType dtype) const;
+
+  GraphBuilder& builder_;
+  std::string label_;
+};
+
+// Throws what makes a call one that cannot be built.
+template <class... Args>
+[[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) {
+  throw std::out_of_range(fmt::format(format, std::forward<Args>(args)...));
+}
+
+// Returns the type in which PyTorch computes with both: floats before integers before bool, the wider of two.
+DType promoted(DType a, DType b);
+
+}  // namespace rung::exported

@@ -1,0 +1,215 @@
+// Reads the members of a PT2 archive: the program, and the raw bytes of weights, mapped in place.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/pt2/archive.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/json.hpp"
+#include "import/pt2/scalar_type.hpp"
+#include "ir/bool_bytes.hpp"
+#include "ir/checked_shape.hpp"
+
+namespace rung::pt2 {
+namespace {
+
+using nlohmann::json;
+
+constexpr uint64_t kMostProgramBytes = uint64_t{1} << 30;
+
+int64_t as_int(const json& value) {
+  return value.is_object() ? value.at("as_int").get<int64_t>() : value.get<int64_t>();
+}
+
+std::vector<int64_t> as_ints(const json& list) {
+  std::vector<int64_t> values;
+  for (const json& value : list) values.push_back(as_int(value));
+  return values;
+}
+
+Result<Shape> shape_of(const std::vector<int64_t>& sizes) {
+  const auto negative = std::ranges::find_if(sizes, [](int64_t size) { return size < 0; });
+  if (negative != sizes.end()) return fail("got size {}", *negative);
+  return checked_shape(std::vector<uint64_t>(sizes.begin(), sizes.end()));
+}
+
+}  // namespace
+
+// Where a tensor's elements lie in a member.
+struct Archive::Payload {
+  std::string member;
+  Type type;
+  Strides strides;
+  int64_t offset = 0;  // in elements
+  bool is_pickled = false;
+  std::string unknown;  // why its type cannot be read; empty: it can
+};
+
+namespace {
+
+class ArchiveWeight : public Weight {
+ public:
+  ArchiveWeight(std::string name, Type type, std::shared_ptr<MappedFile> file, std::span<const std::byte> bytes,
+                Strides strides)
+      : Weight(std::move(name), type), file_(std::move(file)), bytes_(bytes), strides_(strides) {}
+
+  Result<Tensor> load() const override {
+    if (type().dtype == DType::boolean) RUNG_CHECK(check_bools(file_->path(), name(), type(), bytes_.data()));
+    const bool dense = strides_ == contiguous_strides(type().shape);
+    if (dense && reinterpret_cast<uintptr_t>(bytes_.data()) % size_of(type().dtype) == 0)
+      return Tensor(type(), std::shared_ptr<std::byte>(file_, const_cast<std::byte*>(bytes_.data())));
+    Tensor copy(type());
+    copy_elements(copy);
+    return copy;
+  }
+
+ private:
+  void copy_elements(Tensor& to) const {
+    const size_t size = size_of(type().dtype);
+    const Shape& shape = type().shape;
+    Dims at = Dims::filled(shape.rank(), 0);
+    for (int64_t i = 0; i < type().elements(); ++i) {
+      int64_t place = 0;
+      for (int axis = 0; axis < shape.rank(); ++axis) place += at[axis] * strides_[axis];
+      std::memcpy(to.data() + static_cast<size_t>(i) * size, bytes_.data() + static_cast<size_t>(place) * size, size);
+      for (int axis = shape.rank() - 1; axis >= 0 && ++at[axis] == shape[axis]; --axis) at[axis] = 0;
+    }
+  }
+
+  std::shared_ptr<MappedFile> file_;
+  std::span<const std::byte> bytes_;  // from its first element on
+  Strides strides_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const Archive>> Archive::open(const std::string& path) {
+  RUNG_TRY(auto file, MappedFile::open(path));
+  std::shared_ptr<Archive> archive(new Archive(std::move(file)));
+  RUNG_CHECK(archive->find_members());
+  for (const char* part : {"weights", "constants"}) RUNG_CHECK(archive->read_contents("data", part));
+  return archive;
+}
+
+// Members stand in one folder, whose name is the writer's choice.
+Status Archive::find_members() {
+  RUNG_TRY(std::vector<ZipMember> members, read_zip_directory(file_->bytes(), path()));
+  std::string root;
+  bool found = false;
+  for (const ZipMember& member : members)
+    if (std::string_view(member.name).ends_with("archive_format")) {
+      root = member.name.substr(0, member.name.size() - std::string_view("archive_format").size());
+      found = true;
+    }
+  if (!found)
+    return bad_file("'{}': got a zip archive without 'archive_format', wanted one of torch.export.save()", path());
+  for (ZipMember& member : members)
+    if (member.name.starts_with(root)) members_.emplace(member.name.substr(root.size()), std::move(member));
+  return {};
+}
+
+Result<json> Archive::json(const std::string& name) const {
+  const auto found = members_.find(name);
+  if (found == members_.end()) return bad_file("'{}': got no member '{}'", path(), name);
+  if (found->second.size > kMostProgramBytes)
+    return bad_file("'{}': member '{}': got {} bytes, wanted at most {}", path(), name, found->second.size,
+                    kMostProgramBytes);
+  ZipReader reader(found->second);
+  std::string text(found->second.size, '\0');
+  Status status = reader.read(std::as_writable_bytes(std::span(text)));
+  if (status) status = reader.finish();
+  if (!status) return fail_in(status.error(), "'{}': member '{}'", path(), name);
+  return parse_json(text, fmt::format("{}: {}", path(), name));
+}
+
+Result<json> Archive::program() const {
+  std::vector<std::string> programs;
+  for (const auto& [name, member] : members_)
+    if (name.starts_with("models/") && name.ends_with(".json")) programs.push_back(name);
+  if (programs.size() != 1)
+    return bad_file("'{}': got {} programs ({}), wanted one in models/*.json", path(), programs.size(),
+                    fmt::join(programs, ", "));
+  return json(programs[0]);
+}
+
+// data/weights/MODEL_weights_config.json, of older writers model_weights_config.json or *_model_param_config.json.
+Status Archive::read_contents(std::string_view folder, std::string_view part) {
+  const std::string at = fmt::format("{}/{}/", folder, part);
+  for (const auto& [name, member] : members_) {
+    if (!name.starts_with(at) || !name.ends_with("_config.json")) continue;
+    RUNG_TRY(const auto config, json(name));
+    try {
+      for (const auto& [weight, entry] : config.at("config").items())
+        payloads_.emplace(weight, std::make_shared<Payload>(read_payload(at, entry)));
+    } catch (const std::exception& exception) {
+      return bad_file("'{}': member '{}': {}", path(), name, exception.what());
+    }
+  }
+  return {};
+}
+
+Archive::Payload Archive::read_payload(const std::string& folder, const nlohmann::json& entry) {
+  Payload payload{.member = folder + entry.at("path_name").get<std::string>(),
+                  .is_pickled = entry.value("use_pickle", false)};
+  const auto& meta = entry.at("tensor_meta");
+  if (meta.is_null()) return payload;
+  const auto dtype = dtype_of_number(meta.at("dtype").get<int64_t>());
+  const auto shape = shape_of(as_ints(meta.at("sizes")));
+  const auto strides = as_ints(meta.at("strides"));
+  const int64_t layout = meta.at("layout").get<int64_t>();
+  payload.offset = as_int(meta.at("storage_offset"));
+  if (!dtype) {
+    payload.unknown = dtype.error().message;
+  } else if (!shape) {
+    payload.unknown = shape.error().message;
+  } else if (strides.size() != static_cast<size_t>(shape->rank())) {
+    payload.unknown = fmt::format("got {} strides for shape {}", strides.size(), *shape);
+  } else if (layout != kStrided) {
+    payload.unknown = fmt::format("got layout {}, wanted {} (strided)", layout, kStrided);
+  } else {
+    payload.type = {*dtype, *shape};
+    payload.strides = Strides(std::span(strides));
+  }
+  return payload;
+}
+
+// The bytes of a tensor, from its first element on. Errors: it reaches beyond what there is.
+Result<std::span<const std::byte>> Archive::bytes_of(const std::string& name, const Payload& payload) const {
+  const auto member = members_.find(payload.member);
+  if (member == members_.end()) return bad_file("'{}': tensor '{}': got no member '{}'", path(), name, payload.member);
+  const std::span<const std::byte> bytes = member->second.packed;
+  if (member->second.deflated)
+    return bad_file("'{}': member '{}': got deflated bytes, wanted them as they are", path(), payload.member);
+  if (payload.type.elements() == 0) return bytes.first(0);
+  const int64_t size = static_cast<int64_t>(size_of(payload.type.dtype));
+  const int64_t elements = static_cast<int64_t>(bytes.size()) / size;
+  int64_t last = payload.offset;  // the element that lies furthest behind
+  bool is_within = last >= 0 && last < elements;
+  for (int axis = 0; axis < payload.strides.rank() && is_within; ++axis) {
+    const int64_t stride = payload.strides[axis], steps = payload.type.shape[axis] - 1;
+    is_within = stride >= 0 && (steps == 0 || stride <= (elements - 1 - last) / steps);
+    if (is_within) last += steps * stride;
+  }
+  if (!is_within)
+    return bad_file("'{}': tensor '{}': got strides {} from element {} for {}, wanted all within {} elements", path(),
+                    name, payload.strides, payload.offset, payload.type, elements);
+  return bytes.subspan(static_cast<size_t>(payload.offset * size));
+}
+
+Result<std::shared_ptr<const Weight>> Archive::weight(const std::string& name) const {
+  const auto found = payloads_.find(name);
+  if (found == payloads_.end()) return bad_file("'{}': got no tensor '{}'", path(), name);
+  const Payload& payload = *found->second;
+  if (payload.is_pickled)
+    return bad_file(
+        "'{}': tensor '{}' is kept as a pickle, which is never read: make it a plain tensor and export again", path(),
+        name);
+  if (!payload.unknown.empty()) return bad_file("'{}': tensor '{}': {}", path(), name, payload.unknown);
+  RUNG_TRY(const auto bytes, bytes_of(name, payload));
+  return std::make_shared<ArchiveWeight>(name, payload.type, file_, bytes, payload.strides);
+}
+
+}  // namespace rung::pt2

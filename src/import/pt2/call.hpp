@@ -1,0 +1,60 @@
+// One call of an operator in an exported program: its arguments by their names in PyTorch's schema, and the nodes that
+// it becomes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "import/exported/emit.hpp"
+#include "import/pt2/value.hpp"
+
+namespace rung::pt2 {
+
+// Accessors throw std::out_of_range where an argument is missing or of another kind.
+class Call : public exported::Emit {
+ public:
+  using Arguments = std::vector<std::pair<std::string, Value>>;
+  Call(GraphBuilder& builder, std::string label, std::string target, Arguments arguments)
+      : Emit(builder, std::move(label)), target_(std::move(target)), arguments_(std::move(arguments)) {}
+
+  const std::string& target() const { return target_; }  // "aten.add.Tensor"
+  // Null: left out, or given as none.
+  const Value* find(std::string_view name) const;
+  bool has(std::string_view name) const { return find(name) != nullptr; }
+  const Arguments& all() const { return arguments_; }
+
+  NodeId tensor(std::string_view name) const;
+  std::optional<NodeId> optional_tensor(std::string_view name) const;
+  std::vector<NodeId> tensors(std::string_view name) const;
+  std::vector<std::optional<NodeId>> optional_tensors(std::string_view name) const;
+  // A number or a tensor, as a tensor; a number takes `like`'s type, or f32 where it is a fraction beside integers.
+  NodeId tensor_or_number(std::string_view name, NodeId like) const;
+  int64_t integer(std::string_view name, std::optional<int64_t> left_out = {}) const;
+  double number(std::string_view name, std::optional<double> left_out = {}) const;
+  std::optional<double> optional_number(std::string_view name) const;
+  bool flag(std::string_view name, bool left_out = false) const;
+  // One integer counts as a list of one.
+  std::vector<int64_t> integers(std::string_view name) const;
+  std::vector<int64_t> integers(std::string_view name, std::vector<int64_t> left_out) const;
+  std::string text(std::string_view name, std::string left_out) const;
+  std::optional<DType> dtype_argument(std::string_view name) const;
+  using Emit::integers;
+
+ private:
+  const Value& want(std::string_view name) const;
+  [[noreturn]] void wrong_kind(std::string_view name, std::string_view wanted) const;
+
+  std::string target_;
+  Arguments arguments_;
+};
+
+// How an operator becomes nodes.
+using Lower = Values (*)(const Call& call);
+
+// Null: no row of operators.inc has this name.
+Lower operator_named(std::string_view target);
+
+}  // namespace rung::pt2

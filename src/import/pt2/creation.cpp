@@ -1,0 +1,93 @@
+// Operators of exported programs that make tensors of numbers.
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "import/pt2/operators.hpp"
+#include "ir/checked_shape.hpp"
+
+namespace rung::pt2::operators {
+namespace {
+
+using exported::refuse;
+
+Shape shape_argument(const Call& call, std::string_view name) {
+  const std::vector<int64_t> sizes = call.integers(name);
+  if (sizes.size() > Dims::kMaxRank) refuse("got {} axes, wanted at most {}", sizes.size(), Dims::kMaxRank);
+  const Shape shape{std::span(sizes)};
+  if (!within_limits(shape)) refuse("got a tensor of {}", shape);
+  return shape;
+}
+
+DType type_of_number(const Call& call, std::string_view name) {
+  const Value* value = call.find(name);
+  if (value && std::holds_alternative<bool>(value->is)) return DType::boolean;
+  return value && std::holds_alternative<int64_t>(value->is) ? DType::i64 : DType::f32;
+}
+
+Values filled(const Call& call, const Shape& shape, double value, DType type) {
+  return one(call.broadcast(call.scalar(value, type), shape));
+}
+
+// `size` of its own, or that of "self".
+Values filled_like(const Call& call, double value) {
+  const NodeId like = call.tensor("self");
+  const Shape shape = call.find("size") ? shape_argument(call, "size") : call.shape(like);
+  return filled(call, shape, value, call.dtype_argument("dtype").value_or(call.dtype(like)));
+}
+
+// Zeros where `keeps` says no, of the last two axes' indices.
+Values triangle(const Call& call, bool lower) {
+  const NodeId x = call.tensor("self");
+  if (call.rank(x) < 2) refuse("a triangle of {}, wanted two axes", call.type(x));
+  const int64_t diagonal = call.integer("diagonal", 0), rows = call.shape(x).back(1), columns = call.shape(x).back();
+  Tensor kept({DType::boolean, {rows, columns}});
+  auto values = kept.as<bool>();
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      values[static_cast<size_t>(i * columns + j)] = lower ? j - i <= diagonal : j - i >= diagonal;
+  return one(call.select(call.literal(kept), x, call.scalar(0, call.dtype(x))));
+}
+
+}  // namespace
+
+Values arange(const Call& call) {
+  const double start = call.number("start", 0), step = call.number("step", 1), end = call.number("end");
+  if (step == 0) refuse("a range from {} to {} in steps of 0", start, end);
+  const double count = std::ceil((end - start) / step);
+  if (!(count < static_cast<double>(int64_t{1} << 31))) refuse("a range of {} numbers", count);
+  const bool fractions = start != std::floor(start) || step != std::floor(step) ||
+                         (call.has("end") && std::holds_alternative<double>(call.find("end")->is));
+  const DType type = call.dtype_argument("dtype").value_or(fractions ? DType::f32 : DType::i64);
+  const auto length = static_cast<int64_t>(std::max(0.0, count));
+  if (is_float(type)) {
+    Tensor values({DType::f32, {length}});
+    for (int64_t i = 0; i < length; ++i)
+      values.as<float>()[static_cast<size_t>(i)] = static_cast<float>(start + static_cast<double>(i) * step);
+    return one(call.literal(convert(values, type)));
+  }
+  Tensor values({DType::i64, {length}});
+  for (int64_t i = 0; i < length; ++i)
+    values.as<int64_t>()[static_cast<size_t>(i)] = static_cast<int64_t>(start) + i * static_cast<int64_t>(step);
+  return one(call.literal(convert(values, type)));
+}
+
+Values full(const Call& call) {
+  const DType type = call.dtype_argument("dtype").value_or(type_of_number(call, "fill_value"));
+  return filled(call, shape_argument(call, "size"), call.number("fill_value"), type);
+}
+Values full_like(const Call& call) { return filled_like(call, call.number("fill_value")); }
+Values ones(const Call& call) {
+  return filled(call, shape_argument(call, "size"), 1, call.dtype_argument("dtype").value_or(DType::f32));
+}
+Values ones_like(const Call& call) { return filled_like(call, 1); }
+Values zeros(const Call& call) {
+  return filled(call, shape_argument(call, "size"), 0, call.dtype_argument("dtype").value_or(DType::f32));
+}
+Values zeros_like(const Call& call) { return filled_like(call, 0); }
+Values scalar_tensor(const Call& call) {
+  return one(call.scalar(call.number("s"), call.dtype_argument("dtype").value_or(DType::f32)));
+}
+Values tril(const Call& call) { return triangle(call, true); }
+Values triu(const Call& call) { return triangle(call, false); }
+
+}  // namespace rung::pt2::operators

@@ -1,0 +1,164 @@
+// Element-wise operators of exported programs.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/pt2/operators.hpp"
+
+namespace rung::pt2::operators {
+namespace {
+
+using exported::promoted;
+using exported::refuse;
+
+struct Pair {
+  NodeId a, b;
+};
+
+// PyTorch's promotion: an operand without axes weighs less than one with axes, unless it is of a higher kind.
+DType common_type(const Call& call, NodeId a, NodeId b) {
+  const auto kind = [](DType d) { return is_float(d) ? 2 : d == DType::boolean ? 0 : 1; };
+  const DType x = call.dtype(a), y = call.dtype(b);
+  const bool a_weighs = call.rank(a) > 0, b_weighs = call.rank(b) > 0;
+  if (a_weighs != b_weighs && kind(x) != kind(y)) return kind(x) > kind(y) ? x : y;
+  if (a_weighs != b_weighs) return a_weighs ? x : y;
+  return promoted(x, y);
+}
+
+// "self" and "other" in the type in which they meet; a number takes the tensor's.
+Pair operands(const Call& call, std::string_view first = "self", std::string_view second = "other") {
+  const bool is_tensor = call.find(first) && call.find(first)->node();
+  NodeId a = is_tensor ? call.tensor(first) : call.tensor_or_number(first, call.tensor(second));
+  NodeId b = call.tensor_or_number(second, a);
+  const DType type = common_type(call, a, b);
+  return {call.cast(a, type), call.cast(b, type)};
+}
+
+Values binary(const Call& call, BinaryKind kind) {
+  const auto [a, b] = operands(call);
+  return one(call.binary(kind, a, b));
+}
+
+// a + alpha b, with a and b in either order for a difference.
+Values sum(const Call& call, BinaryKind kind, bool turned) {
+  auto [a, b] = operands(call);
+  if (turned) std::swap(a, b);
+  if (call.number("alpha", 1) != 1) b = call.scale(b, call.number("alpha"));
+  return one(call.binary(kind, a, b));
+}
+
+NodeId floats(const Call& call, NodeId x) { return is_float(call.dtype(x)) ? x : call.cast(x, DType::f32); }
+Values unary(const Call& call, UnaryKind kind) { return one(call.unary(kind, floats(call, call.tensor("self")))); }
+
+NodeId truth(const Call& call, NodeId x) {
+  return call.dtype(x) == DType::boolean ? x : call.binary(BinaryKind::ne, x, call.scalar(0, call.dtype(x)));
+}
+
+Values bools(const Call& call, BinaryKind kind, bool converts) {
+  NodeId a = call.tensor("self"), b = call.tensor("other");
+  if (converts) a = truth(call, a), b = truth(call, b);
+  if (call.dtype(a) != DType::boolean || call.dtype(b) != DType::boolean)
+    refuse("bits of {} and {}, wanted bool", call.type(a), call.type(b));
+  return one(call.binary(kind, a, b));
+}
+
+}  // namespace
+
+Values add(const Call& call) { return sum(call, BinaryKind::add, false); }
+Values sub(const Call& call) { return sum(call, BinaryKind::sub, false); }
+Values rsub(const Call& call) { return sum(call, BinaryKind::sub, true); }
+Values mul(const Call& call) { return binary(call, BinaryKind::mul); }
+Values maximum(const Call& call) { return binary(call, BinaryKind::max); }
+Values minimum(const Call& call) { return binary(call, BinaryKind::min); }
+Values eq(const Call& call) { return binary(call, BinaryKind::eq); }
+Values ne(const Call& call) { return binary(call, BinaryKind::ne); }
+Values lt(const Call& call) { return binary(call, BinaryKind::lt); }
+Values le(const Call& call) { return binary(call, BinaryKind::le); }
+Values gt(const Call& call) { return binary(call, BinaryKind::gt); }
+Values ge(const Call& call) { return binary(call, BinaryKind::ge); }
+
+// True division: integers divide as floats.
+Values div(const Call& call) {
+  const auto [a, b] = operands(call);
+  return one(call.binary(BinaryKind::div, floats(call, a), floats(call, b)));
+}
+
+// Powers of numbers that have an op of their own become it.
+Values pow(const Call& call) {
+  const Value* exponent = call.find("exponent");
+  if (exponent && !exponent->node()) {
+    const NodeId x = call.tensor("self");
+    const double power = call.number("exponent");
+    if (power == 1) return one(x);
+    if (power == 2) return one(call.unary(UnaryKind::square, x));
+    if (power == 0.5) return one(call.unary(UnaryKind::sqrt, floats(call, x)));
+    if (power == -0.5) return one(call.unary(UnaryKind::rsqrt, floats(call, x)));
+    if (power == -1) return one(call.unary(UnaryKind::reciprocal, floats(call, x)));
+    if (power == 3) return one(call.binary(BinaryKind::mul, call.unary(UnaryKind::square, x), x));
+  }
+  const auto [a, b] = operands(call, "self", "exponent");
+  return one(call.binary(BinaryKind::pow, floats(call, a), floats(call, b)));
+}
+
+Values neg(const Call& call) { return one(call.unary(UnaryKind::neg, call.tensor("self"))); }
+Values abs(const Call& call) { return one(call.unary(UnaryKind::abs, call.tensor("self"))); }
+Values square(const Call& call) { return one(call.unary(UnaryKind::square, call.tensor("self"))); }
+Values relu(const Call& call) { return one(call.unary(UnaryKind::relu, call.tensor("self"))); }
+Values exp(const Call& call) { return unary(call, UnaryKind::exp); }
+Values log(const Call& call) { return unary(call, UnaryKind::log); }
+Values sqrt(const Call& call) { return unary(call, UnaryKind::sqrt); }
+Values rsqrt(const Call& call) { return unary(call, UnaryKind::rsqrt); }
+Values reciprocal(const Call& call) { return unary(call, UnaryKind::reciprocal); }
+Values sin(const Call& call) { return unary(call, UnaryKind::sin); }
+Values cos(const Call& call) { return unary(call, UnaryKind::cos); }
+Values tanh(const Call& call) { return unary(call, UnaryKind::tanh); }
+Values erf(const Call& call) { return unary(call, UnaryKind::erf); }
+Values sigmoid(const Call& call) { return unary(call, UnaryKind::sigmoid); }
+Values silu(const Call& call) { return unary(call, UnaryKind::silu); }
+
+Values gelu(const Call& call) {
+  const std::string form = call.text("approximate", "none");
+  if (form != "none" && form != "tanh") refuse("approximate: got '{}', wanted 'none' or 'tanh'", form);
+  return unary(call, form == "tanh" ? UnaryKind::gelu_tanh : UnaryKind::gelu);
+}
+
+Values clamp(const Call& call) {
+  return one(call.clamp(call.tensor("self"), call.optional_number("min"), call.optional_number("max")));
+}
+Values clamp_min(const Call& call) { return clamp(call); }
+
+Values logical_not(const Call& call) {
+  return one(call.unary(UnaryKind::logical_not, truth(call, call.tensor("self"))));
+}
+Values bitwise_not(const Call& call) {
+  const NodeId x = call.tensor("self");
+  if (call.dtype(x) != DType::boolean) refuse("bits of {}, wanted bool", call.type(x));
+  return one(call.unary(UnaryKind::logical_not, x));
+}
+Values logical_and(const Call& call) { return bools(call, BinaryKind::logical_and, true); }
+Values logical_or(const Call& call) { return bools(call, BinaryKind::logical_or, true); }
+Values bitwise_and(const Call& call) { return bools(call, BinaryKind::logical_and, false); }
+Values bitwise_or(const Call& call) { return bools(call, BinaryKind::logical_or, false); }
+
+Values where(const Call& call) {
+  const bool numbers = !call.find("self")->node() && !call.find("other")->node();
+  if (numbers) {
+    const bool fractions =
+        std::holds_alternative<double>(call.find("self")->is) || std::holds_alternative<double>(call.find("other")->is);
+    const DType type = fractions ? DType::f32 : DType::i64;
+    return one(call.select(call.tensor("condition"), call.scalar(call.number("self"), type),
+                           call.scalar(call.number("other"), type)));
+  }
+  const auto [a, b] = operands(call);
+  return one(call.select(call.tensor("condition"), a, b));
+}
+
+Values masked_fill(const Call& call) {
+  const NodeId x = call.tensor("self");
+  return one(call.select(call.tensor("mask"), call.cast(call.tensor_or_number("value", x), call.dtype(x)), x));
+}
+
+Values to(const Call& call) {
+  const NodeId x = call.tensor("self");
+  return one(call.cast(x, call.dtype_argument("dtype").value_or(call.dtype(x))));
+}
+Values type_as(const Call& call) { return one(call.cast(call.tensor("self"), call.dtype(call.tensor("other")))); }
+
+}  // namespace rung::pt2::operators

@@ -1,0 +1,258 @@
+// Operators of exported programs that move elements: views, slices, concatenations, indices.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <limits>
+
+#include "import/pt2/operators.hpp"
+
+namespace rung::pt2::operators {
+namespace {
+
+using exported::refuse;
+
+constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
+
+// The shape that `sizes` asks of x, where -1 keeps x's extent; axes may be added in front.
+Shape expanded(const Call& call, NodeId x, const std::vector<int64_t>& sizes) {
+  const int added = static_cast<int>(sizes.size()) - call.rank(x);
+  if (added < 0 || sizes.size() > Dims::kMaxRank) refuse("got {} axes for {}", sizes.size(), call.type(x));
+  Shape to;
+  for (int i = 0; i < static_cast<int>(sizes.size()); ++i) {
+    const int64_t size = sizes[static_cast<size_t>(i)];
+    if (size == -1 && i < added) refuse("size -1 of an axis that is added");
+    to.push_back(size == -1 ? call.shape(x)[i - added] : size);
+  }
+  return to;
+}
+
+// Indices in range of an axis: PyTorch counts negative ones from the end.
+NodeId counted_from_front(const Call& call, NodeId indices, int64_t extent) {
+  const DType type = call.dtype(indices);
+  if (is_float(type) || type == DType::boolean || type == DType::u8)
+    refuse("indices of {}, wanted integers", call.type(indices));
+  const NodeId negative = call.binary(BinaryKind::lt, indices, call.scalar(0, type));
+  return call.select(negative, call.binary(BinaryKind::add, indices, call.scalar(static_cast<double>(extent), type)),
+                     indices);
+}
+
+}  // namespace
+
+Values view(const Call& call) {
+  const char* name = call.has("size") ? "size" : "shape";
+  return one(call.reshape(call.tensor("self"), call.integers(name)));
+}
+Values view_as(const Call& call) { return one(call.reshape(call.tensor("self"), call.shape(call.tensor("other")))); }
+
+Values flatten(const Call& call) {
+  const NodeId x = call.tensor("self");
+  if (call.rank(x) == 0) return one(call.reshape(x, Shape{1}));
+  const int first = call.axis(x, call.integer("start_dim", 0)), last = call.axis(x, call.integer("end_dim", -1));
+  if (first > last) refuse("axes from {} to {}", first, last);
+  Shape to;
+  for (int i = 0; i < call.rank(x); ++i) {
+    if (i <= first || i > last)
+      to.push_back(call.shape(x)[i]);
+    else
+      to[first] *= call.shape(x)[i];
+  }
+  return one(call.reshape(x, to));
+}
+
+Values unflatten(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const int at = call.axis(x, call.integer("dim"));
+  std::vector<int64_t> sizes = call.integers("sizes");
+  if (const auto open = std::ranges::find(sizes, -1); open != sizes.end()) {
+    *open = 1;
+    *open = call.shape(x)[at] / std::max<int64_t>(1, Dims(sizes).product());
+  }
+  std::vector<int64_t> to;
+  for (int i = 0; i < call.rank(x); ++i) {
+    if (i == at)
+      to.insert(to.end(), sizes.begin(), sizes.end());
+    else
+      to.push_back(call.shape(x)[i]);
+  }
+  return one(call.reshape(x, to));
+}
+
+Values transpose(const Call& call) {
+  return one(call.swap_axes(call.tensor("self"), call.integer("dim0"), call.integer("dim1")));
+}
+Values t(const Call& call) {
+  const NodeId x = call.tensor("self");
+  return one(call.rank(x) < 2 ? x : call.swap_axes(x, 0, 1));
+}
+Values permute(const Call& call) {
+  const NodeId x = call.tensor("self");
+  Dims permutation;
+  for (const int64_t axis : call.integers("dims")) permutation.push_back(call.axis(x, axis));
+  return one(call.transpose(x, permutation));
+}
+Values movedim(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const int from = call.axis(x, call.integer("source")), to = call.axis(x, call.integer("destination"));
+  Dims permutation;
+  for (int i = 0; i < call.rank(x); ++i)
+    if (i != from) permutation.push_back(i);
+  permutation.insert(to, from);
+  return one(call.transpose(x, permutation));
+}
+
+Values unsqueeze(const Call& call) { return one(call.unsqueeze(call.tensor("self"), call.integer("dim"))); }
+Values squeeze(const Call& call) {
+  const NodeId x = call.tensor("self");
+  std::vector<int64_t> axes;
+  if (call.has("dim")) {
+    axes = call.integers("dim");
+  } else {
+    for (int i = 0; i < call.rank(x); ++i) axes.push_back(i);
+  }
+  return one(call.squeeze(x, axes));
+}
+
+Values expand(const Call& call) {
+  const NodeId x = call.tensor("self");
+  return one(call.broadcast(x, expanded(call, x, call.integers("size"))));
+}
+Values expand_as(const Call& call) {
+  return one(call.broadcast(call.tensor("self"), call.shape(call.tensor("other"))));
+}
+
+// x[1,...] copies of each axis: an axis of one is broadcast, another is put between an axis of copies.
+Values repeat(const Call& call) {
+  NodeId x = call.tensor("self");
+  const std::vector<int64_t> repeats = call.integers("repeats");
+  while (call.rank(x) < static_cast<int>(repeats.size())) x = call.unsqueeze(x, 0);
+  for (int i = 0; i < call.rank(x); ++i)
+    if (const int64_t times = repeats[static_cast<size_t>(i)]; times != 1)
+      x = call.concat(std::vector<NodeId>(static_cast<size_t>(std::max<int64_t>(times, 0)), x), i);
+  return one(x);
+}
+
+// Each element of an axis `repeats` times, one beside the other.
+Values repeat_interleave(const Call& call) {
+  NodeId x = call.tensor("self");
+  const int64_t times = call.integer("repeats");
+  if (!call.has("dim")) x = call.reshape(x, Shape{call.type(x).elements()});
+  const int at = call.axis(x, call.integer("dim", 0));
+  Shape wide = call.shape(x), whole = wide;
+  wide.insert(at + 1, times);
+  whole[at] *= times;
+  return one(call.reshape(call.broadcast(call.unsqueeze(x, at + 1), wide), whole));
+}
+
+Values slice(const Call& call) {
+  return one(call.slice(call.tensor("self"), call.integer("dim", 0), call.integer("start", 0),
+                        call.integer("end", kEnd), call.integer("step", 1)));
+}
+Values select(const Call& call) {
+  return one(call.select_index(call.tensor("self"), call.integer("dim"), call.integer("index")));
+}
+Values narrow(const Call& call) {
+  const int64_t start = call.integer("start");
+  return one(call.slice(call.tensor("self"), call.integer("dim"), start, start + call.integer("length")));
+}
+
+Values cat(const Call& call) {
+  std::vector<NodeId> parts = call.tensors("tensors");
+  DType type = parts.empty() ? DType::f32 : call.dtype(parts[0]);
+  for (NodeId part : parts) type = exported::promoted(type, call.dtype(part));
+  // PyTorch leaves out empty parts of one axis, whatever the others' rank.
+  std::erase_if(parts, [&](NodeId part) { return call.shape(part) == Shape{0} && parts.size() > 1; });
+  for (NodeId& part : parts) part = call.cast(part, type);
+  return one(call.concat(parts, call.integer("dim", 0)));
+}
+Values stack(const Call& call) {
+  std::vector<NodeId> parts = call.tensors("tensors");
+  const int64_t at = call.integer("dim", 0);
+  for (NodeId& part : parts) part = call.unsqueeze(part, at);
+  return one(call.concat(parts, at < 0 ? at + call.rank(parts.at(0)) : at));
+}
+
+Values split(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const int at = call.axis(x, call.integer("dim", 0));
+  if (call.has("split_sizes")) return several(call.split(x, at, call.integers("split_sizes")));
+  const Value* given = call.find("split_size");
+  if (given && std::holds_alternative<Values>(given->is))
+    return several(call.split(x, at, call.integers("split_size")));
+  const int64_t size = call.integer("split_size"), extent = call.shape(x)[at];
+  if (size < 1) refuse("parts of {}", size);
+  std::vector<int64_t> sizes;
+  for (int64_t begin = 0; begin < extent; begin += size) sizes.push_back(std::min(size, extent - begin));
+  return several(call.split(x, at, sizes));
+}
+Values chunk(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const int at = call.axis(x, call.integer("dim", 0));
+  const int64_t chunks = call.integer("chunks"), extent = call.shape(x)[at];
+  if (chunks < 1) refuse("{} chunks", chunks);
+  const int64_t size = std::max<int64_t>(1, (extent + chunks - 1) / chunks);
+  std::vector<int64_t> sizes;
+  for (int64_t begin = 0; begin < extent; begin += size) sizes.push_back(std::min(size, extent - begin));
+  return several(call.split(x, at, sizes));
+}
+Values unbind(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const int at = call.axis(x, call.integer("dim", 0));
+  std::vector<NodeId> all;
+  for (int64_t i = 0; i < call.shape(x)[at]; ++i) all.push_back(call.select_index(x, at, i));
+  return several(all);
+}
+
+Values embedding(const Call& call) { return one(call.gather(call.tensor("weight"), call.tensor("indices"), 0)); }
+Values index_select(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const int at = call.axis(x, call.integer("dim"));
+  return one(call.gather(x, counted_from_front(call, call.tensor("index"), call.shape(x)[at]), at));
+}
+
+// x[i, j, ...] with tensors of indices, which broadcast; axes that have none stay. The indexed axes stand together:
+// they become one axis, whose place is the sum of the indices times their strides.
+Values index(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const auto indices = call.optional_tensors("indices");
+  const auto has_index = [](const std::optional<NodeId>& i) { return i.has_value(); };
+  const auto first = std::ranges::find_if(indices, has_index);
+  const auto behind = std::find_if_not(first, indices.end(), has_index);
+  if (first == indices.end()) return one(x);
+  if (std::any_of(behind, indices.end(), has_index)) refuse("indices of axes that do not stand together");
+  const int begin = static_cast<int>(first - indices.begin()), end = static_cast<int>(behind - indices.begin());
+  std::optional<NodeId> place;
+  int64_t together = 1;
+  for (int i = end - 1; i >= begin; --i) {
+    const int64_t extent = call.shape(x)[i];
+    NodeId at = counted_from_front(call, *indices[static_cast<size_t>(i)], extent);
+    if (together > 1) at = call.binary(BinaryKind::mul, at, call.scalar(static_cast<double>(together), call.dtype(at)));
+    place = place ? call.binary(BinaryKind::add, *place, at) : at;
+    together *= extent;
+  }
+  Shape flat;
+  for (int i = 0; i < call.rank(x); ++i) {
+    if (i == begin) flat.push_back(together);
+    if (i < begin || i >= end) flat.push_back(call.shape(x)[i]);
+  }
+  return one(call.gather(call.reshape(x, flat), *place, begin));
+}
+
+// result[..., i, ...] = x[..., index[..., i, ...], ...]: x as one axis, and the place of each element in it.
+Values gather(const Call& call) {
+  const NodeId x = call.tensor("self"), index = call.tensor("index");
+  const int at = call.axis(x, call.integer("dim"));
+  const Shape& shape = call.shape(index);
+  const Strides strides = contiguous_strides(call.shape(x));
+  Tensor offsets({DType::i64, shape});
+  auto values = offsets.as<int64_t>();
+  const Strides steps = contiguous_strides(shape);
+  for (size_t i = 0; i < values.size(); ++i)
+    for (int axis = 0; axis < shape.rank(); ++axis)
+      if (axis != at) values[i] += static_cast<int64_t>(i) / steps[axis] % shape[axis] * strides[axis];
+  NodeId place = call.cast(index, DType::i64);
+  if (strides[at] != 1)
+    place = call.binary(BinaryKind::mul, place, call.scalar(static_cast<double>(strides[at]), DType::i64));
+  place = call.binary(BinaryKind::add, place, call.literal(offsets));
+  return one(call.gather(call.reshape(x, Shape{call.type(x).elements()}), place, 0));
+}
+
+}  // namespace rung::pt2::operators

@@ -1,0 +1,323 @@
+// Reads an exported program's signature and calls, and adds the nodes of each.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/pt2/program.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/json.hpp"
+#include "import/exported/inputs.hpp"
+#include "import/pt2/scalar_type.hpp"
+#include "ir/checked_shape.hpp"
+
+namespace rung::pt2 {
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t kMajor = 8, kNewestMinor = 20;  // of the schema
+constexpr std::string_view kNamespace = "torch.ops.";
+
+std::string without_namespace(const std::string& target) {
+  return target.starts_with(kNamespace) ? target.substr(kNamespace.size()) : target;
+}
+
+std::string metadata(const json& node, const char* field) {
+  const auto all = node.find("metadata");
+  return all == node.end() || !all->is_object() ? "" : all->value(field, "");
+}
+
+// "encoder.layer.0.attention": the innermost module, of "KEY,PATH,TYPE;KEY,PATH,TYPE".
+std::string module_of(const json& node) {
+  const std::string stack = metadata(node, "nn_module_stack");
+  const std::string last = stack.substr(stack.rfind(';') + 1);
+  const size_t begin = last.find(','), end = last.rfind(',');
+  return begin == end || begin == last.npos ? "" : last.substr(begin + 1, end - begin - 1);
+}
+
+// "modeling_bert.py:665", of the innermost frame.
+std::string source_line(const json& node) {
+  const std::string trace = metadata(node, "stack_trace");
+  const size_t file = trace.rfind("File \"");
+  const size_t line = trace.find("\", line ", file);
+  if (file == trace.npos || line == trace.npos) return "";
+  const std::string path = trace.substr(file + 6, line - file - 6);
+  const size_t digits = line + 8, end = trace.find_first_not_of("0123456789", digits);
+  return path.substr(path.rfind('/') + 1) + ":" + trace.substr(digits, end == trace.npos ? end : end - digits);
+}
+
+std::string node_name(const json& node) {
+  for (const json& output : node.at("outputs"))
+    if (output.contains("as_tensor")) return output.at("as_tensor").at("name").get<std::string>();
+  const auto name = node.find("name");
+  return name != node.end() && name->is_string() ? name->get<std::string>() : "";
+}
+
+// "node 'add_3' (aten.add.Tensor in encoder.layer.0; modeling_bert.py:665)"
+std::string described(const json& node) {
+  std::string text = fmt::format("node '{}' ({}", node_name(node), without_namespace(node.at("target")));
+  if (const std::string module = module_of(node); !module.empty()) text += " in " + module;
+  if (const std::string line = source_line(node); !line.empty()) text += "; " + line;
+  return text + ")";
+}
+
+std::string label_of(const json& node) {
+  const std::string module = module_of(node), name = node_name(node);
+  const std::string target = without_namespace(node.at("target"));
+  const bool is_module = target == "aten.linear.default" || target == "aten.layer_norm.default" ||
+                         target == "aten.embedding.default" || target == "aten.conv2d.default";
+  if (module.empty()) return name;
+  return is_module ? module : module + "." + name;
+}
+
+}  // namespace
+
+Program::Program(std::shared_ptr<const Archive> archive, json document, const ImportOptions& options)
+    : archive_(std::move(archive)), document_(std::move(document)), options_(options) {}
+
+Status Program::check_version() const {
+  const json& version = document_.at("schema_version");
+  const int64_t major = version.at("major").get<int64_t>(), minor = version.at("minor").get<int64_t>();
+  if (major == kMajor && minor <= kNewestMinor) return {};
+  return bad_file("'{}': got schema {}.{}, wanted {}.0 to {}.{} (PyTorch 2.8 to 2.15)", archive_->path(), major, minor,
+                  kMajor, kMajor, kNewestMinor);
+}
+
+Result<Model> Program::import() {
+  try {
+    RUNG_CHECK(check_version());
+    RUNG_CHECK(bind_symbols());
+    RUNG_CHECK(add_inputs());
+    RUNG_CHECK(run(graph(), names_));
+    RUNG_CHECK(add_outputs());
+  } catch (const json::exception& exception) {
+    return bad_file("'{}': the program's JSON: {}", archive_->path(), exception.what());
+  } catch (const std::out_of_range& error) {
+    return bad_file("'{}': {}", archive_->path(), error.what());
+  }
+  model_.graph.erase_dead();
+  exported::settle_inputs(model_);
+  model_.architecture = "pt2";
+  return std::move(model_);
+}
+
+// A symbol's size, by its own name or by an input's shape.
+Status Program::bind_symbols() {
+  const json& sizes = graph().at("tensor_values");
+  for (const json& spec : document_.at("graph_module").at("signature").at("input_specs")) {
+    if (!spec.contains("user_input") || !spec.at("user_input").at("arg").contains("as_tensor")) continue;
+    const std::string name = spec.at("user_input").at("arg").at("as_tensor").at("name");
+    const Shape* shape = nullptr;
+    for (const auto* shapes : {&options_.given, &options_.shapes})
+      if (const auto found = shapes->find(name); found != shapes->end()) shape = &found->second;
+    if (!shape) continue;
+    const json& extents = sizes.at(name).at("sizes");
+    if (extents.size() != static_cast<size_t>(shape->rank()))
+      return mismatch("input '{}': got shape {}, wanted {} axes", name, *shape, extents.size());
+    for (size_t i = 0; i < extents.size(); ++i)
+      if (extents[i].contains("as_expr"))
+        symbols_.try_emplace(extents[i].at("as_expr").at("expr_str").get<std::string>(), (*shape)[static_cast<int>(i)]);
+  }
+  for (const auto& [name, shape] : options_.shapes)
+    if (!sizes.contains(name) && shape.rank() == 1) symbols_[name] = shape[0];
+  const json& ranges = document_.at("range_constraints");
+  for (const auto& [symbol, size] : symbols_) {
+    const auto range = ranges.find(symbol);
+    if (range == ranges.end()) continue;
+    const auto bound = [&](const char* field, int64_t open) {
+      return range->at(field).is_number_integer() ? range->at(field).get<int64_t>() : open;
+    };
+    if (size < bound("min_val", 0) || size > bound("max_val", INT64_MAX))
+      return mismatch("size {}: got {}, wanted what the program was exported for: {} to {}", symbol, size,
+                      bound("min_val", 0), rung::describe(range->at("max_val")));
+  }
+  return {};
+}
+
+Result<Shape> Program::shape_of_input(const std::string& name) const {
+  std::vector<uint64_t> extents;
+  for (const json& extent : graph().at("tensor_values").at(name).at("sizes")) {
+    if (extent.contains("as_int")) {
+      extents.push_back(extent.at("as_int").get<uint64_t>());
+      continue;
+    }
+    const std::string symbol = extent.at("as_expr").at("expr_str");
+    const auto found = symbols_.find(symbol);
+    if (found == symbols_.end())
+      return mismatch("input '{}': its size {} is open: give --shape {}=... or --shape {}=SIZE", name, symbol, name,
+                      symbol);
+    extents.push_back(static_cast<uint64_t>(found->second));
+  }
+  RUNG_TRY(Shape shape, checked_shape(extents));
+  for (const auto* shapes : {&options_.given, &options_.shapes})
+    if (const auto asked = shapes->find(name); asked != shapes->end() && asked->second != shape)
+      return mismatch("input '{}': got shape {}, wanted {}", name, asked->second, shape);
+  return shape;
+}
+
+Status Program::add_inputs() {
+  for (const json& spec : document_.at("graph_module").at("signature").at("input_specs")) RUNG_CHECK(add_input(spec));
+  return {};
+}
+
+Status Program::add_input(const json& spec) {
+  if (spec.contains("user_input")) return add_user_input(spec.at("user_input").at("arg"));
+  for (const auto& [kind, field] : {std::pair{"parameter", "parameter_name"},
+                                    {"buffer", "buffer_name"},
+                                    {"tensor_constant", "tensor_constant_name"}})
+    if (spec.contains(kind)) return add_weight(spec.at(kind).at("arg").at("name"), spec.at(kind).at(field));
+  if (spec.contains("constant_input")) {
+    const json& given = spec.at("constant_input");
+    names_[given.at("name").get<std::string>()] = value_of(given.at("value"), names_);
+    return {};
+  }
+  return bad_file("'{}': got an input of kind {}, wanted tensors and numbers", archive_->path(),
+                  spec.empty() ? "none" : spec.begin().key());
+}
+
+Status Program::add_user_input(const json& argument) {
+  if (!argument.contains("as_tensor")) {
+    if (argument.contains("as_none")) return {};
+    return bad_file("'{}': an input of the model is {}, wanted a tensor", archive_->path(),
+                    argument.empty() ? "nothing" : argument.begin().key());
+  }
+  const std::string name = argument.at("as_tensor").at("name");
+  RUNG_TRY(const Shape shape, shape_of_input(name));
+  const auto dtype = dtype_of_number(graph().at("tensor_values").at(name).at("dtype").get<int64_t>());
+  if (!dtype) return fail_in(dtype.error(), "'{}': input '{}'", archive_->path(), name);
+  names_[name] = Value(NodeRef{exported::add_input(model_, name, {*dtype, shape})});
+  return {};
+}
+
+Status Program::add_weight(const std::string& value, const std::string& name) {
+  RUNG_TRY(const auto weight, archive_->weight(name));
+  NodeId node = weight->type().elements() <= exported::kMostSmall
+                    ? model_.graph.literal(name, value_or_throw(weight->load()))
+                    : model_.graph.constant(weight);
+  if (options_.dtype && is_narrow(weight->type().dtype)) node = builder_.cast(node, *options_.dtype, name);
+  names_[value] = Value(NodeRef{node});
+  return {};
+}
+
+Value Program::value_of(const json& argument, const Environment& names) const {
+  const auto lookup = [&](const std::string& name) {
+    const auto found = names.find(name);
+    if (found == names.end()) throw std::out_of_range(fmt::format("'{}' is read before it is computed", name));
+    return found->second;
+  };
+  if (argument.empty()) return Value();
+  const std::string& kind = argument.begin().key();
+  const json& is = argument.begin().value();
+  const auto list = [&](const auto& convert) {
+    Values all;
+    for (const json& one : is) all.push_back(convert(one));
+    return Value(std::move(all));
+  };
+  if (kind == "as_none") return Value();
+  if (kind == "as_tensor") return lookup(is.at("name"));
+  if (kind == "as_name") return lookup(is);
+  if (kind == "as_int") return Value(is.get<int64_t>());
+  if (kind == "as_float") return Value(is.is_string() ? std::stod(is.get<std::string>()) : is.get<double>());
+  if (kind == "as_bool") return Value(is.get<bool>());
+  if (kind == "as_string") return Value(is.get<std::string>());
+  if (kind == "as_scalar_type") return Value(value_or_throw(dtype_of_number(is.get<int64_t>())));
+  if (kind == "as_device" || kind == "as_layout" || kind == "as_memory_format") return Value();
+  if (kind == "as_sym_int" || kind == "as_sym_float" || kind == "as_sym_bool" || kind == "as_optional_tensor")
+    return value_of(is, names);
+  if (kind == "as_tensors") return list([&](const json& one) { return lookup(one.at("name")); });
+  if (kind == "as_ints") return list([](const json& one) { return Value(one.get<int64_t>()); });
+  if (kind == "as_floats") return list([](const json& one) { return Value(one.get<double>()); });
+  if (kind == "as_bools") return list([](const json& one) { return Value(one.get<bool>()); });
+  if (kind == "as_sym_ints" || kind == "as_optional_tensors" || kind == "as_sym_bools")
+    return list([&](const json& one) { return value_of(one, names); });
+  throw std::out_of_range(fmt::format("an argument is {}, wanted a tensor, a number or a word", kind));
+}
+
+Status Program::run(const json& graph, Environment& names) {
+  for (const json& node : graph.at("nodes")) RUNG_CHECK(run_node(node, names));
+  return {};
+}
+
+Status Program::run_node(const json& node, Environment& names) {
+  Result<Values> results = fail("");
+  try {
+    results = results_of(node, names);
+  } catch (const std::out_of_range& error) {
+    results = bad_file("{}", error.what());
+  }
+  if (!results) return fail_in(results.error(), "'{}': {}", archive_->path(), described(node));
+  std::vector<std::string> outputs;
+  for (const json& output : node.at("outputs")) {
+    if (output.contains("as_tensors"))
+      for (const json& one : output.at("as_tensors")) outputs.push_back(one.at("name"));
+    else if (output.contains("as_tensor"))
+      outputs.push_back(output.at("as_tensor").at("name"));
+    else if (output.contains("as_sym_int") && output.at("as_sym_int").contains("as_name"))
+      outputs.push_back(output.at("as_sym_int").at("as_name"));
+    else
+      outputs.emplace_back();
+  }
+  if (results->empty()) return {};
+  if (outputs.size() > results->size())
+    return bad_file("'{}': {}: got {} results, wanted {}", archive_->path(), described(node), results->size(),
+                    outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (!outputs[i].empty()) names[outputs[i]] = std::move((*results)[i]);
+  return {};
+}
+
+Result<Values> Program::results_of(const json& node, Environment& names) {
+  const std::string target = without_namespace(node.at("target"));
+  if (target.starts_with("higher_order.wrap_with_")) return run_part(node, names);
+  const Lower lower = operator_named(target);
+  if (!lower) return bad_file("there is no import of this operator");
+  Call::Arguments arguments;
+  for (const json& input : node.at("inputs"))
+    arguments.emplace_back(input.at("name").get<std::string>(), value_of(input.at("arg"), names));
+  return lower(Call(builder_, label_of(node), target, std::move(arguments)));
+}
+
+// A part that is computed with or without gradients, or under autocast that is off: its graph, in place.
+Result<Values> Program::run_part(const json& node, Environment& names) {
+  const json* part = nullptr;
+  Values arguments;
+  for (const json& input : node.at("inputs")) {
+    if (input.at("arg").contains("as_graph"))
+      part = &input.at("arg").at("as_graph").at("graph");
+    else if (part)
+      arguments.push_back(value_of(input.at("arg"), names));
+  }
+  if (!part) return bad_file("got no graph of its part");
+  Environment inner;
+  const json& inputs = part->at("inputs");
+  if (inputs.size() != arguments.size())
+    return bad_file("got {} arguments of its part, wanted {}", arguments.size(), inputs.size());
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (inputs[i].contains("as_tensor")) inner[inputs[i].at("as_tensor").at("name")] = arguments[i];
+  RUNG_CHECK(run(*part, inner));
+  Values results;
+  for (const json& output : part->at("outputs")) results.push_back(value_of(output, inner));
+  return results;
+}
+
+Status Program::add_outputs() {
+  for (const json& spec : document_.at("graph_module").at("signature").at("output_specs")) {
+    if (spec.contains("buffer_mutation"))
+      return bad_file(
+          "'{}': the program writes buffer '{}', a state that outlives a run: exported programs with states "
+          "are not imported",
+          archive_->path(), spec.at("buffer_mutation").at("buffer_name").get<std::string>());
+    if (!spec.contains("user_output"))
+      return bad_file("'{}': got an output of kind {}, wanted a result of the model", archive_->path(),
+                      spec.empty() ? "none" : spec.begin().key());
+    const json& argument = spec.at("user_output").at("arg");
+    if (!argument.contains("as_tensor")) continue;  // none, or a number: no tensor that a plan could give
+    const std::string name = argument.at("as_tensor").at("name");
+    model_.graph.set_output(name, value_of(argument, names_).node()->id);
+  }
+  if (model_.graph.outputs().empty()) return bad_file("'{}': the program returns no tensor", archive_->path());
+  return {};
+}
+
+}  // namespace rung::pt2

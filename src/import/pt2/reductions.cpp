@@ -1,0 +1,92 @@
+// Reductions and normalisations of exported programs.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/pt2/operators.hpp"
+
+namespace rung::pt2::operators {
+namespace {
+
+using exported::refuse;
+
+// In f32 where PyTorch is asked to compute in it.
+NodeId in_type(const Call& call, NodeId x) {
+  return call.cast(x, call.dtype_argument("dtype").value_or(call.dtype(x)));
+}
+
+Values reduced(const Call& call, ReduceKind kind) {
+  NodeId x = in_type(call, call.tensor("self"));
+  if (kind == ReduceKind::sum && !is_float(call.dtype(x))) x = call.cast(x, DType::i64);
+  return one(call.reduce(kind, x, call.integers("dim", {}), call.flag("keepdim")));
+}
+
+// The rows of a mean, less their mean, squared and summed, over their count less a correction.
+NodeId variance(const Call& call, NodeId x, const std::vector<int64_t>& axes, double correction, bool keep) {
+  const NodeId centred = call.binary(BinaryKind::sub, x, call.reduce(ReduceKind::mean, x, axes, true));
+  const NodeId mean = call.reduce(ReduceKind::mean, call.unary(UnaryKind::square, centred), axes, keep);
+  int64_t count = axes.empty() ? call.type(x).elements() : 1;
+  for (const int64_t axis : axes) count *= call.shape(x)[call.axis(x, axis)];
+  if (correction == 0) return mean;
+  return call.scale(mean, static_cast<double>(count) / (static_cast<double>(count) - correction));
+}
+
+int axes_of_norm(const Call& call) { return static_cast<int>(call.integers("normalized_shape").size()); }
+
+NodeId normalised(const Call& call) {
+  return call.layer_norm(call.tensor("input"), axes_of_norm(call), call.optional_tensor("weight"),
+                         call.optional_tensor("bias"), call.number("eps", 1e-5));
+}
+
+}  // namespace
+
+Values softmax(const Call& call) { return one(call.softmax(in_type(call, call.tensor("self")), call.integer("dim"))); }
+Values layer_norm(const Call& call) { return one(normalised(call)); }
+// Its mean and factor have no reader in inference.
+Values native_layer_norm(const Call& call) { return {Value(NodeRef{normalised(call)}), Value(), Value()}; }
+
+Values rms_norm(const Call& call) {
+  const NodeId x = call.tensor("input");
+  if (axes_of_norm(call) != 1) refuse("an RMS norm over {} axes, wanted one", axes_of_norm(call));
+  const double eps = is_narrow(call.dtype(x)) ? 0.0 : 1.1920929e-07;  // of the type
+  if (is_narrow(call.dtype(x)) && !call.has("eps")) refuse("an RMS norm of {} without eps", call.type(x));
+  return one(call.rms_norm(x, call.optional_tensor("weight"), call.number("eps", eps)));
+}
+
+Values mean(const Call& call) { return reduced(call, ReduceKind::mean); }
+Values sum(const Call& call) { return reduced(call, ReduceKind::sum); }
+Values amax(const Call& call) { return reduced(call, ReduceKind::max); }
+// The first of the largest. Integers are compared with the largest, as a float may not tell two of them apart.
+Values argmax(const Call& call) {
+  NodeId x = call.tensor("self");
+  const bool whole = !call.has("dim"), keep = call.flag("keepdim");
+  if (whole) x = call.reshape(x, Shape{call.type(x).elements()});
+  const int at = call.axis(x, call.integer("dim", -1));
+  if (!is_float(call.dtype(x)))
+    x = call.cast(call.binary(BinaryKind::eq, x, call.reduce(ReduceKind::max, x, {at}, true)), DType::f32);
+  const NodeId rows = at == call.rank(x) - 1 ? x : call.swap_axes(x, at, -1);
+  NodeId place = call.add(NthResult{}, {call.add(TopK{1}, {rows})});
+  if (at != call.rank(x) - 1) place = call.swap_axes(place, at, -1);
+  return one(keep && !whole ? place : call.squeeze(place, {at}));
+}
+Values topk(const Call& call) {
+  const NodeId x = call.tensor("self");
+  if (!call.flag("largest", true)) refuse("the smallest of a row, wanted the largest");
+  if (call.axis(x, call.integer("dim", -1)) != call.rank(x) - 1) refuse("the largest along another axis than the last");
+  const NodeId values = call.add(TopK{call.integer("k")}, {x});
+  return several({values, call.add(NthResult{}, {values})});
+}
+Values var(const Call& call) {
+  return one(variance(call, call.tensor("self"), call.integers("dim", {}), call.number("correction", 1),
+                      call.flag("keepdim")));
+}
+Values cumsum(const Call& call) {
+  const NodeId x = in_type(call, call.tensor("self"));
+  return one(call.add(CumSum{call.axis(x, call.integer("dim"))}, {x}));
+}
+
+Values vector_norm(const Call& call) {
+  if (call.number("ord", 2) != 2) refuse("a norm of order {}, wanted 2", call.number("ord"));
+  const NodeId squares = call.unary(UnaryKind::square, in_type(call, call.tensor("self")));
+  return one(call.unary(UnaryKind::sqrt,
+                        call.reduce(ReduceKind::sum, squares, call.integers("dim", {}), call.flag("keepdim"))));
+}
+
+}  // namespace rung::pt2::operators

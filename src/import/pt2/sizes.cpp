@@ -1,0 +1,61 @@
+// Numbers that follow from shapes, which are all known at import.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/pt2/operators.hpp"
+
+namespace rung::pt2::operators {
+namespace {
+
+using exported::refuse;
+
+Values number(int64_t value) { return {Value(value)}; }
+
+// The two operands of Python's operator, whatever their names.
+std::pair<int64_t, int64_t> two(const Call& call) {
+  if (call.all().size() != 2) refuse("got {} operands, wanted 2", call.all().size());
+  return {call.integer(call.all()[0].first), call.integer(call.all()[1].first)};
+}
+
+int64_t floor_of_quotient(int64_t a, int64_t b) {
+  if (b == 0) refuse("a size divided by 0");
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+}  // namespace
+
+Values sym_size(const Call& call) {
+  const NodeId x = call.tensor("self");
+  return number(call.shape(x)[call.axis(x, call.integer("dim"))]);
+}
+
+// A number that is read from a tensor: known where the tensor is.
+Values item(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const auto value = call.value_of(x);
+  if (!value || value->elements() != 1) refuse("a number that depends on an input's values: freeze that input");
+  if (is_float(value->dtype())) return {Value(static_cast<double>(convert(*value, DType::f32).as<float>()[0]))};
+  return number(convert(*value, DType::i64).as<int64_t>()[0]);
+}
+
+Values size_add(const Call& call) {
+  const auto [a, b] = two(call);
+  return number(a + b);
+}
+Values size_sub(const Call& call) {
+  const auto [a, b] = two(call);
+  return number(a - b);
+}
+Values size_mul(const Call& call) {
+  const auto [a, b] = two(call);
+  return number(a * b);
+}
+Values size_floordiv(const Call& call) {
+  const auto [a, b] = two(call);
+  return number(floor_of_quotient(a, b));
+}
+Values size_mod(const Call& call) {
+  const auto [a, b] = two(call);
+  return number(a - floor_of_quotient(a, b) * b);
+}
+Values size_neg(const Call& call) { return number(-call.integer(call.all().at(0).first)); }
+
+}  // namespace rung::pt2::operators

@@ -1,0 +1,43 @@
+// The value of an argument or a result of a call in an exported program.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ir/graph.hpp"
+
+namespace rung::pt2 {
+
+struct NodeRef {
+  NodeId id = kNoNode;
+};
+
+// Integers are numbers or sizes, which are all known at import; text is also a word for a device or a memory format.
+struct Value;
+using Values = std::vector<Value>;
+struct Value {
+  std::variant<std::monostate, NodeRef, int64_t, double, bool, DType, std::string, Values> is;
+
+  // Copies and moves are compiled once, in value.cpp: inlined, they are most of this folder's code.
+  Value();
+  template <class T>
+  explicit Value(T of) : is(std::move(of)) {}
+  Value(const Value& other);
+  Value(Value&& other) noexcept;
+  Value& operator=(const Value& other);
+  Value& operator=(Value&& other) noexcept;
+  ~Value();
+
+  bool is_none() const { return std::holds_alternative<std::monostate>(is); }
+  const NodeRef* node() const { return std::get_if<NodeRef>(&is); }
+};
+
+inline Values one(NodeId node) { return {Value(NodeRef{node})}; }
+Values several(const std::vector<NodeId>& nodes);
+
+// Returns "a tensor", "3", "none" for messages.
+std::string describe(const Value& value);
+
+}  // namespace rung::pt2
