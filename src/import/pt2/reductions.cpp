@@ -53,6 +53,23 @@ Values rms_norm(const Call& call) {
 Values mean(const Call& call) { return reduced(call, ReduceKind::mean); }
 Values sum(const Call& call) { return reduced(call, ReduceKind::sum); }
 Values amax(const Call& call) { return reduced(call, ReduceKind::max); }
+// Whether one of the elements is true; all are where none is false.
+Values any(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const NodeId truth =
+      call.dtype(x) == DType::boolean ? x : call.binary(BinaryKind::ne, x, call.scalar(0, call.dtype(x)));
+  const NodeId largest =
+      call.reduce(ReduceKind::max, call.cast(truth, DType::f32), call.integers("dim", {}), call.flag("keepdim"));
+  return one(call.cast(largest, DType::boolean));
+}
+Values all(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const NodeId is_false = call.binary(BinaryKind::eq, x, call.scalar(0, call.dtype(x)));
+  const NodeId largest =
+      call.reduce(ReduceKind::max, call.cast(is_false, DType::f32), call.integers("dim", {}), call.flag("keepdim"));
+  return one(call.unary(UnaryKind::logical_not, call.cast(largest, DType::boolean)));
+}
+
 // The first of the largest. Integers are compared with the largest, as a float may not tell two of them apart.
 Values argmax(const Call& call) {
   NodeId x = call.tensor("self");

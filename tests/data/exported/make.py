@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# Makes the exported models of this folder: small transformers with random weights, as PyTorch exports them, and what
+# PyTorch answers to one input each. Wants torch and transformers; what it was run with stands in README.md.
+# SPDX-License-Identifier: Apache-2.0
+#
+# Each norm's weight and each bias is changed: a weight of exactly one or a bias of zero would be folded away, and hide
+# what goes wrong with it. NAME.pt2 is the program, NAME.in.npz and NAME.out.npz its inputs and outputs by name; values
+# in 16 bits are kept as f32.
+import argparse
+from pathlib import Path
+
+import numpy
+import torch
+import transformers as t
+
+HERE = Path(__file__).resolve().parent
+TEXT = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, vocab_size=99)
+SMALL_HEADS = dict(num_key_value_heads=2, head_dim=8, use_cache=False)
+IMAGE = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, image_size=16, patch_size=4)
+DINO = {name: value for name, value in IMAGE.items() if name != 'intermediate_size'}
+
+MODELS = {
+    'bert': lambda: t.BertModel(t.BertConfig(**TEXT)),
+    'distilbert': lambda: t.DistilBertModel(t.DistilBertConfig(dim=32, n_layers=2, n_heads=4, hidden_dim=64, vocab_size=99)),
+    'roberta': lambda: t.RobertaModel(t.RobertaConfig(**TEXT)),
+    'mpnet': lambda: t.MPNetModel(t.MPNetConfig(**TEXT)),
+    'modernbert': lambda: t.ModernBertModel(t.ModernBertConfig(local_attention=4, pad_token_id=0, **TEXT)),
+    'gpt2': lambda: t.GPT2Model(t.GPT2Config(n_embd=32, n_layer=2, n_head=4, n_positions=64, vocab_size=99, use_cache=False)),
+    'llama': lambda: t.LlamaModel(t.LlamaConfig(**SMALL_HEADS, **TEXT)),
+    'mistral': lambda: t.MistralModel(t.MistralConfig(sliding_window=4, **SMALL_HEADS, **TEXT)),
+    'qwen2': lambda: t.Qwen2Model(t.Qwen2Config(num_key_value_heads=2, use_cache=False, **TEXT)),
+    'qwen3': lambda: t.Qwen3Model(t.Qwen3Config(**SMALL_HEADS, **TEXT)),
+    'gemma2': lambda: t.Gemma2Model(t.Gemma2Config(sliding_window=4, **SMALL_HEADS, **TEXT)),
+    'gemma3': lambda: t.Gemma3TextModel(t.Gemma3TextConfig(sliding_window=4, **SMALL_HEADS, **TEXT)),
+    'phi': lambda: t.PhiModel(t.PhiConfig(use_cache=False, **TEXT)),
+    't5_encoder': lambda: t.T5EncoderModel(t.T5Config(d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, vocab_size=99)),
+    'clip_text': lambda: t.CLIPTextModel(t.CLIPTextConfig(eos_token_id=98, bos_token_id=0, **TEXT)),
+    'vit': lambda: t.ViTModel(t.ViTConfig(**IMAGE)),
+    'dinov2': lambda: t.Dinov2Model(t.Dinov2Config(mlp_ratio=2, **DINO)),
+    'clip_vision': lambda: t.CLIPVisionModel(t.CLIPVisionConfig(**IMAGE)),
+    'siglip': lambda: t.SiglipVisionModel(t.SiglipVisionConfig(**IMAGE)),
+}
+# Other ways to export some of them.
+VARIANTS = {
+    'bert_eager': ('bert', dict(attention='eager')),
+    'llama_eager': ('llama', dict(attention='eager')),
+    'gemma3_eager': ('gemma3', dict(attention='eager')),
+    'vit_eager': ('vit', dict(attention='eager')),
+    'bert_decomposed': ('bert', dict(decomposed=True)),
+    'llama_decomposed': ('llama', dict(decomposed=True)),
+    'vit_decomposed': ('vit', dict(decomposed=True)),
+    'bert_dynamic': ('bert', dict(dynamic=True)),
+    'llama_dynamic': ('llama', dict(dynamic=True)),
+    'bert_bf16': ('bert', dict(dtype=torch.bfloat16)),
+    'bert_f16': ('bert', dict(dtype=torch.float16)),
+    'llama_bf16': ('llama', dict(dtype=torch.bfloat16)),
+}
+
+
+def example(name, dtype):
+    if name in ('vit', 'dinov2', 'clip_vision', 'siglip'):
+        return dict(pixel_values=torch.randn(1, 3, 16, 16).to(dtype))
+    mask = torch.ones(1, 9, dtype=torch.long)
+    mask[0, 6:] = 0
+    return dict(input_ids=torch.randint(1, 98, (1, 9)), attention_mask=mask)
+
+
+def perturbed(model):
+    with torch.no_grad():
+        for parameter in model.parameters():
+            if parameter.dim() == 1:
+                parameter.add_(0.1 * torch.randn_like(parameter))
+    return model.eval()
+
+
+def arrays(names, values):
+    widened = (value.float() if value.dtype in (torch.bfloat16, torch.float16) else value for value in values)
+    return {name: value.detach().numpy() for name, value in zip(names, widened)}
+
+
+def names_of(specs, kind):
+    return [spec.arg.name for spec in specs if spec.kind.name == kind]
+
+
+def make(file, name, attention=None, decomposed=False, dynamic=False, dtype=torch.float32):
+    torch.manual_seed(0)
+    model = perturbed(MODELS[name]()).to(dtype)
+    if attention:
+        model.set_attn_implementation(attention)
+    inputs = example(name, dtype)
+    sizes = {key: {1: torch.export.Dim('tokens', min=2, max=64)} for key in inputs} if dynamic else None
+    with torch.no_grad():
+        program = torch.export.export(model, (), inputs, dynamic_shapes=sizes)
+        if decomposed:
+            program = program.run_decompositions()
+        answers = [leaf for leaf in torch.utils._pytree.tree_leaves(model(**inputs)) if torch.is_tensor(leaf)]
+    torch.export.save(program, HERE / f'{file}.pt2')
+    signature = program.graph_signature
+    numpy.savez(HERE / f'{file}.in.npz', **arrays(names_of(signature.input_specs, 'USER_INPUT'), inputs.values()))
+    numpy.savez(HERE / f'{file}.out.npz', **arrays(names_of(signature.output_specs, 'USER_OUTPUT'), answers))
+
+
+def main():
+    parser = argparse.ArgumentParser(description='Exports small transformers into this folder.')
+    parser.add_argument('names', nargs='*', help='of models or variants; default: all')
+    wanted = parser.parse_args().names
+    plans = {name: (name, {}) for name in MODELS} | VARIANTS
+    for file in wanted or plans:
+        name, options = plans[file]
+        make(file, name, **options)
+        print(file, flush=True)
+
+
+if __name__ == '__main__':
+    main()

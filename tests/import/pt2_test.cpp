@@ -1,0 +1,204 @@
+// Exported PyTorch programs, written by the test: what is read of them, and what is refused.
+// SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "import/huggingface_support.hpp"
+#include "import/zip.hpp"
+
+namespace rung {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+json sizes_of(const std::vector<int64_t>& sizes) {
+  json list = json::array();
+  for (int64_t size : sizes) list.push_back({{"as_int", size}});
+  return list;
+}
+json meta(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides, int64_t offset = 0, int dtype = 7) {
+  return {{"dtype", dtype},
+          {"sizes", sizes_of(sizes)},
+          {"strides", sizes_of(strides)},
+          {"storage_offset", {{"as_int", offset}}},
+          {"layout", 7}};
+}
+json tensor(const char* name) { return {{"as_tensor", {{"name", name}}}}; }
+json call(const char* target, std::vector<std::pair<const char*, json>> arguments, const char* result) {
+  json inputs = json::array();
+  for (const auto& [name, argument] : arguments) inputs.push_back({{"name", name}, {"arg", argument}});
+  return {{"target", std::string("torch.ops.") + target},
+          {"inputs", inputs},
+          {"outputs", {tensor(result)}},
+          {"metadata",
+           {{"nn_module_stack", "L__self__,,Model;L__self___head,head,Head"},
+            {"stack_trace", "File \"/home/user/model.py\", line 7, in forward\n    return self.head(x)"}}}};
+}
+
+// y = x + w, with x of two numbers and w a parameter of two; tests change what they are about.
+struct Pt2 : testing::Test {
+  TemporaryDirectory directory;
+  std::string path = directory / "m.pt2";
+  json program, weights;
+  std::vector<float> numbers{1, 2, 3, 4};  // of the weight's member
+  std::map<std::string, std::string> more;
+
+  Pt2() {
+    program = {{"schema_version", {{"major", 8}, {"minor", 20}}}, {"range_constraints", json::object()}};
+    json& graph = program["graph_module"]["graph"];
+    graph["tensor_values"] = {{"x", meta({2}, {1})}, {"p_w", meta({2}, {1})}, {"y", meta({2}, {1})}};
+    graph["nodes"] = {call("aten.add.Tensor", {{"self", tensor("x")}, {"other", tensor("p_w")}}, "y")};
+    json& signature = program["graph_module"]["signature"];
+    signature["input_specs"] = {{{"parameter", {{"arg", {{"name", "p_w"}}}, {"parameter_name", "w"}}}},
+                                {{"user_input", {{"arg", tensor("x")}}}}};
+    signature["output_specs"] = {{{"user_output", {{"arg", tensor("y")}}}}};
+    weights["w"] = {
+        {"path_name", "weight_0"}, {"is_param", true}, {"use_pickle", false}, {"tensor_meta", meta({2}, {1})}};
+  }
+  json& graph() { return program["graph_module"]["graph"]; }
+  void write() {
+    std::ofstream file(path, std::ios::binary);
+    ZipWriter zip(file);
+    const std::map<std::string, std::string> texts{
+        {"archive_format", "pt2"},
+        {"models/model.json", program.dump()},
+        {"data/weights/model_weights_config.json", json{{"config", weights}}.dump()}};
+    for (const auto& [name, text] : texts) ASSERT_TRUE(zip.add("m/" + name, text, {}));
+    for (const auto& [name, text] : more) ASSERT_TRUE(zip.add("m/" + name, text, {}));
+    ASSERT_TRUE(zip.add("m/data/weights/weight_0", "", std::as_bytes(std::span(numbers))));
+    zip.finish();
+  }
+  std::vector<float> answer(const std::vector<float>& x = {10, 20}, const ImportOptions& options = {}) {
+    write();
+    const Model model = import_verified(path, options);
+    const auto outputs = evaluate(model.graph, {{"x", Tensor::of<float>({static_cast<int64_t>(x.size())}, x)}});
+    EXPECT_TRUE(outputs) << outputs.error().message;
+    if (!outputs) return {};
+    return {outputs->at(0).as<float>().begin(), outputs->at(0).as<float>().end()};
+  }
+  std::string refusal(const ImportOptions& options = {}) {
+    write();
+    return import_error(path, options);
+  }
+};
+
+TEST_F(Pt2, AddsAParameterToAnInput) {
+  EXPECT_EQ(answer(), (std::vector<float>{11, 22}));
+  EXPECT_EQ(import_verified(path).defaults.at("x").type, (Type{DType::f32, {2}}));
+}
+
+TEST_F(Pt2, ReadsWeightsByStridesAndOffset) {
+  weights["w"]["tensor_meta"] = meta({2}, {2}, 1);
+  EXPECT_EQ(answer(), (std::vector<float>{12, 24}));
+}
+
+TEST_F(Pt2, RefusesWeightsBeyondTheirBytes) {
+  weights["w"]["tensor_meta"] = meta({2}, {3}, 1);
+  EXPECT_THAT(refusal(),
+              HasSubstr("tensor 'w': got strides [3] from element 1 for f32[2], wanted all within 4 elements"));
+  weights["w"]["tensor_meta"] = meta({2}, {INT64_MAX}, 1);
+  EXPECT_THAT(refusal(), HasSubstr("wanted all within 4 elements"));
+  weights["w"]["tensor_meta"] = meta({2}, {1}, -1);
+  EXPECT_THAT(refusal(), HasSubstr("from element -1"));
+}
+
+TEST_F(Pt2, RefusesPickledWeights) {
+  weights["w"]["use_pickle"] = true;
+  EXPECT_THAT(refusal(), HasSubstr("tensor 'w' is kept as a pickle, which is never read"));
+}
+
+TEST_F(Pt2, RefusesTypesThatTheGraphHasNot) {
+  weights["w"]["tensor_meta"]["dtype"] = 8;
+  EXPECT_THAT(refusal(), HasSubstr("tensor 'w': got elements of float64, wanted float32"));
+}
+
+TEST_F(Pt2, NamesUnknownOperatorsWithModuleAndLine) {
+  graph()["nodes"] = {call("aten.fft.default", {{"self", tensor("x")}}, "y")};
+  EXPECT_THAT(refusal(),
+              HasSubstr("node 'y' (aten.fft.default in head; model.py:7): there is no import of this operator"));
+}
+
+TEST_F(Pt2, NamesTheArgumentThatIsWrong) {
+  graph()["nodes"] = {call("aten.add.Tensor", {{"self", tensor("x")}}, "y")};
+  EXPECT_THAT(refusal(), HasSubstr("model.py:7): argument 'other' is missing"));
+}
+
+TEST_F(Pt2, RefusesBuffersThatAreWritten) {
+  program["graph_module"]["signature"]["output_specs"] = {
+      {{"buffer_mutation", {{"arg", {{"name", "y"}}}, {"buffer_name", "cache.keys"}}}}};
+  EXPECT_THAT(refusal(), HasSubstr("the program writes buffer 'cache.keys', a state that outlives a run"));
+}
+
+TEST_F(Pt2, RefusesNewerSchemas) {
+  program["schema_version"]["minor"] = 21;
+  EXPECT_THAT(refusal(), HasSubstr("got schema 8.21, wanted 8.0 to 8.20"));
+}
+
+TEST_F(Pt2, TakesOpenSizesFromShapesAndSymbols) {
+  graph()["tensor_values"]["x"]["sizes"] = {{{"as_expr", {{"expr_str", "s7"}}}}};
+  program["range_constraints"] = {{"s7", {{"min_val", 1}, {"max_val", 64}}}};
+  graph()["nodes"] = {call("aten.neg.default", {{"self", tensor("x")}}, "y")};
+  EXPECT_THAT(refusal(), HasSubstr("input 'x': its size s7 is open: give --shape x=... or --shape s7=SIZE"));
+  EXPECT_EQ(answer({1, 2, 3}, {.shapes = {{"x", Shape{3}}}}), (std::vector<float>{-1, -2, -3}));
+  EXPECT_EQ(answer({1, 2, 3}, {.shapes = {{"s7", Shape{3}}}}), (std::vector<float>{-1, -2, -3}));
+  EXPECT_THAT(refusal({.shapes = {{"x", Shape{65}}}}),
+              HasSubstr("size s7: got 65, wanted what the program was exported for: 1 to 64"));
+}
+
+TEST_F(Pt2, SamplesIndicesWithinTheirTable) {
+  graph()["tensor_values"]["x"]["dtype"] = 5;
+  graph()["nodes"] = {call("aten.embedding.default", {{"weight", tensor("p_w")}, {"indices", tensor("x")}}, "y")};
+  write();
+  const Model model = import_verified(path);
+  EXPECT_EQ(model.defaults.at("x").range->last, 1);
+  const Tensor sample = model.defaults.at("x").sample(3);
+  for (int64_t index : sample.as<int64_t>()) EXPECT_TRUE(index == 0 || index == 1) << index;
+}
+
+TEST_F(Pt2, CountsNegativeIndicesFromTheEnd) {
+  graph()["nodes"] = {
+      call("aten.select.int", {{"self", tensor("p_w")}, {"dim", {{"as_int", 0}}}, {"index", {{"as_int", -1}}}}, "z"),
+      call("aten.add.Tensor", {{"self", tensor("x")}, {"other", tensor("z")}}, "y")};
+  EXPECT_EQ(answer(), (std::vector<float>{12, 22}));
+}
+
+TEST_F(Pt2, RefusesNamesThatNothingComputes) {
+  graph()["nodes"] = {call("aten.neg.default", {{"self", tensor("later")}}, "y")};
+  EXPECT_THAT(refusal(), HasSubstr("'later' is read before it is computed"));
+}
+
+TEST_F(Pt2, RefusesSeveralPrograms) {
+  more["models/second.json"] = "{}";
+  EXPECT_THAT(refusal(), HasSubstr("got 2 programs (models/model.json, models/second.json), wanted one"));
+}
+
+TEST_F(Pt2, RefusesWhatIsNoArchive) {
+  std::ofstream(path) << "PK\x03\x04 and no more";
+  EXPECT_THAT(import_error(path), HasSubstr(path));
+  std::ofstream(path) << "text";
+  EXPECT_THAT(import_error(path), HasSubstr("got a file of no known format"));
+}
+
+TEST_F(Pt2, RefusesDamagedFilesWithoutCrashing) {
+  write();
+  std::ifstream file(path, std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(file)), {});
+  for (size_t length = 0; length < whole.size(); length += 37) {
+    std::ofstream(path, std::ios::binary) << whole.substr(0, length);
+    EXPECT_NE(import_error(path), "no error") << length;
+  }
+}
+
+TEST_F(Pt2, RefusesFieldsOfTheWrongKind) {
+  const json right = program;
+  for (const char* field : {"/graph_module/graph/nodes", "/graph_module/signature/input_specs", "/schema_version/major",
+                            "/graph_module/graph/nodes/0/target", "/graph_module/graph/tensor_values/x/sizes"}) {
+    program = right;
+    program[json::json_pointer(field)] = {{"odd", true}};
+    EXPECT_NE(refusal(), "no error") << field;
+  }
+}
+
+}  // namespace
+}  // namespace rung

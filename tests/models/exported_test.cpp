@@ -1,0 +1,64 @@
+// Exported models against PyTorch: each file of tests/data/exported gives PyTorch's outputs, by the judge and as a
+// plan.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <filesystem>
+
+#include "import/huggingface_support.hpp"
+#include "plan/support.hpp"
+
+namespace rung {
+namespace {
+
+std::vector<std::string> exported_files() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(test_data("exported")))
+    if (entry.path().extension() == ".pt2") names.push_back(entry.path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+class Exported : public testing::TestWithParam<std::string> {
+ protected:
+  std::string path() const { return test_data("exported/" + GetParam()); }
+  std::string beside(const char* suffix) const { return std::filesystem::path(path()).replace_extension(suffix); }
+
+  // Values in 16 bits are kept as f32.
+  NamedTensors inputs(const Model& model) const {
+    NamedTensors all = load_npz(beside(".in.npz"));
+    for (auto& [name, value] : all)
+      if (const auto rule = model.defaults.find(name); rule != model.defaults.end())
+        value = convert(value, rule->second.type.dtype);
+    return all;
+  }
+  Model model() const {
+    ImportOptions options;
+    for (const auto& [name, value] : load_npz(beside(".in.npz"))) options.given[name] = value.shape();
+    return import_verified(path(), options);
+  }
+  void expect_as_pytorch(const std::string& name, const Tensor& got) const {
+    const Tensor wanted = load_npz(beside(".out.npz")).at(name);
+    const double tolerance = got.dtype() == DType::f32 ? 1e-6 : got.dtype() == DType::f16 ? 2e-3 : 1.6e-2;
+    EXPECT_LE(relative_l2(convert(got, DType::f32), wanted), tolerance) << name;
+  }
+};
+
+TEST_P(Exported, IsWhatPyTorchComputes) {
+  const Model imported = model();
+  const auto outputs = evaluate(imported.graph, inputs(imported));
+  ASSERT_TRUE(outputs) << outputs.error().message;
+  ASSERT_EQ(outputs->size(), load_npz(beside(".out.npz")).size());
+  for (size_t i = 0; i < outputs->size(); ++i) expect_as_pytorch(imported.graph.outputs()[i].name, (*outputs)[i]);
+}
+
+TEST_P(Exported, IsSoAsAPlanOfAllRungs) {
+  const Model imported = model();
+  Session session = session_over(plan_of(imported.graph, all_passes()));
+  for (const auto& [name, value] : outputs_of(session, inputs(imported))) expect_as_pytorch(name, value);
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Exported, testing::ValuesIn(exported_files()),
+                         [](const auto& file) { return file.param.substr(0, file.param.find('.')); });
+
+}  // namespace
+}  // namespace rung
