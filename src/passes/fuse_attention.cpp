@@ -1,5 +1,9 @@
 // Turns softmax(scale q k' + mask) v, as its author writes it, into one op over [batch, tokens, heads, size].
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cmath>
+
 #include "base/words.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
@@ -12,11 +16,19 @@ const Dims kSwapHeads{0, 2, 1, 3};  // [B,H,S,D] <-> [B,S,H,D]
 const Dims kKeysFirst{0, 3, 1, 2};  // [B,H,D,K] -> [B,K,H,D]
 const Dims kSwapInner{0, 1, 3, 2};
 
+// What is added to the scores, times a number.
+struct Mask {
+  NodeId values = kNoNode;
+  double scale = 1;
+};
+
 struct Scores {
   NodeId q = kNoNode, k_transposed = kNoNode;  // [B,H,S,D], [B,H,D,K]
-  NodeId mask = kNoNode;
-  double scale = 1, mask_scale = 1;
+  std::vector<Mask> masks;
+  double scale = 1;
 };
+
+constexpr size_t kMostMasks = 2;  // a bias of positions, and a mask
 
 NodeId skip_float_casts(const Graph& graph, NodeId x) {
   while (graph.as<Cast>(x) && graph.single_use(x) && is_float(graph.type(graph[x].operands[0]).dtype))
@@ -24,13 +36,26 @@ NodeId skip_float_casts(const Graph& graph, NodeId x) {
   return x;
 }
 
-// Follows add(mask), mul(scale), div(scale) and casts, in any order, down to the matmul of q and k'.
-bool trace_scores(const Graph& graph, NodeId x, Scores& scores) {
+// mul(x, number)  =>  x, and the number is a part of the scale
+NodeId without_factor(const Graph& graph, NodeId x, double& scale) {
+  const auto* binary = graph.as<Binary>(x);
+  if (!binary || binary->kind != BinaryKind::mul) return x;
+  const NodeId scaled = graph[x].operands[0];
+  const auto factor = uniform_value(graph, graph[x].operands[1]);
+  if (!factor || !(graph.type(scaled) == graph.type(x))) return x;
+  scale *= *factor;
+  return scaled;
+}
+
+// Follows add(mask), mul(scale), div(scale) and casts, in any order, down to the matmul of q and k'. `readers`: how
+// many may read the scores.
+bool trace_scores(const Graph& graph, NodeId x, Scores& scores, size_t readers = 1) {
   x = skip_float_casts(graph, x);
-  if (!graph.single_use(x) || graph.shape(x).rank() != 4) return false;
+  if (graph[x].users.size() > readers || graph.is_output(x) || graph.shape(x).rank() != 4) return false;
   const std::vector<NodeId>& operands = graph[x].operands;
   if (graph.as<MatMul>(x)) {
-    scores.q = operands[0], scores.k_transposed = operands[1];
+    scores.q = without_factor(graph, operands[0], scores.scale);
+    scores.k_transposed = without_factor(graph, operands[1], scores.scale);
     return graph.shape(scores.q).rank() == 4 && graph.shape(scores.k_transposed).rank() == 4;
   }
   const auto* binary = graph.as<Binary>(x);
@@ -43,14 +68,48 @@ bool trace_scores(const Graph& graph, NodeId x, Scores& scores) {
     NodeId scaled = operands[right ? 0 : 1];
     return graph.shape(scaled) == graph.shape(x) && trace_scores(graph, scaled, scores);
   }
-  if (binary->kind != BinaryKind::add || scores.mask != kNoNode) return false;
+  if (binary->kind != BinaryKind::add || scores.masks.size() == kMostMasks) return false;
   for (size_t i : {size_t{0}, size_t{1}}) {
     Scores below = scores;
-    below.mask = operands[1 - i], below.mask_scale = scores.scale;
+    below.masks.push_back({operands[1 - i], scores.scale});
     if (graph.shape(operands[i]) == graph.shape(x) && trace_scores(graph, operands[i], below))
       return scores = below, true;
   }
   return false;
+}
+
+// Returns whether `condition` says of each row of `scores` that no key is left: all are -inf.
+// not(bool(max(float(not(scores == -inf)))))
+bool says_no_key(const Graph& graph, NodeId condition, NodeId scores) {
+  const auto is_not = [&](NodeId x) {
+    return graph.as<Unary>(x) && graph.as<Unary>(x)->kind == UnaryKind::logical_not;
+  };
+  if (!is_not(condition)) return false;
+  const NodeId any = graph[condition].operands[0];
+  const NodeId largest = graph.as<Cast>(any) ? graph[any].operands[0] : kNoNode;
+  const auto* reduce = largest == kNoNode ? nullptr : graph.as<Reduce>(largest);
+  if (!reduce || reduce->kind != ReduceKind::max || axis_in(graph, graph[largest].operands[0], reduce->axis) != 3)
+    return false;
+  const NodeId numbers = graph[largest].operands[0];
+  const NodeId is_key = graph.as<Cast>(numbers) ? graph[numbers].operands[0] : kNoNode;
+  if (is_key == kNoNode || !is_not(is_key)) return false;
+  const NodeId compared = graph[is_key].operands[0];
+  const auto* binary = graph.as<Binary>(compared);
+  return binary && binary->kind == BinaryKind::eq && graph[compared].operands[0] == scores &&
+         uniform_value(graph, graph[compared].operands[1]) == -INFINITY;
+}
+
+// select(p is NaN, 0, p), select(no key is left, 0, p)  =>  p      p is a softmax
+// The guard gives a query without keys zeros, as an attention does.
+NodeId without_guard(const Graph& graph, NodeId x) {
+  if (!graph.as<Select>(x)) return x;
+  const std::vector<NodeId>& operands = graph[x].operands;
+  const NodeId condition = operands[0], softmax = operands[2];
+  if (!graph.as<Softmax>(softmax) || uniform_value(graph, operands[1]) != 0.0 || !graph.single_use(x)) return x;
+  const auto* binary = graph.as<Binary>(condition);
+  const bool is_nan = binary && binary->kind == BinaryKind::ne && graph[condition].operands[0] == softmax &&
+                      graph[condition].operands[1] == softmax;
+  return is_nan || says_no_key(graph, condition, graph[softmax].operands[0]) ? softmax : x;
 }
 
 // reshape(broadcast(reshape(x)))  =>  x      where each of x's heads (axis 1 of 4) stands `repeats` times in a row
@@ -77,16 +136,52 @@ class Fuser {
   // inputs the judge, which wants each NaN in its place, does not accept one for the other.
   bool fuse(NodeId id) {
     if (!graph_.as<MatMul>(id) || graph_.shape(id).rank() != 4) return false;
-    NodeId weights = skip_float_casts(graph_, graph_[id].operands[0]), v = graph_[id].operands[1];
+    const NodeId guarded = skip_float_casts(graph_, graph_[id].operands[0]), v = graph_[id].operands[1];
+    const NodeId weights = without_guard(graph_, guarded);
+    const size_t readers = weights == guarded ? 1 : 3;  // a guard compares the weights or the scores
     const auto* softmax = graph_.as<Softmax>(weights);
-    if (!softmax || axis_in(graph_, weights, softmax->axis) != 3 || !graph_.single_use(weights)) return false;
+    if (!softmax || axis_in(graph_, weights, softmax->axis) != 3 || graph_.is_output(weights) ||
+        graph_[weights].users.size() > readers)
+      return false;
     Scores scores;
-    if (graph_.shape(v).rank() != 4 || !trace_scores(graph_, graph_[weights].operands[0], scores)) return false;
+    if (graph_.shape(v).rank() != 4 || !trace_scores(graph_, graph_[weights].operands[0], scores, readers))
+      return false;
     if (!has_plain_batch(scores, v, id)) return false;
     return build(id, scores, v);
   }
 
+  // attention(transpose(q), transpose(repeat(k)), transpose(repeat(v)))  =>  attention(q, k, v)
+  // One segment, as authors write it who call attention by its name.
+  bool read_where_they_stand(NodeId id) {
+    const auto* written = graph_.as<Attention>(id);
+    if (!written || written->segments != 1) return false;
+    const std::vector<NodeId> operands = graph_[id].operands;
+    const size_t first = written->first_key();
+    const auto q = unturned(operands[0]), k = unturned(operands[first]), v = unturned(operands[first + 1]);
+    if (!q || !k || !v) return false;
+    const NodeId one_k = without_repeats(graph_, *k), one_v = without_repeats(graph_, *v);
+    const bool shares = graph_.shape(one_k) == graph_.shape(one_v);
+    std::vector<NodeId> read = operands;
+    read[0] = sinker_.sink(*q, kSwapHeads);
+    read[first] = sinker_.sink(shares ? one_k : *k, kSwapHeads);
+    read[first + 1] = sinker_.sink(shares ? one_v : *v, kSwapHeads);
+    const bool changes = std::ranges::any_of(std::array{size_t{0}, first, first + 1}, [&](size_t i) {
+      const auto from = unturned(read[i]);
+      return !from || *from != *unturned(operands[i]);
+    });
+    if (!changes || !context_.kernel_for(graph_, *written, read)) return false;
+    Insertion here(graph_, id);
+    return replace_with(graph_, id, graph_.add(*written, std::move(read), graph_[id].label));
+  }
+
  private:
+  // Operands of an attention, read where they stand before they are turned and repeated.
+  std::optional<NodeId> unturned(NodeId operand) {
+    const auto* transpose = graph_.as<Transpose>(operand);
+    if (!transpose || !(transpose->permutation == kSwapHeads)) return std::nullopt;
+    return graph_[operand].operands[0];
+  }
+
   // Matmul broadcasts batches and heads; attention does not.
   bool has_plain_batch(const Scores& s, NodeId v, NodeId id) const {
     const Shape &q = graph_.shape(s.q), &k = graph_.shape(s.k_transposed), &values = graph_.shape(v),
@@ -115,15 +210,22 @@ class Fuser {
     Insertion here(graph_, id);
     std::vector<NodeId> operands{sinker_.sink(scores.q, kSwapHeads)};
     Attention op{.scale = static_cast<float>(scores.scale)};
-    if (scores.mask != kNoNode) op.slots.put(operands, AttentionSlot::mask, mask_of(scores));
+    if (!scores.masks.empty()) op.slots.put(operands, AttentionSlot::mask, mask_of(scores));
     return with_segments(id, op, operands, keys, values) || with_one_segment(id, op, operands, keys, values);
   }
 
+  NodeId scaled(const Mask& mask) {
+    NodeId values = cast_to(graph_, mask.values, DType::f32);
+    if (mask.scale == 1.0) return values;
+    NodeId factor = graph_.literal("mask_scale", Tensor::of<float>({}, {static_cast<float>(mask.scale)}));
+    return graph_.add(Binary{BinaryKind::mul}, {values, factor});
+  }
+
   NodeId mask_of(const Scores& scores) {
-    NodeId mask = cast_to(graph_, scores.mask, DType::f32);
-    if (scores.mask_scale == 1.0) return mask;
-    NodeId factor = graph_.literal("mask_scale", Tensor::of<float>({}, {static_cast<float>(scores.mask_scale)}));
-    return graph_.add(Binary{BinaryKind::mul}, {mask, factor});
+    NodeId sum = scaled(scores.masks[0]);
+    for (size_t i = 1; i < scores.masks.size(); ++i)
+      sum = graph_.add(Binary{BinaryKind::add}, {scaled(scores.masks[i]), sum});
+    return sum;
   }
 
   // The attention reads the parts of concat(cached keys, new keys), which then is not copied.
@@ -170,7 +272,14 @@ class Fuser {
 Status fuse_attention(Graph& graph, PassContext& context) {
   Fuser fuser(graph, context);
   size_t fused = 0;
-  for_each_node(graph, [&](NodeId id) { fused += fuser.fuse(id); });
+  size_t read = 0;
+  for_each_node(graph, [&](NodeId id) {
+    if (fuser.fuse(id))
+      ++fused;
+    else
+      read += fuser.read_where_they_stand(id);
+  });
+  if (read) context.notes.add("{} read heads where they stand", words::counted(read, "attention"));
   if (fused) context.notes.add("{}", words::counted(fused, "attention became one op", "attentions became one op each"));
   return {};
 }

@@ -71,6 +71,34 @@ bool join_reshapes(Graph& graph, NodeId id) {
   return replace_with(graph, id, reshaped(graph, x, shape, graph[id].label));
 }
 
+// The value whose leading axes a reshape merges into one, where its last two stay as they are; kNoNode: none.
+NodeId unmerged(const Graph& graph, NodeId x, const Shape& leading) {
+  if (!graph.as<Reshape>(x) || graph.shape(x).rank() != 3) return kNoNode;
+  const NodeId source = graph[x].operands[0];
+  const Shape& shape = graph.shape(source);
+  const int rank = leading.rank() + 2;
+  if (shape.rank() != rank || shape.back(1) != graph.shape(x)[1] || shape.back() != graph.shape(x)[2]) return kNoNode;
+  return std::equal(leading.begin(), leading.end(), shape.begin()) ? source : kNoNode;
+}
+
+// reshape(matmul(reshape(a), reshape(b)))  =>  matmul(a, b)      the inner reshapes merge leading axes into one batch,
+// and the outer one parts them again
+bool part_batches(Graph& graph, NodeId id) {
+  const auto* apart = graph.as<Reshape>(id);
+  const NodeId product = graph[id].operands.empty() ? kNoNode : graph[id].operands[0];
+  if (!apart || apart->shape.rank() < 4 || !graph.as<MatMul>(product) || !graph.single_use(product)) return false;
+  if (graph.shape(product).back(1) != apart->shape.back(1) || graph.shape(product).back() != apart->shape.back())
+    return false;
+  const Shape leading{std::span(apart->shape.begin(), apart->shape.end() - 2)};
+  const NodeId a = unmerged(graph, graph[product].operands[0], leading);
+  const NodeId b = unmerged(graph, graph[product].operands[1], leading);
+  if (a == kNoNode || b == kNoNode) return false;
+  const std::string label = graph[product].label;
+  const NodeId whole = replace(graph, id, MatMul{}, {a, b});
+  graph.set_label(whole, label);
+  return true;
+}
+
 // transpose(transpose(x, p), q)  =>  transpose(x, p then q)      transpose(x, identity)  =>  x
 bool join_transposes(Graph& graph, NodeId id) {
   const auto* transpose = graph.as<Transpose>(id);
@@ -209,9 +237,9 @@ bool broadcast_late(Graph& graph, NodeId id) {
 }
 
 constexpr bool (*kRules[])(Graph&, NodeId) = {
-    drop_neutral_operand, drop_cast,   join_reshapes,       join_transposes, join_broadcasts,   join_slices,
-    slice_one_part,       join_concat, gather_run_as_slice, decide_select,   cancel_involution, broadcast_implicitly,
-    broadcast_late,
+    drop_neutral_operand, drop_cast,    join_reshapes,       join_transposes, join_broadcasts,   join_slices,
+    slice_one_part,       join_concat,  gather_run_as_slice, decide_select,   cancel_involution, broadcast_implicitly,
+    broadcast_late,       part_batches,
 };
 
 }  // namespace

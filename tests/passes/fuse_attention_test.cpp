@@ -40,6 +40,67 @@ TEST(FuseAttention, TakesMaskAndDivisionInAnyOrder) {
       "y = transpose(attention(transpose(q, permutation=[0,2,1,3]), mask, transpose(kt, permutation=[0,3,1,2]), "
       "transpose(v, permutation=[0,2,1,3]), slots=mask), permutation=[0,2,1,3])");
 }
+TEST(FuseAttention, AddsABiasOfPositionsToTheMask) {
+  expect_rewrite(fuse_attention,
+                 "s = add(add(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5]), bias:f32[1,2,6,5]), mask:f32[1,1,6,5])\n"
+                 "y = matmul(softmax(s), v:f32[1,2,5,4])",
+                 "y = transpose(attention(transpose(q, permutation=[0,2,1,3]), add(bias, mask), transpose(kt, "
+                 "permutation=[0,3,1,2]), transpose(v, permutation=[0,2,1,3]), slots=mask), permutation=[0,2,1,3])");
+}
+TEST(FuseAttention, TakesScalesOfBothSides) {
+  expect_rewrite(fuse_attention,
+                 "half: f32[] = constant(values=[0.5])\n"
+                 "y = matmul(softmax(matmul(mul(q:f32[1,2,6,4], half), mul(kt:f32[1,2,4,5], half))), v:f32[1,2,5,4])",
+                 "y = transpose(attention(transpose(q, permutation=[0,2,1,3]), transpose(kt, permutation=[0,3,1,2]), "
+                 "transpose(v, permutation=[0,2,1,3]), scale=0.25), permutation=[0,2,1,3])");
+}
+constexpr const char* kFusedWithMask =
+    "y = transpose(attention(transpose(q, permutation=[0,2,1,3]), mask, transpose(kt, permutation=[0,3,1,2]), "
+    "transpose(v, permutation=[0,2,1,3]), slots=mask), permutation=[0,2,1,3])";
+TEST(FuseAttention, DropsGuardsOfRowsWithoutKeys) {
+  expect_rewrite(fuse_attention,
+                 "zero: f32[] = constant(values=[0])\n"
+                 "s = add(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5]), mask:f32[6,5])\n"
+                 "p = softmax(s)\n"
+                 "y = matmul(select(ne(p, p), zero, p), v:f32[1,2,5,4])",
+                 kFusedWithMask);
+  expect_rewrite(fuse_attention,
+                 "zero: f32[] = constant(values=[0])\n"
+                 "none: f32[] = constant(values=[-inf])\n"
+                 "s = add(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5]), mask:f32[6,5])\n"
+                 "key = cast(reduce(cast(not(eq(s, none)), to=f32), kind=max, axis=3, keep_dim=true), to=bool)\n"
+                 "y = matmul(select(not(key), zero, softmax(s)), v:f32[1,2,5,4])",
+                 kFusedWithMask);
+}
+TEST(FuseAttention, KeepsGuardsOfOtherRows) {
+  expect_unchanged(fuse_attention,
+                   "zero: f32[] = constant(values=[0])\n"
+                   "s = add(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5]), mask:f32[6,5])\n"
+                   "y = matmul(select(ne(s, s), zero, softmax(s)), v:f32[1,2,5,4])");
+  expect_unchanged(fuse_attention,
+                   "zero: f32[] = constant(values=[0])\n"
+                   "few: f32[] = constant(values=[-100])\n"
+                   "s = add(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5]), mask:f32[6,5])\n"
+                   "key = cast(reduce(cast(not(eq(s, few)), to=f32), kind=max, axis=3, keep_dim=true), to=bool)\n"
+                   "y = matmul(select(not(key), zero, softmax(s)), v:f32[1,2,5,4])");
+}
+TEST(FuseAttention, ReadsRepeatedHeadsWhereTheyStand) {
+  expect_rewrite(
+      fuse_attention,
+      "k = reshape(broadcast(reshape(a:f32[1,2,5,8], shape=[1,2,1,5,8]), shape=[1,2,3,5,8]), shape=[1,6,5,8])\n"
+      "v = reshape(broadcast(reshape(b:f32[1,2,5,8], shape=[1,2,1,5,8]), shape=[1,2,3,5,8]), shape=[1,6,5,8])\n"
+      "y = attention(transpose(q:f32[1,6,4,8], permutation=[0,2,1,3]), transpose(k, permutation=[0,2,1,3]), "
+      "transpose(v, permutation=[0,2,1,3]))",
+      "y = attention(transpose(q, permutation=[0,2,1,3]), transpose(a, permutation=[0,2,1,3]), transpose(b, "
+      "permutation=[0,2,1,3]))");
+}
+TEST(FuseAttention, KeepsRepeatsOfOneSideAlone) {
+  expect_unchanged(
+      fuse_attention,
+      "k = reshape(broadcast(reshape(a:f32[1,2,5,8], shape=[1,2,1,5,8]), shape=[1,2,3,5,8]), shape=[1,6,5,8])\n"
+      "y = attention(transpose(q:f32[1,6,4,8], permutation=[0,2,1,3]), transpose(k, permutation=[0,2,1,3]), "
+      "transpose(v:f32[1,6,5,8], permutation=[0,2,1,3]))");
+}
 // The one difference that fusing makes: no key gives NaN before and zeros after. Other queries keep their values.
 TEST(FuseAttention, GivesQueriesWithoutKeysZerosInsteadOfNans) {
   const Graph before =
@@ -181,10 +242,10 @@ TEST(FuseAttention, KeepsScalesThatDivideInsteadOfBeingDivided) {
                    "c: f32[] = constant(values=[2])\ny = matmul(softmax(div(c, matmul(q:f32[1,2,6,4], "
                    "kt:f32[1,2,4,5]))), v:f32[1,2,5,4])");
 }
-TEST(FuseAttention, KeepsTwoMasks) {
+TEST(FuseAttention, KeepsThreeMasks) {
   expect_unchanged(fuse_attention,
-                   "y = matmul(softmax(add(add(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5]), m:f32[6,5]), n:f32[6,5])), "
-                   "v:f32[1,2,5,4])");
+                   "s = add(add(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5]), m:f32[6,5]), n:f32[6,5])\n"
+                   "y = matmul(softmax(add(s, o:f32[6,5])), v:f32[1,2,5,4])");
 }
 TEST(FuseAttention, KeepsScoresThatHaveAnotherReader) {
   expect_unchanged(fuse_attention,

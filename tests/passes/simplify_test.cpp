@@ -33,6 +33,20 @@ TEST(Simplify, JoinsReshapes) {
                  "y = tanh(reshape(x, shape=[24]))");
   expect_rewrite(simplify, "y = tanh(reshape(reshape(x:f32[4,6], shape=[2,12]), shape=[4,6]))", "y = tanh(x)");
 }
+TEST(Simplify, PartsBatchesThatWereMergedForAProduct) {
+  expect_rewrite(simplify,
+                 "p = matmul(reshape(a:f32[2,3,4,5], shape=[6,4,5]), reshape(b:f32[2,3,5,7], shape=[6,5,7]))\n"
+                 "y = tanh(reshape(p, shape=[2,3,4,7]))",
+                 "y = tanh(matmul(a, b))");
+}
+TEST(Simplify, KeepsBatchesThatArePartedInAnotherWay) {
+  expect_unchanged(simplify,
+                   "p = matmul(reshape(a:f32[2,3,4,5], shape=[6,4,5]), reshape(b:f32[2,3,5,7], shape=[6,5,7]))\n"
+                   "y = tanh(reshape(p, shape=[3,2,4,7]))");
+  expect_unchanged(simplify,
+                   "p = matmul(reshape(a:f32[2,3,4,5], shape=[2,12,5]), reshape(b:f32[1,2,5,7], shape=[2,5,7]))\n"
+                   "y = tanh(reshape(p, shape=[1,2,12,7]))");
+}
 TEST(Simplify, JoinsTransposes) {
   expect_rewrite(simplify, "y = tanh(transpose(transpose(x:f32[2,3,4], permutation=[1,2,0]), permutation=[1,0,2]))",
                  "y = tanh(transpose(x, permutation=[2,1,0]))");
