@@ -16,7 +16,7 @@ const Dims kSwapHeads{0, 2, 1, 3};  // [B,H,S,D] <-> [B,S,H,D]
 const Dims kKeysFirst{0, 3, 1, 2};  // [B,H,D,K] -> [B,K,H,D]
 const Dims kSwapInner{0, 1, 3, 2};
 
-// What is added to the scores, times a number.
+// A tensor that is added to the scores, times a number.
 struct Mask {
   NodeId values = kNoNode;
   double scale = 1;
