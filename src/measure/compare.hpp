@@ -55,6 +55,7 @@ struct Verification {
 };
 
 // Verifies all outputs of a run; `names`, `got` and `want` go together. A run without outputs fails.
+// Results in 16 bits are compared as f32 with an f32 reference, which was computed, or is kept in a file, in that type.
 Verification verify_outputs(const std::vector<std::string>& names, const std::vector<Tensor>& got,
                             const std::vector<Tensor>& want, const Tolerance& tolerance);
 

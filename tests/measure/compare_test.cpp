@@ -251,6 +251,12 @@ TEST(VerifyOutputs, TellsTheFirstOfTwoThatAreWrong) {
   EXPECT_THAT(verify_outputs({"x", "y"}, {b, a}, {a, b}, kTight).reason, HasSubstr("x: relative L2 error 1"));
 }
 
+TEST(VerifyOutputs, ComparesNarrowResultsWithWideReferences) {
+  const Tensor wide = Tensor::of<float>({2}, {1, 2}), narrow = convert(wide, DType::bf16);
+  EXPECT_TRUE(verify_outputs({"y"}, {narrow}, {wide}, {}).passed);
+  EXPECT_FALSE(verify_outputs({"y"}, {convert(Tensor::of<float>({2}, {1, 3}), DType::bf16)}, {wide}, {}).passed);
+  EXPECT_FALSE(verify_outputs({"y"}, {wide}, {narrow}, {}).passed) << "the reference tells the type otherwise";
+}
 TEST(VerifyOutputs, FailsMissingOutputs) {
   Tensor a = f32({1}, {1});
   EXPECT_THAT(verify_outputs({"x", "y"}, {a}, {a, a}, kTight).reason, HasSubstr("got 1 outputs and 2 names, wanted 2"));

@@ -186,17 +186,17 @@ Status Program::add_user_input(const json& argument) {
   RUNG_TRY(const Shape shape, shape_of_input(name));
   const auto dtype = dtype_of_number(graph().at("tensor_values").at(name).at("dtype").get<int64_t>());
   if (!dtype) return fail_in(dtype.error(), "'{}': input '{}'", archive_->path(), name);
-  names_[name] = Value(NodeRef{exported::add_input(model_, name, {*dtype, shape})});
+  const NodeId input = exported::add_input(model_, name, {*dtype, shape});
+  names_[name] = Value(NodeRef{builder_.cast(input, computed(*dtype), name)});
   return {};
 }
 
 Status Program::add_weight(const std::string& value, const std::string& name) {
   RUNG_TRY(const auto weight, archive_->weight(name));
-  NodeId node = weight->type().elements() <= exported::kMostSmall
-                    ? model_.graph.literal(name, value_or_throw(weight->load()))
-                    : model_.graph.constant(weight);
-  if (options_.dtype && is_narrow(weight->type().dtype)) node = builder_.cast(node, *options_.dtype, name);
-  names_[value] = Value(NodeRef{node});
+  const NodeId node = weight->type().elements() <= exported::kMostSmall
+                          ? model_.graph.literal(name, value_or_throw(weight->load()))
+                          : model_.graph.constant(weight);
+  names_[value] = Value(NodeRef{builder_.cast(node, computed(weight->type().dtype), name)});
   return {};
 }
 
@@ -221,7 +221,7 @@ Value Program::value_of(const json& argument, const Environment& names) const {
   if (kind == "as_float") return Value(is.is_string() ? std::stod(is.get<std::string>()) : is.get<double>());
   if (kind == "as_bool") return Value(is.get<bool>());
   if (kind == "as_string") return Value(is.get<std::string>());
-  if (kind == "as_scalar_type") return Value(value_or_throw(dtype_of_number(is.get<int64_t>())));
+  if (kind == "as_scalar_type") return Value(computed(value_or_throw(dtype_of_number(is.get<int64_t>()))));
   if (kind == "as_device" || kind == "as_layout" || kind == "as_memory_format") return Value();
   if (kind == "as_sym_int" || kind == "as_sym_float" || kind == "as_sym_bool" || kind == "as_optional_tensor")
     return value_of(is, names);

@@ -41,6 +41,8 @@ class Program {
   Result<Values> results_of(const nlohmann::json& node, Environment& names);
   Result<Values> run_part(const nlohmann::json& node, Environment& names);
   Value value_of(const nlohmann::json& argument, const Environment& names) const;
+  // The type in which values of this type are computed: the options may ask for f32 in place of 16 bits.
+  DType computed(DType dtype) const { return options_.dtype && is_narrow(dtype) ? *options_.dtype : dtype; }
 
   std::shared_ptr<const Archive> archive_;
   nlohmann::json document_;

@@ -1,5 +1,7 @@
 // Reductions and normalisations of exported programs.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "import/pt2/operators.hpp"
 
 namespace rung::pt2::operators {
@@ -97,6 +99,22 @@ Values var(const Call& call) {
 Values cumsum(const Call& call) {
   const NodeId x = in_type(call, call.tensor("self"));
   return one(call.add(CumSum{call.axis(x, call.integer("dim"))}, {x}));
+}
+
+// Differences of neighbours, n times; `prepend` and `append` stand at the ends.
+Values diff(const Call& call) {
+  NodeId x = call.tensor("self");
+  const int at = call.axis(x, call.integer("dim", -1));
+  std::vector<NodeId> parts{x};
+  if (const auto ahead = call.optional_tensor("prepend")) parts.insert(parts.begin(), *ahead);
+  if (const auto behind = call.optional_tensor("append")) parts.push_back(*behind);
+  x = call.concat(parts, at);
+  for (int64_t i = 0; i < call.integer("n", 1); ++i) {
+    const int64_t extent = call.shape(x)[at];
+    x = call.binary(BinaryKind::sub, call.slice(x, at, 1, extent),
+                    call.slice(x, at, 0, std::max<int64_t>(0, extent - 1)));
+  }
+  return one(x);
 }
 
 Values vector_norm(const Call& call) {
