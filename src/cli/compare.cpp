@@ -99,7 +99,8 @@ Status run_compare(const CompareFlags& flags) {
 std::pair<CLI::App*, Run> compare_command(CLI::App& app) {
   auto flags = std::make_shared<CompareFlags>();
   auto* command = add_command(app, "compare", "time two plans, models, recipes or builds of rung in turns");
-  add_file(*command, flags->a, "a directory with config.json, or a .rung plan", "A").required();
+  add_file(*command, flags->a, "a directory with config.json, an exported model (*.pt2, *.onnx), or a .rung plan", "A")
+      .required();
   add_file(*command, flags->b, "what it is compared with; default: A itself, by another recipe or tool", "B");
   for (auto [flag, target] : {std::pair{"max-slowdown", &flags->max_slowdown}, {"budget", &flags->budget}})
     add(*command, flag, *target).shows_default();

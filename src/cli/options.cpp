@@ -123,7 +123,8 @@ CLI::Option* describe(CLI::Option* option, const OptionRow& row) {
 }
 
 void add_model_argument(CLI::App& app, CommonOptions& options) {
-  app.add_option("MODEL", options.model, "a directory with config.json, or a .rung plan")
+  app.add_option("MODEL", options.model,
+                 "a directory with config.json, an exported model (*.pt2, *.onnx), or a .rung plan")
       ->required()
       ->type_name("PATH");
 }

@@ -25,6 +25,11 @@ bool is_archive(const ModelPath& path);
 Result<Model> import_archive(const std::string& path, const ImportOptions& options);
 }  // namespace pt2
 
+namespace onnx {
+bool is_file(const ModelPath& path);
+Result<Model> import_file(const std::string& path, const ImportOptions& options);
+}  // namespace onnx
+
 struct Importer {
   std::string_view name, what;  // what: for people, "a directory with config.json"
   bool (*recognises)(const ModelPath& path);
@@ -36,6 +41,7 @@ struct Importer {
 inline constexpr Importer kImporters[] = {
     {"huggingface", "a directory with config.json", huggingface::is_directory, huggingface::import_directory},
     {"pt2", "a *.pt2 file of torch.export.save()", pt2::is_archive, pt2::import_archive},
+    {"onnx", "an ONNX file (*.onnx)", onnx::is_file, onnx::import_file},
 };
 
 }  // namespace rung

@@ -130,6 +130,66 @@ std::vector<NodeId> Emit::split(NodeId x, int64_t at, const std::vector<int64_t>
   return parts;
 }
 
+NodeId Emit::counted_from_front(NodeId indices, int64_t extent) const {
+  const DType type = dtype(indices);
+  if (is_float(type) || type == DType::boolean || type == DType::u8)
+    refuse("indices of {}, wanted integers", this->type(indices));
+  const NodeId turned = binary(BinaryKind::add, indices, scalar(static_cast<double>(extent), type));
+  return select(binary(BinaryKind::lt, indices, scalar(0, type)), turned, indices);
+}
+
+// x as one axis, and the place of each element in it.
+NodeId Emit::gather_elements(NodeId x, NodeId indices, int64_t axis) const {
+  const int at = this->axis(x, axis);
+  const Shape to = shape(indices);
+  const Strides strides = contiguous_strides(shape(x)), steps = contiguous_strides(to);
+  Tensor offsets({DType::i64, to});
+  auto values = offsets.as<int64_t>();
+  for (size_t i = 0; i < values.size(); ++i)
+    for (int other = 0; other < to.rank(); ++other)
+      if (other != at) values[i] += static_cast<int64_t>(i) / steps[other] % to[other] * strides[other];
+  NodeId place = cast(counted_from_front(indices, shape(x)[at]), DType::i64);
+  place = binary(BinaryKind::mul, place, scalar(static_cast<double>(strides[at]), DType::i64));
+  place = binary(BinaryKind::add, place, literal(offsets));
+  return gather(reshape(x, Shape{type(x).elements()}), place, 0);
+}
+
+// The indexed axes become one axis, whose place is the sum of the indices times their strides.
+NodeId Emit::index(NodeId x, const std::vector<std::optional<NodeId>>& indices) const {
+  const auto has_index = [](const std::optional<NodeId>& i) { return i.has_value(); };
+  const auto first = std::ranges::find_if(indices, has_index);
+  const auto behind = std::find_if_not(first, indices.end(), has_index);
+  if (first == indices.end()) return x;
+  if (std::any_of(behind, indices.end(), has_index)) refuse("indices of axes that do not stand together");
+  const int begin = static_cast<int>(first - indices.begin()), end = static_cast<int>(behind - indices.begin());
+  if (end > rank(x)) refuse("got {} indices of {}", end, type(x));
+  std::optional<NodeId> place;
+  int64_t together = 1;
+  for (int i = end - 1; i >= begin; --i) {
+    NodeId at = counted_from_front(*indices[static_cast<size_t>(i)], shape(x)[i]);
+    if (together > 1) at = binary(BinaryKind::mul, at, scalar(static_cast<double>(together), dtype(at)));
+    place = place ? binary(BinaryKind::add, *place, at) : at;
+    together *= shape(x)[i];
+  }
+  Shape flat;
+  for (int i = 0; i < rank(x); ++i) {
+    if (i == begin) flat.push_back(together);
+    if (i < begin || i >= end) flat.push_back(shape(x)[i]);
+  }
+  return gather(reshape(x, flat), *place, begin);
+}
+
+NodeId Emit::triangle(NodeId x, bool lower, int64_t diagonal) const {
+  if (rank(x) < 2) refuse("a triangle of {}, wanted two axes", type(x));
+  const int64_t rows = shape(x).back(1), columns = shape(x).back();
+  Tensor kept({DType::boolean, {rows, columns}});
+  auto values = kept.as<bool>();
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      values[static_cast<size_t>(i * columns + j)] = lower ? j - i <= diagonal : j - i >= diagonal;
+  return select(literal(kept), x, scalar(0, dtype(x)));
+}
+
 NodeId Emit::filled(const Shape& to, double value, DType type) const { return broadcast(scalar(value, type), to); }
 
 }  // namespace rung::exported

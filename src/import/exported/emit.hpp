@@ -55,6 +55,15 @@ class Emit {
   NodeId unsqueeze(NodeId x, int64_t axis) const;
   NodeId squeeze(NodeId x, std::vector<int64_t> axes) const;
   NodeId gather(NodeId x, NodeId indices, int64_t axis) const;
+  // result[..., i, ...] = x[..., indices[..., i, ...], ...], at the axis alone.
+  NodeId gather_elements(NodeId x, NodeId indices, int64_t axis) const;
+  // x[i, j, ...] with indices of some axes that stand together, which broadcast; other axes stay. Negative ones count
+  // from the end.
+  NodeId index(NodeId x, const std::vector<std::optional<NodeId>>& indices) const;
+  // Zeros above the diagonal of the last two axes, or below it.
+  NodeId triangle(NodeId x, bool lower, int64_t diagonal) const;
+  // Indices of an axis of this extent, counted from the front.
+  NodeId counted_from_front(NodeId indices, int64_t extent) const;
   std::vector<NodeId> split(NodeId x, int64_t axis, const std::vector<int64_t>& sizes) const;
 
   // ---- contractions
@@ -73,6 +82,8 @@ class Emit {
 
   // ---- reductions and normalisations
   NodeId reduce(ReduceKind kind, NodeId x, std::vector<int64_t> axes, bool keep) const;
+  // The place of the first of the largest. Integers are compared with the largest, as a float may not tell two apart.
+  NodeId arg_max(NodeId x, int64_t axis, bool keep) const;
   NodeId softmax(NodeId x, int64_t axis) const { return add(Softmax{this->axis(x, axis)}, {x}); }
   // Over the last axes, as many as `axes`; none for a weight of ones or a bias of zeros.
   NodeId layer_norm(NodeId x, int axes, std::optional<NodeId> weight, std::optional<NodeId> bias, double eps) const;

@@ -72,6 +72,16 @@ NodeId Emit::reduce(ReduceKind kind, NodeId x, std::vector<int64_t> axes, bool k
   return x;
 }
 
+NodeId Emit::arg_max(NodeId x, int64_t axis, bool keep) const {
+  const int at = this->axis(x, axis);
+  if (!is_float(dtype(x))) x = cast(binary(BinaryKind::eq, x, reduce(ReduceKind::max, x, {at}, true)), DType::f32);
+  const bool is_last = at == rank(x) - 1;
+  const NodeId rows = is_last ? x : swap_axes(x, at, -1);
+  NodeId place = add(NthResult{}, {add(TopK{1}, {rows})});
+  if (!is_last) place = swap_axes(place, at, -1);
+  return keep ? place : squeeze(place, {at});
+}
+
 NodeId Emit::layer_norm(NodeId x, int axes, std::optional<NodeId> weight, std::optional<NodeId> bias,
                         double eps) const {
   if (axes < 1 || axes > rank(x)) refuse("a norm over {} axes of {}", axes, type(x));

@@ -35,19 +35,6 @@ Values filled_like(const Call& call, double value) {
   return filled(call, shape, value, call.dtype_argument("dtype").value_or(call.dtype(like)));
 }
 
-// Zeros where `keeps` says no, of the last two axes' indices.
-Values triangle(const Call& call, bool lower) {
-  const NodeId x = call.tensor("self");
-  if (call.rank(x) < 2) refuse("a triangle of {}, wanted two axes", call.type(x));
-  const int64_t diagonal = call.integer("diagonal", 0), rows = call.shape(x).back(1), columns = call.shape(x).back();
-  Tensor kept({DType::boolean, {rows, columns}});
-  auto values = kept.as<bool>();
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < columns; ++j)
-      values[static_cast<size_t>(i * columns + j)] = lower ? j - i <= diagonal : j - i >= diagonal;
-  return one(call.select(call.literal(kept), x, call.scalar(0, call.dtype(x))));
-}
-
 }  // namespace
 
 Values arange(const Call& call) {
@@ -87,7 +74,7 @@ Values zeros_like(const Call& call) { return filled_like(call, 0); }
 Values scalar_tensor(const Call& call) {
   return one(call.scalar(call.number("s"), call.dtype_argument("dtype").value_or(DType::f32)));
 }
-Values tril(const Call& call) { return triangle(call, true); }
-Values triu(const Call& call) { return triangle(call, false); }
+Values tril(const Call& call) { return one(call.triangle(call.tensor("self"), true, call.integer("diagonal", 0))); }
+Values triu(const Call& call) { return one(call.triangle(call.tensor("self"), false, call.integer("diagonal", 0))); }
 
 }  // namespace rung::pt2::operators

@@ -25,16 +25,6 @@ Shape expanded(const Call& call, NodeId x, const std::vector<int64_t>& sizes) {
   return to;
 }
 
-// Indices in range of an axis: PyTorch counts negative ones from the end.
-NodeId counted_from_front(const Call& call, NodeId indices, int64_t extent) {
-  const DType type = call.dtype(indices);
-  if (is_float(type) || type == DType::boolean || type == DType::u8)
-    refuse("indices of {}, wanted integers", call.type(indices));
-  const NodeId negative = call.binary(BinaryKind::lt, indices, call.scalar(0, type));
-  return call.select(negative, call.binary(BinaryKind::add, indices, call.scalar(static_cast<double>(extent), type)),
-                     indices);
-}
-
 }  // namespace
 
 Values view(const Call& call) {
@@ -205,54 +195,12 @@ Values embedding(const Call& call) { return one(call.gather(call.tensor("weight"
 Values index_select(const Call& call) {
   const NodeId x = call.tensor("self");
   const int at = call.axis(x, call.integer("dim"));
-  return one(call.gather(x, counted_from_front(call, call.tensor("index"), call.shape(x)[at]), at));
+  return one(call.gather(x, call.counted_from_front(call.tensor("index"), call.shape(x)[at]), at));
 }
 
-// x[i, j, ...] with tensors of indices, which broadcast; axes that have none stay. The indexed axes stand together:
-// they become one axis, whose place is the sum of the indices times their strides.
-Values index(const Call& call) {
-  const NodeId x = call.tensor("self");
-  const auto indices = call.optional_tensors("indices");
-  const auto has_index = [](const std::optional<NodeId>& i) { return i.has_value(); };
-  const auto first = std::ranges::find_if(indices, has_index);
-  const auto behind = std::find_if_not(first, indices.end(), has_index);
-  if (first == indices.end()) return one(x);
-  if (std::any_of(behind, indices.end(), has_index)) refuse("indices of axes that do not stand together");
-  const int begin = static_cast<int>(first - indices.begin()), end = static_cast<int>(behind - indices.begin());
-  std::optional<NodeId> place;
-  int64_t together = 1;
-  for (int i = end - 1; i >= begin; --i) {
-    const int64_t extent = call.shape(x)[i];
-    NodeId at = counted_from_front(call, *indices[static_cast<size_t>(i)], extent);
-    if (together > 1) at = call.binary(BinaryKind::mul, at, call.scalar(static_cast<double>(together), call.dtype(at)));
-    place = place ? call.binary(BinaryKind::add, *place, at) : at;
-    together *= extent;
-  }
-  Shape flat;
-  for (int i = 0; i < call.rank(x); ++i) {
-    if (i == begin) flat.push_back(together);
-    if (i < begin || i >= end) flat.push_back(call.shape(x)[i]);
-  }
-  return one(call.gather(call.reshape(x, flat), *place, begin));
-}
-
-// result[..., i, ...] = x[..., index[..., i, ...], ...]: x as one axis, and the place of each element in it.
+Values index(const Call& call) { return one(call.index(call.tensor("self"), call.optional_tensors("indices"))); }
 Values gather(const Call& call) {
-  const NodeId x = call.tensor("self"), index = call.tensor("index");
-  const int at = call.axis(x, call.integer("dim"));
-  const Shape& shape = call.shape(index);
-  const Strides strides = contiguous_strides(call.shape(x));
-  Tensor offsets({DType::i64, shape});
-  auto values = offsets.as<int64_t>();
-  const Strides steps = contiguous_strides(shape);
-  for (size_t i = 0; i < values.size(); ++i)
-    for (int axis = 0; axis < shape.rank(); ++axis)
-      if (axis != at) values[i] += static_cast<int64_t>(i) / steps[axis] % shape[axis] * strides[axis];
-  NodeId place = call.cast(index, DType::i64);
-  if (strides[at] != 1)
-    place = call.binary(BinaryKind::mul, place, call.scalar(static_cast<double>(strides[at]), DType::i64));
-  place = call.binary(BinaryKind::add, place, call.literal(offsets));
-  return one(call.gather(call.reshape(x, Shape{call.type(x).elements()}), place, 0));
+  return one(call.gather_elements(call.tensor("self"), call.tensor("index"), call.integer("dim")));
 }
 
 }  // namespace rung::pt2::operators

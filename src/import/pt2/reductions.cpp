@@ -72,18 +72,10 @@ Values all(const Call& call) {
   return one(call.unary(UnaryKind::logical_not, call.cast(largest, DType::boolean)));
 }
 
-// The first of the largest. Integers are compared with the largest, as a float may not tell two of them apart.
 Values argmax(const Call& call) {
-  NodeId x = call.tensor("self");
-  const bool whole = !call.has("dim"), keep = call.flag("keepdim");
-  if (whole) x = call.reshape(x, Shape{call.type(x).elements()});
-  const int at = call.axis(x, call.integer("dim", -1));
-  if (!is_float(call.dtype(x)))
-    x = call.cast(call.binary(BinaryKind::eq, x, call.reduce(ReduceKind::max, x, {at}, true)), DType::f32);
-  const NodeId rows = at == call.rank(x) - 1 ? x : call.swap_axes(x, at, -1);
-  NodeId place = call.add(NthResult{}, {call.add(TopK{1}, {rows})});
-  if (at != call.rank(x) - 1) place = call.swap_axes(place, at, -1);
-  return one(keep && !whole ? place : call.squeeze(place, {at}));
+  const NodeId x = call.tensor("self");
+  if (call.has("dim")) return one(call.arg_max(x, call.integer("dim"), call.flag("keepdim")));
+  return one(call.arg_max(call.reshape(x, Shape{call.type(x).elements()}), 0, false));
 }
 Values topk(const Call& call) {
   const NodeId x = call.tensor("self");

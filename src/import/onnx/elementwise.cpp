@@ -1,0 +1,102 @@
+// Element-wise operators of ONNX graphs.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/onnx/operators.hpp"
+#include "import/onnx/tensors.hpp"
+
+namespace rung::onnx::operators {
+namespace {
+
+using exported::refuse;
+
+Outputs binary(const Call& call, BinaryKind kind) { return {call.binary(kind, call[0], call[1])}; }
+Outputs unary(const Call& call, UnaryKind kind) { return {call.unary(kind, call[0])}; }
+
+// Any number of inputs, one after another.
+Outputs folded(const Call& call, BinaryKind kind) {
+  NodeId all = call[0];
+  for (size_t i = 1; i < call.count(); ++i) all = call.binary(kind, all, call[i]);
+  return {all};
+}
+
+std::optional<double> number_at(const Call& call, size_t input) {
+  if (!call.has(input)) return std::nullopt;
+  const auto value = call.value_of(call[input]);
+  if (!value || value->elements() != 1) refuse("bound {} depends on an input's values", input);
+  if (!is_float(value->dtype())) return static_cast<double>(convert(*value, DType::i64).as<int64_t>()[0]);
+  return static_cast<double>(convert(*value, DType::f32).as<float>()[0]);
+}
+
+}  // namespace
+
+Outputs add(const Call& call) { return binary(call, BinaryKind::add); }
+Outputs sub(const Call& call) { return binary(call, BinaryKind::sub); }
+Outputs mul(const Call& call) { return binary(call, BinaryKind::mul); }
+Outputs div(const Call& call) { return binary(call, BinaryKind::div); }
+Outputs max(const Call& call) { return folded(call, BinaryKind::max); }
+Outputs min(const Call& call) { return folded(call, BinaryKind::min); }
+Outputs sum_of_inputs(const Call& call) { return folded(call, BinaryKind::add); }
+Outputs equal(const Call& call) { return binary(call, BinaryKind::eq); }
+Outputs less(const Call& call) { return binary(call, BinaryKind::lt); }
+Outputs less_or_equal(const Call& call) { return binary(call, BinaryKind::le); }
+Outputs greater(const Call& call) { return binary(call, BinaryKind::gt); }
+Outputs greater_or_equal(const Call& call) { return binary(call, BinaryKind::ge); }
+Outputs logical_and(const Call& call) { return binary(call, BinaryKind::logical_and); }
+Outputs logical_or(const Call& call) { return binary(call, BinaryKind::logical_or); }
+Outputs logical_not(const Call& call) { return unary(call, UnaryKind::logical_not); }
+Outputs is_nan(const Call& call) { return {call.binary(BinaryKind::ne, call[0], call[0])}; }
+Outputs neg(const Call& call) { return unary(call, UnaryKind::neg); }
+Outputs abs(const Call& call) { return unary(call, UnaryKind::abs); }
+Outputs exp(const Call& call) { return unary(call, UnaryKind::exp); }
+Outputs log(const Call& call) { return unary(call, UnaryKind::log); }
+Outputs sqrt(const Call& call) { return unary(call, UnaryKind::sqrt); }
+Outputs reciprocal(const Call& call) { return unary(call, UnaryKind::reciprocal); }
+Outputs sin(const Call& call) { return unary(call, UnaryKind::sin); }
+Outputs cos(const Call& call) { return unary(call, UnaryKind::cos); }
+Outputs tanh(const Call& call) { return unary(call, UnaryKind::tanh); }
+Outputs erf(const Call& call) { return unary(call, UnaryKind::erf); }
+Outputs sigmoid(const Call& call) { return unary(call, UnaryKind::sigmoid); }
+Outputs relu(const Call& call) { return unary(call, UnaryKind::relu); }
+
+// The exponent may be of another type; a constant one that has an op of its own becomes it.
+Outputs pow(const Call& call) {
+  const NodeId x = call[0];
+  const auto power = number_at(call, call.value_of(call[1]) && call.type(call[1]).elements() == 1 ? 1 : 2);
+  if (power == 1) return {x};
+  if (power == 2) return {call.unary(UnaryKind::square, x)};
+  if (power == 0.5) return {call.unary(UnaryKind::sqrt, x)};
+  if (power == -0.5) return {call.unary(UnaryKind::rsqrt, x)};
+  if (power == -1) return {call.unary(UnaryKind::reciprocal, x)};
+  if (power == 3) return {call.binary(BinaryKind::mul, call.unary(UnaryKind::square, x), x)};
+  return {call.binary(BinaryKind::pow, x, call.cast(call[1], call.dtype(x)))};
+}
+
+Outputs gelu(const Call& call) {
+  const std::string form = call.text("approximate", "none");
+  if (form != "none" && form != "tanh") refuse("approximate: got '{}', wanted 'none' or 'tanh'", form);
+  return unary(call, form == "tanh" ? UnaryKind::gelu_tanh : UnaryKind::gelu);
+}
+Outputs swish(const Call& call) {
+  if (call.number("alpha", 1) == 1) return unary(call, UnaryKind::silu);
+  const NodeId scaled = call.scale(call[0], call.number("alpha", 1));
+  return {call.binary(BinaryKind::mul, call[0], call.unary(UnaryKind::sigmoid, scaled))};
+}
+Outputs contrib_gelu(const Call& call) { return unary(call, UnaryKind::gelu); }
+Outputs fast_gelu(const Call& call) {
+  const NodeId x = call.has(1) ? call.binary(BinaryKind::add, call[0], call[1]) : call[0];
+  return {call.unary(UnaryKind::gelu_tanh, x)};
+}
+Outputs bias_gelu(const Call& call) {
+  return {call.unary(UnaryKind::gelu, call.binary(BinaryKind::add, call[0], call[1]))};
+}
+Outputs quick_gelu(const Call& call) {
+  const NodeId scaled = call.scale(call[0], call.number("alpha", 1.702));
+  return {call.binary(BinaryKind::mul, call[0], call.unary(UnaryKind::sigmoid, scaled))};
+}
+
+Outputs clip(const Call& call) { return {call.clamp(call[0], number_at(call, 1), number_at(call, 2))}; }
+Outputs where(const Call& call) { return {call.select(call[0], call[1], call[2])}; }
+Outputs cast(const Call& call) { return {call.cast(call[0], value_or_throw(dtype_of_number(call.integer("to"))))}; }
+Outputs cast_like(const Call& call) { return {call.cast(call[0], call.dtype(call[1]))}; }
+Outputs identity(const Call& call) { return {call[0]}; }
+
+}  // namespace rung::onnx::operators

@@ -1,0 +1,310 @@
+// Reads an ONNX graph's inputs, weights and nodes, and adds the nodes of each.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/onnx/program.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "base/json.hpp"
+#include "import/exported/inputs.hpp"
+#include "ir/checked_shape.hpp"
+
+namespace rung::onnx {
+namespace {
+
+constexpr int64_t kOldestOpset = 13, kNewestOpset = 28;
+constexpr int kMostDepth = 32;  // of functions and branches within each other
+
+std::string metadata(const NodeProto& node, const char* key) {
+  const auto found = node.metadata.find(key);
+  return found == node.metadata.end() ? "" : found->second;
+}
+
+// "encoder.layer.0.attention", of PyTorch's exporter: the last of "['', 'encoder', ..., 'linear']" but one.
+std::string module_of(const NodeProto& node) {
+  const std::string scopes = metadata(node, "pkg.torch.onnx.name_scopes");
+  std::vector<std::string> names;
+  for (size_t begin = scopes.find('\''); begin != scopes.npos;) {
+    const size_t end = scopes.find('\'', begin + 1);
+    if (end == scopes.npos) break;
+    names.push_back(scopes.substr(begin + 1, end - begin - 1));
+    begin = scopes.find('\'', end + 1);
+  }
+  return names.size() < 2 ? "" : names[names.size() - 2];
+}
+
+// "modeling_bert.py:665", of the innermost frame of a stack trace.
+std::string source_line(const NodeProto& node) {
+  const std::string trace = metadata(node, "pkg.torch.onnx.stack_trace");
+  const size_t file = trace.rfind("File \"");
+  const size_t line = trace.find("\", line ", file);
+  if (file == trace.npos || line == trace.npos) return "";
+  const std::string path = trace.substr(file + 6, line - file - 6);
+  const size_t digits = line + 8, end = trace.find_first_not_of("0123456789", digits);
+  return path.substr(path.rfind('/') + 1) + ":" + trace.substr(digits, end == trace.npos ? end : end - digits);
+}
+
+std::string name_of_node(const NodeProto& node) {
+  if (!node.name.empty()) return node.name;
+  return node.outputs.empty() ? node.op_type : node.outputs[0];
+}
+
+std::string described(const NodeProto& node) {
+  std::string text =
+      fmt::format("node '{}' ({}{}{}", name_of_node(node), node.domain, node.domain.empty() ? "" : ".", node.op_type);
+  if (const std::string module = module_of(node); !module.empty()) text += " in " + module;
+  if (const std::string line = source_line(node); !line.empty()) text += "; " + line;
+  return text + ")";
+}
+
+std::string label_of(const NodeProto& node) {
+  const std::string module = module_of(node), name = name_of_node(node);
+  return module.empty() ? name : module + "." + name;
+}
+
+}  // namespace
+
+Program::Program(std::shared_ptr<MappedFile> file, ModelProto model, const ImportOptions& options)
+    : file_(std::move(file)),
+      proto_(std::move(model)),
+      options_(options),
+      external_(std::filesystem::path(file_->path()).parent_path().string()) {}
+
+Result<Model> Program::import() {
+  try {
+    RUNG_CHECK(check_opsets());
+    RUNG_CHECK(bind_symbols());
+    RUNG_CHECK(add_initializers(proto_.graph, names_));
+    RUNG_CHECK(add_inputs());
+    RUNG_CHECK(run(proto_.graph.nodes, names_, 0));
+    RUNG_CHECK(add_outputs());
+  } catch (const std::out_of_range& error) {
+    return bad_file("'{}': {}", file_->path(), error.what());
+  }
+  model_.graph.erase_dead();
+  exported::settle_inputs(model_);
+  model_.architecture = "onnx";
+  return std::move(model_);
+}
+
+Status Program::check_opsets() const {
+  const auto own = proto_.opsets.find("");
+  if (own != proto_.opsets.end() && own->second >= kOldestOpset && own->second <= kNewestOpset) return {};
+  return bad_file("'{}': got opset {}, wanted {} to {}", file_->path(),
+                  own == proto_.opsets.end() ? "none" : fmt::to_string(own->second), kOldestOpset, kNewestOpset);
+}
+
+// A symbol's size, by its own name or by an input's shape.
+Status Program::bind_symbols() {
+  std::set<std::string> inputs;
+  for (const ValueInfo& input : proto_.graph.inputs) {
+    inputs.insert(input.name);
+    for (const auto* shapes : {&options_.shapes, &options_.given}) {
+      const auto found = shapes->find(input.name);
+      if (found == shapes->end()) continue;
+      if (input.has_shape && input.shape.size() != static_cast<size_t>(found->second.rank()))
+        return mismatch("input '{}': got shape {}, wanted {} axes", input.name, found->second, input.shape.size());
+      for (size_t i = 0; i < input.shape.size(); ++i)
+        if (!input.shape[i].symbol.empty())
+          symbols_.try_emplace(input.shape[i].symbol, found->second[static_cast<int>(i)]);
+    }
+  }
+  for (const auto& [name, shape] : options_.shapes)
+    if (!inputs.contains(name) && shape.rank() == 1) symbols_[name] = shape[0];
+  return {};
+}
+
+Result<Shape> Program::shape_of(const ValueInfo& input) const {
+  const Shape* asked = nullptr;
+  for (const auto* shapes : {&options_.given, &options_.shapes})
+    if (const auto found = shapes->find(input.name); found != shapes->end()) asked = &found->second;
+  if (!input.has_shape) {
+    if (asked) return *asked;
+    return mismatch("input '{}': its shape is open: give --shape {}=...", input.name, input.name);
+  }
+  std::vector<uint64_t> extents;
+  for (size_t i = 0; i < input.shape.size(); ++i) {
+    const Extent& extent = input.shape[i];
+    if (extent.size >= 0 && extent.symbol.empty()) {
+      extents.push_back(static_cast<uint64_t>(extent.size));
+    } else if (const auto found = symbols_.find(extent.symbol); !extent.symbol.empty() && found != symbols_.end()) {
+      extents.push_back(static_cast<uint64_t>(found->second));
+    } else if (asked && extent.symbol.empty()) {
+      extents.push_back(static_cast<uint64_t>((*asked)[static_cast<int>(i)]));
+    } else {
+      const std::string word = extent.symbol.empty() ? fmt::format("of axis {}", i) : extent.symbol;
+      return mismatch("input '{}': its size {} is open: give --shape {}=...{}", input.name, word, input.name,
+                      extent.symbol.empty() ? "" : fmt::format(" or --shape {}=SIZE", word));
+    }
+  }
+  RUNG_TRY(Shape shape, checked_shape(extents));
+  if (asked && *asked != shape) return mismatch("input '{}': got shape {}, wanted {}", input.name, *asked, shape);
+  return shape;
+}
+
+Result<NodeId> Program::node_of(const TensorProto& tensor) {
+  auto weight = weight_of(tensor, file_, external_);
+  if (!weight) return fail_in(weight.error(), "'{}': tensor '{}'", file_->path(), tensor.name);
+  const Type type = (*weight)->type();
+  if (type.elements() > exported::kMostSmall) {
+    const NodeId node = model_.graph.constant(std::move(*weight));
+    return builder_.cast(node, computed(type.dtype), tensor.name);
+  }
+  RUNG_TRY(Tensor value, (*weight)->load());
+  return builder_.cast(model_.graph.literal(tensor.name, std::move(value)), computed(type.dtype), tensor.name);
+}
+
+Status Program::add_initializers(const GraphProto& graph, Environment& names) {
+  for (const TensorProto& tensor : graph.initializers) {
+    RUNG_TRY(names[tensor.name], node_of(tensor));
+  }
+  return {};
+}
+
+Status Program::add_inputs() {
+  for (const ValueInfo& input : proto_.graph.inputs) {
+    if (names_.contains(input.name)) continue;  // an initializer that older files list among the inputs
+    const auto dtype = dtype_of_number(input.data_type);
+    if (!dtype) return fail_in(dtype.error(), "'{}': input '{}'", file_->path(), input.name);
+    RUNG_TRY(const Shape shape, shape_of(input));
+    const NodeId node = exported::add_input(model_, input.name, {*dtype, shape});
+    names_[input.name] = builder_.cast(node, computed(*dtype), input.name);
+  }
+  return {};
+}
+
+Status Program::run(const std::vector<NodeProto>& nodes, Environment& names, int depth) {
+  if (depth > kMostDepth)
+    return bad_file("'{}': functions call each other more than {} deep", file_->path(), kMostDepth);
+  for (const NodeProto& node : nodes) RUNG_CHECK(run_node(node, names, depth));
+  return {};
+}
+
+Status Program::run_node(const NodeProto& node, Environment& names, int depth) {
+  Result<Outputs> results = fail("");
+  try {
+    results = outputs_of(node, names, depth);
+  } catch (const std::out_of_range& error) {
+    results = bad_file("{}", error.what());
+  }
+  if (!results) return fail_in(results.error(), "'{}': {}", depth == 0 ? file_->path() : "graph", described(node));
+  for (size_t i = 0; i < node.outputs.size(); ++i)
+    if (i < results->size() && !node.outputs[i].empty()) names[node.outputs[i]] = (*results)[i];
+  return {};
+}
+
+const FunctionProto* Program::function_named(const NodeProto& node) const {
+  const auto found = std::ranges::find_if(proto_.functions, [&](const FunctionProto& function) {
+    return function.name == node.op_type && function.domain == node.domain;
+  });
+  return found == proto_.functions.end() ? nullptr : &*found;
+}
+
+Result<Outputs> Program::outputs_of(const NodeProto& node, Environment& names, int depth) {
+  if (node.op_type == "Constant" && node.domain.empty()) return constant(node);
+  if (node.op_type == "If" && node.domain.empty()) return branch(node, names, depth);
+  Inputs inputs;
+  for (const std::string& name : node.inputs) {
+    if (name.empty()) {
+      inputs.emplace_back();
+      continue;
+    }
+    const auto found = names.find(name);
+    if (found == names.end()) return bad_file("'{}' is read before it is computed", name);
+    inputs.emplace_back(found->second);
+  }
+  if (const FunctionProto* function = function_named(node)) return call_function(*function, node, inputs, depth);
+  const Lower lower = operator_named(node.domain, node.op_type);
+  if (!lower) return bad_file("there is no import of this operator");
+  const auto version = proto_.opsets.find(node.domain);
+  const Call call(builder_, label_of(node), node, std::move(inputs),
+                  version == proto_.opsets.end() ? 1 : version->second);
+  if (const AttributeProto* to = call.find("to"); to && node.op_type == "Cast" && options_.dtype) {
+    RUNG_TRY(const DType dtype, dtype_of_number(to->i));
+    return Outputs{call.cast(call[0], computed(dtype))};
+  }
+  return lower(call);
+}
+
+Result<Outputs> Program::constant(const NodeProto& node) {
+  for (const AttributeProto& attribute : node.attributes) {
+    if (attribute.tensor) {
+      RUNG_TRY(const NodeId value, node_of(*attribute.tensor));
+      return Outputs{value};
+    }
+    const auto count = [](const auto& list) { return static_cast<int64_t>(list.size()); };
+    const std::string& name = attribute.name;
+    std::optional<Tensor> value;
+    if (name == "value_float") value = Tensor::of<float>({}, {attribute.f});
+    if (name == "value_int") value = Tensor::of<int64_t>({}, {attribute.i});
+    if (name == "value_floats") value = Tensor::of<float>({count(attribute.floats)}, attribute.floats);
+    if (name == "value_ints") value = Tensor::of<int64_t>({count(attribute.ints)}, attribute.ints);
+    if (value) return Outputs{model_.graph.literal(name_of_node(node), *value)};
+  }
+  return bad_file("got a constant without numbers");
+}
+
+// The branch that a condition takes which is known at import.
+Result<Outputs> Program::branch(const NodeProto& node, const Environment& names, int depth) {
+  const auto condition = node.inputs.empty() ? names.end() : names.find(node.inputs[0]);
+  const auto value = condition == names.end() ? std::nullopt : builder_.value_of(condition->second);
+  if (!value || value->dtype() != DType::boolean || value->elements() != 1)
+    return bad_file("its condition depends on an input's values: freeze that input");
+  const char* taken = value->as<bool>()[0] ? "then_branch" : "else_branch";
+  const auto found = std::ranges::find(node.attributes, taken, &AttributeProto::name);
+  if (found == node.attributes.end() || !found->graph) return bad_file("got no {}", taken);
+  Environment inner = names;
+  RUNG_CHECK(add_initializers(*found->graph, inner));
+  RUNG_CHECK(run(found->graph->nodes, inner, depth + 1));
+  Outputs results;
+  for (const ValueInfo& output : found->graph->outputs) {
+    const auto result = inner.find(output.name);
+    if (result == inner.end()) return bad_file("its result '{}' is not computed", output.name);
+    results.push_back(result->second);
+  }
+  return results;
+}
+
+// A function's nodes with the call's inputs and attributes in place of its own.
+Result<Outputs> Program::call_function(const FunctionProto& function, const NodeProto& node, const Inputs& inputs,
+                                       int depth) {
+  Environment inner;
+  for (size_t i = 0; i < std::min(inputs.size(), function.inputs.size()); ++i)
+    if (inputs[i]) inner[function.inputs[i]] = *inputs[i];
+  std::vector<NodeProto> nodes = function.nodes;
+  for (NodeProto& one : nodes) {
+    if (one.metadata.empty()) one.metadata = node.metadata;
+    std::erase_if(one.attributes, [&](AttributeProto& attribute) {
+      if (attribute.reference.empty()) return false;
+      const auto given = std::ranges::find(node.attributes, attribute.reference, &AttributeProto::name);
+      if (given == node.attributes.end()) return true;
+      const std::string name = attribute.name;
+      attribute = *given;
+      attribute.name = name;
+      return false;
+    });
+  }
+  RUNG_CHECK(run(nodes, inner, depth + 1));
+  Outputs results;
+  for (const std::string& output : function.outputs) {
+    const auto result = inner.find(output);
+    if (result == inner.end()) return bad_file("its result '{}' is not computed", output);
+    results.push_back(result->second);
+  }
+  return results;
+}
+
+Status Program::add_outputs() {
+  for (const ValueInfo& output : proto_.graph.outputs) {
+    const auto found = names_.find(output.name);
+    if (found == names_.end()) return bad_file("'{}': output '{}' is not computed", file_->path(), output.name);
+    model_.graph.set_output(output.name, found->second);
+  }
+  if (model_.graph.outputs().empty()) return bad_file("'{}': the graph has no output", file_->path());
+  return {};
+}
+
+}  // namespace rung::onnx

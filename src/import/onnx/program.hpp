@@ -1,0 +1,52 @@
+// Makes a model of an ONNX graph: every node becomes nodes of ours.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+
+#include "import/model.hpp"
+#include "import/onnx/call.hpp"
+#include "import/onnx/tensors.hpp"
+
+namespace rung::onnx {
+
+// The values that stand behind the names of a graph.
+using Environment = std::map<std::string, NodeId, std::less<>>;
+
+class Program {
+ public:
+  Program(std::shared_ptr<MappedFile> file, ModelProto model, const ImportOptions& options);
+  // Errors name the file, the node with its operator, and the author's module and line where the file has them.
+  Result<Model> import();
+
+ private:
+  Status check_opsets() const;
+  Status bind_symbols();
+  Status add_initializers(const GraphProto& graph, Environment& names);
+  Status add_inputs();
+  Status add_outputs();
+  Result<Shape> shape_of(const ValueInfo& input) const;
+
+  // Adds the nodes of a graph or a function, at this depth of them.
+  Status run(const std::vector<NodeProto>& nodes, Environment& names, int depth);
+  Status run_node(const NodeProto& node, Environment& names, int depth);
+  Result<Outputs> outputs_of(const NodeProto& node, Environment& names, int depth);
+  Result<Outputs> constant(const NodeProto& node);
+  Result<Outputs> branch(const NodeProto& node, const Environment& names, int depth);
+  Result<Outputs> call_function(const FunctionProto& function, const NodeProto& node, const Inputs& inputs, int depth);
+  const FunctionProto* function_named(const NodeProto& node) const;
+  Result<NodeId> node_of(const TensorProto& tensor);
+  DType computed(DType dtype) const { return options_.dtype && is_narrow(dtype) ? *options_.dtype : dtype; }
+
+  std::shared_ptr<MappedFile> file_;
+  ModelProto proto_;
+  const ImportOptions& options_;
+  ExternalFiles external_;
+  Model model_;
+  GraphBuilder builder_{model_.graph};
+  Environment names_;
+  std::map<std::string, int64_t> symbols_;  // sizes that the options or the inputs' shapes settle
+};
+
+}  // namespace rung::onnx

@@ -1,0 +1,330 @@
+// Reads the protocol buffer of an ONNX file.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/onnx/proto.hpp"
+
+#include <protozero/pbf_reader.hpp>
+#include <stdexcept>
+
+namespace rung::onnx {
+namespace {
+
+using protozero::pbf_reader;
+
+constexpr int kMostDepth = 32;  // of graphs within graphs
+
+std::string text(pbf_reader& reader) {
+  const auto view = reader.get_view();
+  return {view.data(), view.size()};
+}
+
+// A packed list, or one element of a list that is not packed.
+template <class T, class Packed, class One>
+void append(pbf_reader& reader, std::vector<T>& list, Packed packed, One one) {
+  if (reader.wire_type() != protozero::pbf_wire_type::length_delimited) return list.push_back(static_cast<T>(one()));
+  for (const auto value : packed()) list.push_back(static_cast<T>(value));
+}
+void append(pbf_reader& r, std::vector<int64_t>& list) {
+  append(
+      r, list, [&] { return r.get_packed_int64(); }, [&] { return r.get_int64(); });
+}
+void append(pbf_reader& r, std::vector<int32_t>& list) {
+  append(
+      r, list, [&] { return r.get_packed_int32(); }, [&] { return r.get_int32(); });
+}
+void append(pbf_reader& r, std::vector<uint64_t>& list) {
+  append(
+      r, list, [&] { return r.get_packed_uint64(); }, [&] { return r.get_uint64(); });
+}
+void append(pbf_reader& r, std::vector<float>& list) {
+  append(
+      r, list, [&] { return r.get_packed_float(); }, [&] { return r.get_float(); });
+}
+void append(pbf_reader& r, std::vector<double>& list) {
+  append(
+      r, list, [&] { return r.get_packed_double(); }, [&] { return r.get_double(); });
+}
+
+void read_entry(pbf_reader reader, std::map<std::string, std::string>& entries) {
+  std::string key, value;
+  while (reader.next()) {
+    if (reader.tag() == 1)
+      key = text(reader);
+    else if (reader.tag() == 2)
+      value = text(reader);
+    else
+      reader.skip();
+  }
+  entries[key] = value;
+}
+
+TensorProto read_tensor(pbf_reader reader) {
+  TensorProto tensor;
+  while (reader.next()) {
+    switch (reader.tag()) {
+      case 1:
+        append(reader, tensor.dims);
+        break;
+      case 2:
+        tensor.data_type = reader.get_int32();
+        break;
+      case 4:
+        append(reader, tensor.float_data);
+        break;
+      case 5:
+        append(reader, tensor.int32_data);
+        break;
+      case 7:
+        append(reader, tensor.int64_data);
+        break;
+      case 8:
+        tensor.name = text(reader);
+        break;
+      case 9: {
+        const auto view = reader.get_view();
+        tensor.raw_data = {view.data(), view.size()};
+        break;
+      }
+      case 10:
+        append(reader, tensor.double_data);
+        break;
+      case 11:
+        append(reader, tensor.uint64_data);
+        break;
+      case 13:
+        read_entry(reader.get_message(), tensor.external_data);
+        break;
+      case 14:
+        tensor.is_external = reader.get_int32() == 1;
+        break;
+      default:
+        reader.skip();
+    }
+  }
+  return tensor;
+}
+
+GraphProto read_graph(pbf_reader reader, int depth);
+
+AttributeProto read_attribute(pbf_reader reader, int depth) {
+  AttributeProto attribute;
+  while (reader.next()) {
+    switch (reader.tag()) {
+      case 1:
+        attribute.name = text(reader);
+        break;
+      case 2:
+        attribute.f = reader.get_float();
+        break;
+      case 3:
+        attribute.i = reader.get_int64();
+        break;
+      case 4:
+        attribute.text = text(reader);
+        break;
+      case 5:
+        attribute.tensor = std::make_shared<TensorProto>(read_tensor(reader.get_message()));
+        break;
+      case 6:
+        attribute.graph = std::make_shared<GraphProto>(read_graph(reader.get_message(), depth + 1));
+        break;
+      case 7:
+        append(reader, attribute.floats);
+        break;
+      case 8:
+        append(reader, attribute.ints);
+        break;
+      case 9:
+        attribute.strings.push_back(text(reader));
+        break;
+      case 21:
+        attribute.reference = text(reader);
+        break;
+      default:
+        reader.skip();
+    }
+  }
+  return attribute;
+}
+
+NodeProto read_node(pbf_reader reader, int depth) {
+  NodeProto node;
+  while (reader.next()) {
+    switch (reader.tag()) {
+      case 1:
+        node.inputs.push_back(text(reader));
+        break;
+      case 2:
+        node.outputs.push_back(text(reader));
+        break;
+      case 3:
+        node.name = text(reader);
+        break;
+      case 4:
+        node.op_type = text(reader);
+        break;
+      case 5:
+        node.attributes.push_back(read_attribute(reader.get_message(), depth));
+        break;
+      case 7:
+        node.domain = text(reader);
+        break;
+      case 9:
+        read_entry(reader.get_message(), node.metadata);
+        break;
+      default:
+        reader.skip();
+    }
+  }
+  if (node.domain == "ai.onnx") node.domain.clear();
+  return node;
+}
+
+Extent read_extent(pbf_reader reader) {
+  Extent extent;
+  while (reader.next()) {
+    if (reader.tag() == 1)
+      extent.size = reader.get_int64();
+    else if (reader.tag() == 2)
+      extent.symbol = text(reader);
+    else
+      reader.skip();
+  }
+  return extent;
+}
+
+void read_tensor_type(pbf_reader reader, ValueInfo& value) {
+  while (reader.next()) {
+    if (reader.tag() == 1) {
+      value.data_type = reader.get_int32();
+    } else if (reader.tag() == 2) {
+      value.has_shape = true;
+      for (pbf_reader shape = reader.get_message(); shape.next();) {
+        if (shape.tag() == 1)
+          value.shape.push_back(read_extent(shape.get_message()));
+        else
+          shape.skip();
+      }
+    } else {
+      reader.skip();
+    }
+  }
+}
+
+ValueInfo read_value(pbf_reader reader) {
+  ValueInfo value;
+  while (reader.next()) {
+    if (reader.tag() == 1) {
+      value.name = text(reader);
+    } else if (reader.tag() == 2) {
+      for (pbf_reader type = reader.get_message(); type.next();) {
+        if (type.tag() == 1)
+          read_tensor_type(type.get_message(), value);
+        else
+          type.skip();
+      }
+    } else {
+      reader.skip();
+    }
+  }
+  return value;
+}
+
+GraphProto read_graph(pbf_reader reader, int depth) {
+  if (depth > kMostDepth) throw std::out_of_range(fmt::format("graphs are nested more than {} deep", kMostDepth));
+  GraphProto graph;
+  while (reader.next()) {
+    switch (reader.tag()) {
+      case 1:
+        graph.nodes.push_back(read_node(reader.get_message(), depth));
+        break;
+      case 5:
+        graph.initializers.push_back(read_tensor(reader.get_message()));
+        break;
+      case 11:
+        graph.inputs.push_back(read_value(reader.get_message()));
+        break;
+      case 12:
+        graph.outputs.push_back(read_value(reader.get_message()));
+        break;
+      case 15:
+        throw std::out_of_range("a sparse initializer, wanted dense ones");
+      default:
+        reader.skip();
+    }
+  }
+  return graph;
+}
+
+void read_opset(pbf_reader reader, ModelProto& model) {
+  std::string domain;
+  int64_t version = 0;
+  while (reader.next()) {
+    if (reader.tag() == 1)
+      domain = text(reader);
+    else if (reader.tag() == 2)
+      version = reader.get_int64();
+    else
+      reader.skip();
+  }
+  model.opsets[domain == "ai.onnx" ? "" : domain] = version;
+}
+
+FunctionProto read_function(pbf_reader reader) {
+  FunctionProto function;
+  while (reader.next()) {
+    switch (reader.tag()) {
+      case 1:
+        function.name = text(reader);
+        break;
+      case 4:
+        function.inputs.push_back(text(reader));
+        break;
+      case 5:
+        function.outputs.push_back(text(reader));
+        break;
+      case 7:
+        function.nodes.push_back(read_node(reader.get_message(), 0));
+        break;
+      case 10:
+        function.domain = text(reader);
+        break;
+      default:
+        reader.skip();
+    }
+  }
+  return function;
+}
+
+}  // namespace
+
+Result<ModelProto> read_model(std::string_view bytes) {
+  try {
+    ModelProto model;
+    pbf_reader reader(bytes.data(), bytes.size());
+    bool has_graph = false;
+    while (reader.next()) {
+      switch (reader.tag()) {
+        case 7:
+          model.graph = read_graph(reader.get_message(), 0);
+          has_graph = true;
+          break;
+        case 8:
+          read_opset(reader.get_message(), model);
+          break;
+        case 25:
+          model.functions.push_back(read_function(reader.get_message()));
+          break;
+        default:
+          reader.skip();
+      }
+    }
+    if (!has_graph) return bad_file("got no graph, wanted an ONNX model");
+    return model;
+  } catch (const protozero::exception& exception) {
+    return bad_file("got bytes that are no ONNX model: {}", exception.what());
+  } catch (const std::out_of_range& error) {
+    return bad_file("got {}", error.what());
+  }
+}
+
+}  // namespace rung::onnx

@@ -1,0 +1,231 @@
+// Reads the values of an ONNX file's tensors.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/onnx/tensors.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+
+#include "ir/bool_bytes.hpp"
+#include "ir/checked_shape.hpp"
+
+namespace rung::onnx {
+namespace {
+
+struct DataType {
+  int64_t number;
+  std::string_view name;
+  std::optional<DType> dtype;
+  size_t bytes = 0;  // of an element in raw data
+};
+
+constexpr DataType kTypes[] = {
+    {1, "float", DType::f32, 4},
+    {2, "uint8", DType::u8, 1},
+    {3, "int8", DType::i8, 1},
+    {4, "uint16", {}, 2},
+    {5, "int16", {}, 2},
+    {6, "int32", DType::i32, 4},
+    {7, "int64", DType::i64, 8},
+    {8, "string", {}},
+    {9, "bool", DType::boolean, 1},
+    {10, "float16", DType::f16, 2},
+    {11, "double", {}, 8},
+    {12, "uint32", {}, 4},
+    {13, "uint64", {}, 8},
+    {14, "complex64", {}},
+    {15, "complex128", {}},
+    {16, "bfloat16", DType::bf16, 2},
+    {17, "float8e4m3fn", DType::f8e4m3fn, 1},
+    {18, "float8e4m3fnuz", DType::f8e4m3fnuz, 1},
+    {19, "float8e5m2", {}},
+    {20, "float8e5m2fnuz", {}},
+    {21, "uint4", {}},
+    {22, "int4", {}},
+    {23, "float4e2m1", {}},
+};
+
+const DataType* type_numbered(int64_t number) {
+  const auto found = std::ranges::find(kTypes, number, &DataType::number);
+  return found == std::end(kTypes) ? nullptr : found;
+}
+
+class BytesWeight : public Weight {
+ public:
+  BytesWeight(std::string name, Type type, std::shared_ptr<MappedFile> file, std::string_view bytes)
+      : Weight(std::move(name), type), file_(std::move(file)), bytes_(bytes) {}
+
+  Result<Tensor> load() const override {
+    auto* data = reinterpret_cast<std::byte*>(const_cast<char*>(bytes_.data()));
+    if (type().dtype == DType::boolean) RUNG_CHECK(check_bools(file_->path(), name(), type(), data));
+    if (reinterpret_cast<uintptr_t>(data) % size_of(type().dtype) == 0)
+      return Tensor(type(), std::shared_ptr<std::byte>(file_, data));
+    Tensor copy(type());
+    std::memcpy(copy.data(), data, type().bytes());
+    return copy;
+  }
+
+ private:
+  std::shared_ptr<MappedFile> file_;
+  std::string_view bytes_;
+};
+
+Result<Shape> shape_of(const TensorProto& tensor) {
+  const auto negative = std::ranges::find_if(tensor.dims, [](int64_t size) { return size < 0; });
+  if (negative != tensor.dims.end()) return fail("got size {}", *negative);
+  return checked_shape(std::vector<uint64_t>(tensor.dims.begin(), tensor.dims.end()));
+}
+
+Result<uint64_t> number_at(const TensorProto& tensor, const char* key, uint64_t left_out) {
+  const auto found = tensor.external_data.find(key);
+  if (found == tensor.external_data.end()) return left_out;
+  uint64_t value = 0;
+  const std::string& text = found->second;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return fail("{}: got '{}', wanted a number", key, text);
+  return value;
+}
+
+struct Bytes {
+  std::shared_ptr<MappedFile> file;
+  std::string_view bytes;
+};
+
+Result<Bytes> external_bytes(const TensorProto& tensor, ExternalFiles& external) {
+  const auto location = tensor.external_data.find("location");
+  if (location == tensor.external_data.end()) return fail("its values lie in another file, whose name is not given");
+  RUNG_TRY(auto file, external.open(location->second));
+  const std::string_view all(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
+  RUNG_TRY(const uint64_t offset, number_at(tensor, "offset", 0));
+  RUNG_TRY(const uint64_t length, number_at(tensor, "length", offset > all.size() ? 0 : all.size() - offset));
+  if (offset > all.size() || length > all.size() - offset)
+    return fail("got {} bytes from {} of '{}', which has {}", length, offset, location->second, all.size());
+  return Bytes{std::move(file), all.substr(offset, length)};
+}
+
+template <class From, class To>
+Result<Tensor> converted(const std::vector<From>& values, const Shape& shape) {
+  if (values.size() != static_cast<size_t>(shape.product())) return fail("got {} values for {}", values.size(), shape);
+  Tensor out({dtype_of<To>(), shape});
+  for (size_t i = 0; i < values.size(); ++i) {
+    const To value = static_cast<To>(values[i]);
+    if (static_cast<From>(value) != values[i] && values[i] == values[i])
+      return fail("got {}, which {} does not hold", values[i], dtype_of<To>());
+    out.as<To>()[i] = value;
+  }
+  return out;
+}
+
+template <class T>
+std::vector<T> elements_of(std::string_view raw) {
+  std::vector<T> values(raw.size() / sizeof(T));
+  std::memcpy(values.data(), raw.data(), values.size() * sizeof(T));
+  return values;
+}
+
+// Values of types that the graph has not.
+Result<Tensor> widened(const DataType& type, const TensorProto& tensor, std::string_view raw, const Shape& shape) {
+  const auto ints = [&] { return std::vector<int64_t>(tensor.int32_data.begin(), tensor.int32_data.end()); };
+  switch (type.number) {
+    case 4:
+      if (raw.empty()) return converted<int64_t, int32_t>(ints(), shape);
+      return converted<uint16_t, int32_t>(elements_of<uint16_t>(raw), shape);
+    case 5:
+      if (raw.empty()) return converted<int64_t, int32_t>(ints(), shape);
+      return converted<int16_t, int32_t>(elements_of<int16_t>(raw), shape);
+    case 11:
+      return converted<double, float>(raw.empty() ? tensor.double_data : elements_of<double>(raw), shape);
+    case 12:
+      if (raw.empty()) return converted<uint64_t, int64_t>(tensor.uint64_data, shape);
+      return converted<uint32_t, int64_t>(elements_of<uint32_t>(raw), shape);
+    case 13:
+      return converted<uint64_t, int64_t>(raw.empty() ? tensor.uint64_data : elements_of<uint64_t>(raw), shape);
+    default:
+      return fail("got elements of {}", type.name);
+  }
+}
+
+// Values in the fields of their type: 16-bit floats as bits of integers.
+Result<Tensor> listed(const TensorProto& tensor, const Type& type) {
+  Tensor out(type);
+  const auto fill = [&](auto list, auto as) -> Status {
+    using To = decltype(as);
+    if (list.size() != static_cast<size_t>(type.elements())) return fail("got {} values for {}", list.size(), type);
+    for (size_t i = 0; i < list.size(); ++i) reinterpret_cast<To*>(out.data())[i] = static_cast<To>(list[i]);
+    return {};
+  };
+  switch (type.dtype) {
+    case DType::f32:
+      RUNG_CHECK(fill(tensor.float_data, float{}));
+      break;
+    case DType::i64:
+      RUNG_CHECK(fill(tensor.int64_data, int64_t{}));
+      break;
+    case DType::i32:
+      RUNG_CHECK(fill(tensor.int32_data, int32_t{}));
+      break;
+    case DType::f16:
+    case DType::bf16:
+      RUNG_CHECK(fill(tensor.int32_data, uint16_t{}));
+      break;
+    default:
+      RUNG_CHECK(fill(tensor.int32_data, uint8_t{}));
+  }
+  if (type.dtype == DType::boolean) RUNG_CHECK(check_bools("tensor", tensor.name, type, out.data()));
+  return out;
+}
+
+}  // namespace
+
+Result<DType> dtype_of_number(int64_t data_type) {
+  const DataType* type = type_numbered(data_type);
+  if (!type) return fail("got element type {}, which is none of ONNX's", data_type);
+  if (!type->dtype) return fail("got elements of {}, wanted float, float16, bfloat16, bool or an integer", type->name);
+  return *type->dtype;
+}
+
+Result<std::shared_ptr<MappedFile>> ExternalFiles::open(const std::string& location) {
+  namespace fs = std::filesystem;
+  if (const auto found = files_.find(location); found != files_.end()) return found->second;
+  const fs::path relative(location);
+  const bool leaves =
+      relative.is_absolute() || std::ranges::any_of(relative, [](const fs::path& part) { return part == ".."; });
+  if (location.empty() || leaves || location.find('\0') != location.npos)
+    return fail("its values lie in '{}', wanted a file in the model's folder", location);
+  fs::path path = folder_.empty() ? "." : folder_;
+  for (const fs::path& part : relative) {
+    path /= part;
+    std::error_code error;
+    if (fs::is_symlink(path, error)) return fail("its values lie behind the link '{}'", path.string());
+  }
+  RUNG_TRY(auto file, MappedFile::open(path.string()));
+  return files_.emplace(location, std::move(file)).first->second;
+}
+
+Result<std::shared_ptr<const Weight>> weight_of(const TensorProto& tensor, const std::shared_ptr<MappedFile>& file,
+                                                ExternalFiles& external) {
+  const DataType* known = type_numbered(tensor.data_type);
+  if (!known || known->bytes == 0) return fail("got elements of {}", known ? known->name : "no known type");
+  RUNG_TRY(const Shape shape, shape_of(tensor));
+  Bytes held{file, tensor.raw_data};
+  if (tensor.is_external) {
+    RUNG_TRY(held, external_bytes(tensor, external));
+  }
+  const size_t wanted = static_cast<size_t>(shape.product()) * known->bytes;
+  if (!held.bytes.empty() && held.bytes.size() != wanted)
+    return fail("got {} bytes for {} elements of {}, wanted {}", held.bytes.size(), shape.product(), known->name,
+                wanted);
+  if (!known->dtype) {
+    RUNG_TRY(Tensor values, widened(*known, tensor, held.bytes, shape));
+    return std::make_shared<Literal>(tensor.name, std::move(values));
+  }
+  const Type type{*known->dtype, shape};
+  if (!held.bytes.empty() || wanted == 0)
+    return std::make_shared<BytesWeight>(tensor.name, type, held.file, held.bytes);
+  RUNG_TRY(Tensor values, listed(tensor, type));
+  return std::make_shared<Literal>(tensor.name, std::move(values));
+}
+
+}  // namespace rung::onnx
