@@ -20,10 +20,10 @@ Instruction instruction_of(Opcode opcode) {
   made.opcode = opcode, made.encoding = row.encoding, made.source_count = row.source_count;
   const auto operand = [&](const Spec& spec, int number) {
     const bool scalar = row.encoding <= Encoding::sopp || spec.form == Spec::Form::mask;
-    return Operand{.kind = scalar ? OperandKind::scalar : OperandKind::vgpr,
-                   .registers = spec.registers,
-                   .op_sel_hi = row.encoding == Encoding::vop3p,
-                   .number = static_cast<uint16_t>(number)};
+    return InstructionOperand{.kind = scalar ? OperandKind::scalar : OperandKind::vgpr,
+                              .registers = spec.registers,
+                              .op_sel_hi = row.encoding == Encoding::vop3p,
+                              .number = static_cast<uint16_t>(number)};
   };
   made.destination = operand(row.destination, 2);
   for (int s = 0; s < row.source_count; ++s) made.sources[s] = operand(row.sources[s], 8 + 4 * s);

@@ -14,27 +14,27 @@
 
 namespace rung::amdgpu::testing {
 
-inline Operand vector_operand(unsigned number, unsigned registers = 1) {
+inline InstructionOperand vector_operand(unsigned number, unsigned registers = 1) {
   return {
       .kind = OperandKind::vgpr, .registers = static_cast<uint8_t>(registers), .number = static_cast<uint16_t>(number)};
 }
-inline Operand accumulator(unsigned number, unsigned registers = 1) {
-  Operand made = vector_operand(number, registers);
+inline InstructionOperand accumulator(unsigned number, unsigned registers = 1) {
+  InstructionOperand made = vector_operand(number, registers);
   made.kind = OperandKind::agpr;
   return made;
 }
-inline Operand scalar_operand(unsigned number, unsigned registers = 1) {
-  Operand made = vector_operand(number, registers);
+inline InstructionOperand scalar_operand(unsigned number, unsigned registers = 1) {
+  InstructionOperand made = vector_operand(number, registers);
   made.kind = OperandKind::scalar;
   return made;
 }
-inline Operand constant_operand(uint64_t bits) { return {.kind = OperandKind::constant, .bits = bits}; }
+inline InstructionOperand constant_operand(uint64_t bits) { return {.kind = OperandKind::constant, .bits = bits}; }
 
 // Destination, then sources.
-inline Instruction make_instruction(Opcode opcode, Encoding encoding, const Operand& destination,
-                                    std::initializer_list<Operand> sources) {
+inline Instruction make_instruction(Opcode opcode, Encoding encoding, const InstructionOperand& destination,
+                                    std::initializer_list<InstructionOperand> sources) {
   Instruction made{.opcode = opcode, .encoding = encoding, .bytes = 8, .destination = destination};
-  for (const Operand& source : sources) made.sources[made.source_count++] = source;
+  for (const InstructionOperand& source : sources) made.sources[made.source_count++] = source;
   return made;
 }
 

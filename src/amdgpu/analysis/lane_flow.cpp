@@ -69,7 +69,7 @@ std::vector<LaneValuePtr> Flow::addresses() const {
     if (!states_[b]) continue;
     LaneState state = *states_[b];
     for (size_t i = blocks_[b].first; i < blocks_[b].last; ++i) {
-      const Operand& address = listing_.instructions[i].instruction.sources[0];
+      const InstructionOperand& address = listing_.instructions[i].instruction.sources[0];
       if (is_address(listing_.instructions[i]) && address.kind == OperandKind::vgpr)
         all[i] = state.vector(address.number);
       state.step(listing_.instructions[i], listing_.target);

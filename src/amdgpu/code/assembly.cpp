@@ -151,7 +151,7 @@ void Reader::instruction(std::string_view text, std::string_view comment) {
   const auto parsed = parse_instruction(text);
   if (!parsed) return void(++listing.undecoded);
   if (!parsed->goal.empty()) function.branches.emplace_back(listing.instructions.size(), parsed->goal);
-  const auto note = [&](const Operand& operand) {
+  const auto note = [&](const InstructionOperand& operand) {
     uint32_t& most = function.registers[static_cast<size_t>(operand.kind)];
     if (operand.kind != OperandKind::scalar || operand.number < kFlatScratch)
       most = std::max<uint32_t>(most, operand.number + operand.registers);

@@ -12,7 +12,7 @@ constexpr Spec kDword{Spec::Form::any, Type::b32, 1}, kAddress{Spec::Form::any, 
 constexpr Spec kResource{Spec::Form::any, Type::b128, 4};
 
 // Puts a vector register, or nothing if the row has none; `accumulator` is the bit that stands for all data.
-bool put_data(Operand& place, uint32_t number, const Spec& spec, bool accumulator) {
+bool put_data(InstructionOperand& place, uint32_t number, const Spec& spec, bool accumulator) {
   if (spec.form == Spec::Form::none) return true;
   if (!fits(number, spec.registers)) return false;
   place = vector_register(number, spec, accumulator);

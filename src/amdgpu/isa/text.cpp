@@ -9,7 +9,7 @@ namespace {
 
 // Writes a plain source if SDWA extends it by its sign.
 std::string source_text(const Instruction& made, const Row& row, size_t s) {
-  const Operand& source = made.sources[s];
+  const InstructionOperand& source = made.sources[s];
   if (source.literal && (row.flags & kNoE64) && row.source_count == 3 && is_inner_literal(made.opcode, s))
     return hex(source.bits);  // part of each such instruction, never an inline constant
   if (made.is_sdwa && s < 2 && made.sdwa.sext[s]) return "sext(" + register_text(source) + ")";

@@ -54,7 +54,9 @@ std::string joined(std::initializer_list<std::string> parts) {
   return text;
 }
 
-std::string if_there(const Operand& operand) { return operand.kind == OperandKind::none ? "" : register_text(operand); }
+std::string if_there(const InstructionOperand& operand) {
+  return operand.kind == OperandKind::none ? "" : register_text(operand);
+}
 
 std::string signed_hex(int32_t value) {
   return value < 0 ? "-" + hex(static_cast<uint32_t>(-value)) : hex(static_cast<uint32_t>(value));

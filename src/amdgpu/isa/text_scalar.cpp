@@ -71,9 +71,9 @@ std::string index_modes(uint32_t value) {
   return " gpr_idx(" + text + ")";
 }
 
-std::string literal_or_register(const Operand& operand) {
+std::string literal_or_register(const InstructionOperand& operand) {
   if (operand.kind != OperandKind::constant) return register_text(operand);
-  Operand plain = operand;
+  InstructionOperand plain = operand;
   plain.literal = false;
   return register_text(plain);
 }
@@ -88,7 +88,7 @@ std::string sopk_text(const Instruction& made, uint32_t value, Target target) {
     default:
       break;
   }
-  const Operand& operand = made.source_count ? made.sources[0] : made.destination;
+  const InstructionOperand& operand = made.source_count ? made.sources[0] : made.destination;
   const bool is_branch = made.opcode == Opcode::s_call_b64 || made.opcode == Opcode::s_cbranch_i_fork;
   return " " + register_text(operand) + ", " + (is_branch ? std::to_string(value) : hex(value));
 }

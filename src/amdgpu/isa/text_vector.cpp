@@ -33,7 +33,7 @@ std::string vop3_halves(const Instruction& made, const Row& row) {
 std::string packed_modifiers(const Instruction& made, const Row& row) {
   std::string text;
   const int count = made.source_count;
-  const auto source = [&](int i) -> const Operand& { return made.sources[static_cast<size_t>(i)]; };
+  const auto source = [&](int i) -> const InstructionOperand& { return made.sources[static_cast<size_t>(i)]; };
   if (row.flags & (kPacked | kMix)) {
     text += list_unless(false, "op_sel", count, [&](int i) { return source(i).op_sel; });
     text += list_unless((row.flags & kPacked) != 0, "op_sel_hi", count, [&](int i) { return source(i).op_sel_hi; });
@@ -52,7 +52,7 @@ std::string number(const char* name, uint32_t value) {
 std::string matrix_modifiers(const Instruction& made, const Row& row, Target target) {
   std::string text;
   if (row.number >= kScaled) {
-    const auto scale = [&](int i) -> const Operand& { return made.sources[static_cast<size_t>(i) + 3]; };
+    const auto scale = [&](int i) -> const InstructionOperand& { return made.sources[static_cast<size_t>(i) + 3]; };
     text += list_unless(false, "op_sel", 3, [&](int i) { return i < 2 && scale(i).op_sel; });
     text += list("op_sel_hi", 3, [&](int i) { return i < 2 && scale(i).op_sel_hi; });
   }

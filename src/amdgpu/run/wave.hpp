@@ -60,7 +60,7 @@ struct Wave {
     s[kVcc] = static_cast<uint32_t>(mask), s[kVcc + 1] = static_cast<uint32_t>(mask >> 32);
   }
   // Returns the place of a vector operand's first register in `v`, `written` and `pending`.
-  static uint32_t place_of(const Operand& operand) {
+  static uint32_t place_of(const InstructionOperand& operand) {
     return operand.number + (operand.kind == OperandKind::agpr ? kFirstAgpr : 0);
   }
   // The functions below stand in group.cpp, as they need the group.

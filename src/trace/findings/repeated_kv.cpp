@@ -93,7 +93,7 @@ class RepeatedKeys {
   void look_at_broadcast(const AttentionChain& chain) {
     if (!chain.scores || !chain.values) return;
     for (const Product* product : {&*chain.scores, &*chain.values}) {
-      const Operand& keys = product->b;
+      const CallOperand& keys = product->b;
       if (product->batch < 2 || keys.strides.size() != keys.shape.size() || keys.strides[0] != 0) continue;
       ++broadcasts_;
       tally_.add(label_of(analysis_, analysis_.work[product->main]) + " by " + shape_text(keys.shape) + ", heads alike",

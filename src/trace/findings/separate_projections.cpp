@@ -32,7 +32,7 @@ bool is_fill(const Analysis& analysis, size_t i) { return analysis.event(analysi
 bool has_operand_of(const Analysis& analysis, const Work& work, int64_t elements) {
   if (work.op == kNone) return false;
   const auto operands = operands_of(analysis.recording, analysis.recording.events[work.op]);
-  return std::ranges::any_of(operands, [&](const Operand& operand) { return elements_of(operand) == elements; });
+  return std::ranges::any_of(operands, [&](const CallOperand& operand) { return elements_of(operand) == elements; });
 }
 
 // Between gate and up there is no work, or the activation of the gate's result, which then multiplies up's result.

@@ -19,7 +19,7 @@ constexpr int kChannelBytes = 512;  // on CDNA 3, strides that are multiples sha
 constexpr double kFewBlocks = 32;   // or a quarter of the card's units, if it has fewer than 128
 
 // Returns bytes from one row to the next; 0: rows or columns of one element, or strides not recorded.
-int64_t row_bytes(const Operand& operand) {
+int64_t row_bytes(const CallOperand& operand) {
   const size_t rank = operand.shape.size();
   if (rank < 2 || operand.strides.size() != rank) return 0;
   if (operand.shape[rank - 1] <= 1 || operand.shape[rank - 2] <= 1) return 0;
@@ -28,7 +28,7 @@ int64_t row_bytes(const Operand& operand) {
 
 // Returns whether memory holds [m, k] and [n, k], so that both are read along k.
 bool is_tn(const Product& product) {
-  const auto has_unit = [](const Operand& operand, size_t from_last) {
+  const auto has_unit = [](const CallOperand& operand, size_t from_last) {
     const size_t rank = operand.strides.size();
     return rank > from_last && operand.strides[rank - 1 - from_last] == 1;
   };
@@ -47,7 +47,7 @@ bool is_slower_than(double times, const Product& product, const CardPeaks* peaks
 
 // Describes rows that are odd in bytes; empty: none is visible.
 std::string odd_rows(const Product& product) {
-  for (const Operand* operand : {&product.a, &product.b})
+  for (const CallOperand* operand : {&product.a, &product.b})
     if (const int64_t bytes = row_bytes(*operand); bytes % kVectorBytes != 0)
       return fmt::format("rows of {} bytes", bytes);
   if (const int64_t bytes = product.n * bytes_of(product.type()); product.m > 1 && bytes % kVectorBytes != 0)

@@ -55,7 +55,7 @@ Demand demand_of_run(const Analysis& analysis, const std::vector<size_t>& run) {
   int bytes = 0;
   for (const size_t i : run) {
     if (analysis.work[i].op == kNone) return {};
-    for (const Operand& operand : operands_of(analysis.recording, analysis.recording.events[analysis.work[i].op])) {
+    for (const CallOperand& operand : operands_of(analysis.recording, analysis.recording.events[analysis.work[i].op])) {
       const int64_t elements = stored_elements_of(operand);
       const int size = bytes_of(operand.type);
       if (size == 0 || elements < most) continue;

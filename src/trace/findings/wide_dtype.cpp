@@ -37,7 +37,7 @@ std::optional<bool> has_wide_operands(const Analysis& analysis, const Work& work
   if (work.op == kNone) return std::nullopt;
   int tensors = 0;
   bool wide = true;
-  for (const Operand& operand : operands_of(analysis.recording, analysis.recording.events[work.op])) {
+  for (const CallOperand& operand : operands_of(analysis.recording, analysis.recording.events[work.op])) {
     if (operand.shape.empty() || !is_real(operand.type)) continue;
     wide = wide && is_wide(operand.type);
     if (++tensors == 2) break;

@@ -13,7 +13,7 @@
 namespace rung::amdgpu {
 namespace {
 
-std::string text_of(const Operand& operand) {
+std::string text_of(const InstructionOperand& operand) {
   static constexpr const char* kLetters[] = {"-", "v", "a", "s", "c"};
   if (operand.kind == OperandKind::none) return "-";
   if (operand.kind == OperandKind::constant) return "c";
@@ -25,7 +25,7 @@ std::string text_of(const Operand& operand) {
 std::string facts_of(const Instruction& made) {
   std::string text = fmt::format("{} {} {}", name_of(made.opcode), text_of(made.destination), text_of(made.carry_out));
   for (size_t s = 0; s < made.source_count; ++s) {
-    Operand source = made.sources[s];
+    InstructionOperand source = made.sources[s];
     if (made.encoding == Encoding::vop3p) source.neg = source.abs = false;  // stands in modifiers that are not read
     text += " " + text_of(source);
   }
@@ -41,9 +41,10 @@ std::string facts_of(const Instruction& made) {
 
 // Floating-point constants are not read: they are symbols.
 bool has_float(const Instruction& made) {
-  return std::any_of(made.sources.begin(), made.sources.begin() + made.source_count, [](const Operand& source) {
-    return source.kind == OperandKind::constant && (source.bits > 64 && source.bits + 16 > 16) && !source.literal;
-  });
+  return std::any_of(
+      made.sources.begin(), made.sources.begin() + made.source_count, [](const InstructionOperand& source) {
+        return source.kind == OperandKind::constant && (source.bits > 64 && source.bits + 16 > 16) && !source.literal;
+      });
 }
 
 struct Line {

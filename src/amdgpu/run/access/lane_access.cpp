@@ -15,7 +15,7 @@ std::string name_of_register(unsigned index) {
   return index < Wave::kFirstAgpr ? fmt::format("v{}", index) : fmt::format("a{}", index - Wave::kFirstAgpr);
 }
 
-bool scalar_readable(Wave& wave, const Instruction& instruction, const Operand& operand) {
+bool scalar_readable(Wave& wave, const Instruction& instruction, const InstructionOperand& operand) {
   for (unsigned n = operand.number; n < unsigned{operand.number} + operand.registers && n < 128; ++n) {
     if (wave.scalar_pending[n] != 0)
       fail_pending(wave, instruction, {n, true}, fmt::format("s{} is still being loaded", n));
@@ -101,7 +101,7 @@ bool check_runs(Wave& wave, uint64_t lowest, const LanePattern& pattern, GlobalA
 
 }  // namespace
 
-bool readable(Wave& wave, const Instruction& instruction, const Operand& operand, uint64_t lanes) {
+bool readable(Wave& wave, const Instruction& instruction, const InstructionOperand& operand, uint64_t lanes) {
   if (operand.kind == OperandKind::scalar) return scalar_readable(wave, instruction, operand);
   if (!is_vector(operand)) return true;
   const unsigned first = Wave::place_of(operand);
@@ -120,7 +120,7 @@ bool readable(Wave& wave, const Instruction& instruction, const Operand& operand
   return wave.pause == Pause::none;
 }
 
-bool writable(Wave& wave, const Instruction& instruction, const Operand& operand) {
+bool writable(Wave& wave, const Instruction& instruction, const InstructionOperand& operand) {
   if (!is_vector(operand)) return true;
   const unsigned first = Wave::place_of(operand);
   for (unsigned r = first; r < first + operand.registers; ++r)
@@ -129,7 +129,7 @@ bool writable(Wave& wave, const Instruction& instruction, const Operand& operand
   return wave.pause == Pause::none;
 }
 
-uint32_t scalar_value(const Wave& wave, const Operand& operand) {
+uint32_t scalar_value(const Wave& wave, const InstructionOperand& operand) {
   switch (operand.kind) {
     case OperandKind::constant:
       return static_cast<uint32_t>(operand.bits);
@@ -217,7 +217,8 @@ static bool overtakes(Wave& wave, const Instruction& instruction, const InFlight
   return wave.pause != Pause::none;
 }
 
-void in_flight(Wave& wave, const Instruction& instruction, const Operand* destination, Counter counter, int16_t lds) {
+void in_flight(Wave& wave, const Instruction& instruction, const InstructionOperand* destination, Counter counter,
+               int16_t lds) {
   if (!wave.group->checks.waits) return;
   InFlight work;
   work.ordered = counter != Counter::both;
@@ -235,7 +236,7 @@ void in_flight(Wave& wave, const Instruction& instruction, const Operand* destin
 void write_in_flight(Wave& wave, const Instruction& instruction, const Addresses& to, const LdsPlaces& places,
                      Counter counter) {
   if (!wave.group->checks.waits) return;
-  const Operand* result = is_vector(instruction.destination) ? &instruction.destination : nullptr;
+  const InstructionOperand* result = is_vector(instruction.destination) ? &instruction.destination : nullptr;
   Scoreboard& board = wave.group->of(wave).in_flight;
   const int16_t index = board.new_write(places, to.at, to.lanes);
   in_flight(wave, instruction, result, counter, index);

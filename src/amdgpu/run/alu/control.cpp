@@ -70,7 +70,7 @@ void get_register(Wave& w, const Instruction& i) {
 }
 void set_register(Wave& w, const Instruction& i) {
   const HardwareField field(i);
-  const Operand& from = i.source_count > 0 ? i.sources[0] : i.destination;
+  const InstructionOperand& from = i.source_count > 0 ? i.sources[0] : i.destination;
   const uint32_t value = read_scalar32(w, i, from);
   if (w.pause != Pause::none || field.number != HardwareField::kMode) return;
   const uint32_t mask = field.mask() << field.offset;

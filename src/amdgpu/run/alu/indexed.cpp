@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kIndex = 0xff, kFirstWay = 12, kWays = 0xf;
 
-bool move_register(Wave& w, const Instruction& i, Operand& operand, uint32_t index) {
+bool move_register(Wave& w, const Instruction& i, InstructionOperand& operand, uint32_t index) {
   if (operand.kind != OperandKind::vgpr) return true;
   if (operand.number + index + operand.registers > Wave::kFirstAgpr) {
     w.fail(FindingKind::out_of_bounds, i, -1, "M0 leads beyond the vector registers");

@@ -168,7 +168,7 @@ void permute_lanes(Elements& b, unsigned count, unsigned pattern) {
 }
 
 // Multiplies a lane's elements by 2^(its scale - 127); a scale of 255 gives NaN.
-void scale(Elements& elements, unsigned count, const Lanes& scales, const Operand& operand) {
+void scale(Elements& elements, unsigned count, const Lanes& scales, const InstructionOperand& operand) {
   const unsigned shift = 8 * (unsigned{operand.op_sel} | unsigned{operand.op_sel_hi} << 1);
   for (int lane = 0; lane < kWaveLanes; ++lane) {
     const auto exponent = static_cast<int>(scales.at[lane] >> shift & 0xff);
@@ -180,7 +180,7 @@ void scale(Elements& elements, unsigned count, const Lanes& scales, const Operan
 }
 
 // Returns an operand's registers; a constant or a scalar fills all lanes of `room`.
-const Lanes* lanes_of(Wave& wave, const Operand& operand, Lanes* room, unsigned registers) {
+const Lanes* lanes_of(Wave& wave, const InstructionOperand& operand, Lanes* room, unsigned registers) {
   if (is_vector(operand)) return registers_of(wave, operand);
   const uint32_t value = scalar_value(wave, operand);
   for (unsigned r = 0; r < registers; ++r)
@@ -190,7 +190,7 @@ const Lanes* lanes_of(Wave& wave, const Operand& operand, Lanes* room, unsigned 
 
 bool check_operands(Wave& wave, const Instruction& instruction) {
   if (refuse_indexed(wave, instruction)) return false;
-  for (const Operand& source : instruction.sources)
+  for (const InstructionOperand& source : instruction.sources)
     if (!readable(wave, instruction, source, ~uint64_t{0})) return false;
   return writable(wave, instruction, instruction.destination);
 }
@@ -275,7 +275,7 @@ void doubles(Wave& wave, const Instruction& instruction) {
   if (!check_operands(wave, instruction)) return;
   constexpr unsigned kPairs = kRows * kRows * kBlocks / kWaveLanes;
   const Lanes *a = registers_of(wave, instruction.sources[0]), *b = registers_of(wave, instruction.sources[1]);
-  const Operand& added = instruction.sources[2];
+  const InstructionOperand& added = instruction.sources[2];
   const Lanes* c = is_vector(added) ? registers_of(wave, added) : nullptr;
   const double constant = added.kind == OperandKind::constant ? std::bit_cast<double>(added.bits) : 0;
   const unsigned negated = instruction.matrix.blgp;

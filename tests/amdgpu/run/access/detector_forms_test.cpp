@@ -43,7 +43,7 @@ struct Ready {
   Told run() { return team.run(0, 0, instruction); }
 };
 
-Operand result_of(const Form& form, unsigned r) {
+InstructionOperand result_of(const Form& form, unsigned r) {
   return form.is_scalar() ? scalar_operand(kResult + r) : vector_operand(kResult + r);
 }
 void wait_for(Team& team, bool vector, bool local) { team.wait(0, 0, vector ? 0 : 63, local ? 0 : 15); }
@@ -155,7 +155,7 @@ TEST(DetectorForms, EachSourceIsWrittenAndThere) {
       400, [](const Form&) { return true; },
       [](const Form& form) {
         const Instruction i = instruction_of(form);
-        for (const Operand& source : i.sources)
+        for (const InstructionOperand& source : i.sources)
           for (unsigned r = 0; r < source.registers; ++r) {
             const unsigned number = source.number + r;
             const bool scalar = source.kind == OperandKind::scalar;

@@ -119,7 +119,7 @@ inline std::vector<Form> memory_forms() {
 
 inline Instruction instruction_of(const Form& form) {
   Instruction i = make_instruction(form.opcode, form.encoding, {}, {});
-  const auto add = [&](const Operand& operand) { i.sources[i.source_count++] = operand; };
+  const auto add = [&](const InstructionOperand& operand) { i.sources[i.source_count++] = operand; };
   if (form.results != 0)
     i.destination = form.is_scalar() ? scalar_operand(kResult, form.results) : vector_operand(kResult, form.results);
   if (form.is_scalar() && !form.has_address()) return i;
@@ -139,7 +139,7 @@ inline Instruction instruction_of(const Form& form) {
   if (form.encoding == Encoding::mubuf)
     add(scalar_operand(kResource, 4)), add(constant_operand(0)), i.memory.offen = true;
   if (form.counts_vector() && form.encoding != Encoding::mubuf)
-    add(form.by_base ? scalar_operand(kBase, 2) : Operand{});
+    add(form.by_base ? scalar_operand(kBase, 2) : InstructionOperand{});
   i.memory.sc0 = form.atomic && form.results != 0;
   i.memory.lds = form.direct;
   if (form.apart != 0) i.memory.offset = kSecondOffset << 8;

@@ -47,7 +47,7 @@ class Team {
     w.pause = Pause::none, w.finding = {};
     return told;
   }
-  std::optional<FindingKind> use(int g, int n, const Operand& from) {
+  std::optional<FindingKind> use(int g, int n, const InstructionOperand& from) {
     Instruction move =
         make_instruction(Opcode::v_cmp_eq_u32, Encoding::vop3, scalar_operand(60, 2), {from, constant_operand(0)});
     if (from.kind == OperandKind::scalar)

@@ -29,7 +29,7 @@ TEST(AluModifiers, ScalarsAndAccumulatorsAreOperands) {
   OneWave wave;
   wave.w.s[7] = 40;
   wave.set(256 + 3, 9, 2);
-  Operand accumulator = v(3);
+  InstructionOperand accumulator = v(3);
   accumulator.kind = OperandKind::agpr;
   wave.run(instruction(v_accvgpr_read_b32, v(4), {accumulator}));
   wave.run(instruction(v_add_u32, v(2), {s(7), v(4)}));

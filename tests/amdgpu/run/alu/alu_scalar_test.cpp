@@ -240,7 +240,7 @@ TEST(AluScalar, ConstantsOf16Bits) {
   OneWave wave;
   wave.w.s[5] = 0xffff8000;
   const auto run = [&](Opcode opcode, int immediate) {
-    Instruction i = instruction(opcode, row_of(opcode).destination.registers ? s(5) : Operand{}, {});
+    Instruction i = instruction(opcode, row_of(opcode).destination.registers ? s(5) : InstructionOperand{}, {});
     if (i.destination.kind == OperandKind::none) i.sources[0] = s(5), i.source_count = 1;
     i.immediate = immediate;
     wave.run(i);

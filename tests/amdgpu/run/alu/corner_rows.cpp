@@ -77,7 +77,7 @@ Instruction made_for(const Run& run) {
   i.source_count = run.row.source_count;
   for (int k = 0; k < run.row.source_count; ++k) {
     const Spec& spec = run.row.sources[k];
-    Operand operand = v(static_cast<uint16_t>(kFirstSource + 2 * k), spec.registers);
+    InstructionOperand operand = v(static_cast<uint16_t>(kFirstSource + 2 * k), spec.registers);
     if (spec.form == Spec::Form::mask) operand = s(24, 2);
     operand.op_sel_hi = i.encoding == Encoding::vop3p && !(run.corner.flags & kMixed);
     i.sources[k] = operand;

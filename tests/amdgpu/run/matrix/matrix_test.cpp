@@ -131,8 +131,8 @@ int value_of(const Case& c, uint32_t bits) {
 
 unsigned registers_for(const Case& c, Stored type) { return c.rows * c.terms * c.blocks / 64 * bits_of(type) / 32; }
 
-Instruction instruction_of(const Case& c, const Operand& result) {
-  Operand added = result;
+Instruction instruction_of(const Case& c, const InstructionOperand& result) {
+  InstructionOperand added = result;
   Instruction made =
       make_instruction(c.opcode, Encoding::vop3p, result,
                        {vector_operand(0, registers_for(c, c.a)), vector_operand(32, registers_for(c, c.b)), added});
