@@ -8,7 +8,7 @@
 namespace rung::doctor {
 namespace {
 
-bool holds_always(const Setting& setting) { return setting.verdict == Verdict::set && setting.when.empty(); }
+bool holds_always(const Setting& setting) { return setting.rating == Rating::set && setting.when.empty(); }
 
 std::string comment(const Setting& setting) {
   const std::string when = setting.when.empty() ? "" : fmt::format(" (where: {})", setting.when);

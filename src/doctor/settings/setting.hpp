@@ -44,7 +44,7 @@ struct Setting {
   Stack stack;
   GpuFamily gpus;
   SettingKind kind;
-  Verdict verdict;         // set: nothing is known against it; measure: helps some and hurts others
+  Rating rating;           // set: nothing is known against it; measure: helps some and hurts others
   std::string_view name;   // "NCCL_MIN_NCHANNELS", "--kv-cache-dtype"; of code and commands: the action, in a few words
   std::string_view value;  // of code and commands: a one-line example
   std::string_view when;   // empty: always

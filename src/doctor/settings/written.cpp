@@ -31,7 +31,7 @@ std::string settings_text(const SettingList& list) {
       name_of(list.stack), list.gpu_name, words::counted(list.settings.size(), "setting"));
   std::string_view heading;
   for (const Setting* setting : list.settings) {
-    const std::string_view wanted = setting->verdict == Verdict::set ? "set" : "try, and keep where it is faster";
+    const std::string_view wanted = setting->rating == Rating::set ? "set" : "try, and keep where it is faster";
     if (wanted != heading) text += fmt::format("\n{}\n", heading = wanted);
     text += block(*setting);
   }
@@ -44,7 +44,7 @@ nlohmann::json to_json(const SettingList& list) {
     settings.push_back({{"kind", name_of(s->kind)},
                         {"name", s->name},
                         {"value", s->value},
-                        {"verdict", name_of(s->verdict)},
+                        {"verdict", name_of(s->rating)},
                         {"when", s->when},
                         {"reason", s->reason},
                         {"measure", s->measure},

@@ -31,7 +31,7 @@ TEST(Settings, GiveTheirReasonTheirMeasurementAndTheirSource) {
     EXPECT_FALSE(s.measure.empty()) << label(s);
     ASSERT_NE(s.source, nullptr) << label(s);
     EXPECT_FALSE(s.source->document.empty()) << label(s);
-    EXPECT_TRUE(s.verdict == Verdict::set || s.verdict == Verdict::measure) << label(s);
+    EXPECT_TRUE(s.rating == Rating::set || s.rating == Rating::measure) << label(s);
   }
 }
 
@@ -51,8 +51,8 @@ TEST(Settings, IncludeNoVariableThatHurtsOrDoesNothing) {
     if (s.kind != SettingKind::variable) continue;
     const Knob* knob = find_knob(s.name);
     ASSERT_NE(knob, nullptr) << label(s);
-    const Verdict verdict = verdict_on(*knob, s.value);
-    EXPECT_TRUE(verdict == Verdict::set || verdict == Verdict::measure) << label(s) << ": " << name_of(verdict);
+    const Rating rating = rating_on(*knob, s.value);
+    EXPECT_TRUE(rating == Rating::set || rating == Rating::measure) << label(s) << ": " << name_of(rating);
   }
 }
 
@@ -134,7 +134,7 @@ TEST(Settings, CoverEveryStackOnEveryGpuEachOnce) {
 
 TEST(Settings, WhatIsToBeSetComesFirst) {
   const auto list = settings_for(Stack::vllm, kMi300);
-  EXPECT_TRUE(std::ranges::is_partitioned(list, [](const Setting* s) { return s->verdict == Verdict::set; }));
+  EXPECT_TRUE(std::ranges::is_partitioned(list, [](const Setting* s) { return s->rating == Rating::set; }));
 }
 
 TEST(SettingsText, ShowsWhyAndHowToMeasure) {
