@@ -28,7 +28,7 @@ std::string settings_text(const SettingList& list) {
   std::string text = fmt::format(
       "{} on {}, for latency: {}. Measure each alone, keep what helps, then measure "
       "what was kept together.\n",
-      name_of(list.stack), list.gpu_name, words::counted(list.settings.size(), "setting"));
+      name_of(list.framework), list.gpu_name, words::counted(list.settings.size(), "setting"));
   std::string_view heading;
   for (const Setting* setting : list.settings) {
     const std::string_view wanted = setting->rating == Rating::set ? "set" : "try, and keep where it is faster";
@@ -51,7 +51,8 @@ nlohmann::json to_json(const SettingList& list) {
                         {"traps", s->traps},
                         {"read_by", read_by(*s)},
                         {"source", s->source->document}});
-  return {{"stack", name_of(list.stack)}, {"gpu", list.gpu}, {"goal", "latency"}, {"settings", std::move(settings)}};
+  return {
+      {"stack", name_of(list.framework)}, {"gpu", list.gpu}, {"goal", "latency"}, {"settings", std::move(settings)}};
 }
 
 }  // namespace rung::doctor
