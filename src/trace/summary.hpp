@@ -24,14 +24,14 @@ struct GapTotal {
 };
 
 struct CategoryTotal {
-  Category category = Category::unclassified;
+  KernelCategory category = KernelCategory::unclassified;
   double ms = 0, share = 0;  // share of the device's work
   int64_t count = 0;
 };
 
 struct KernelTotal {
   std::string name;
-  Category category = Category::unclassified;
+  KernelCategory category = KernelCategory::unclassified;
   std::string_view library;
   double ms = 0, share = 0;
   int64_t count = 0;
@@ -41,9 +41,9 @@ struct KernelTotal {
 struct Bar {
   double from_us = 0, to_us = 0;  // since the start of the step
   bool gap = false;
-  Category category = Category::unclassified;  // of work
-  GapCause cause = GapCause::unknown;          // of a gap
-  std::string name;                            // of work
+  KernelCategory category = KernelCategory::unclassified;  // of work
+  GapCause cause = GapCause::unknown;                      // of a gap
+  std::string name;                                        // of work
 
   std::string_view what() const { return gap ? name_of(cause) : name_of(category); }
 };

@@ -90,7 +90,7 @@ struct Accounting {
   int64_t busy_ns = 0;     // at least one stream is working
   std::vector<Gap> gaps;   // in order
   int64_t host_op_ns = 0;  // the launching thread is in host operations or runtime calls
-  std::array<int64_t, 9> by_category_ns{};  // sums of durations, per Category (streams may overlap)
+  std::array<int64_t, 9> by_category_ns{};  // sums of durations, per KernelCategory (streams may overlap)
   int64_t outside = 0, outside_ns = 0;      // pieces of work that begin in no step, and their durations
 };
 

@@ -76,16 +76,16 @@ std::string label_of(const Analysis& analysis, const Work& work) {
 }
 
 bool is_softmax(const Analysis& analysis, const Work& work) {
-  if (work.kind.category == Category::attention || work.kind.category == Category::gemm) return false;
+  if (work.kind.category == KernelCategory::attention || work.kind.category == KernelCategory::gemm) return false;
   return has_word_of_any_case(analysis.name(work), "softmax");
 }
 
 bool is_small_step(const Work& work) {
   switch (work.kind.category) {
-    case Category::norm:
-    case Category::elementwise:
-    case Category::reduction:
-    case Category::copy:
+    case KernelCategory::norm:
+    case KernelCategory::elementwise:
+    case KernelCategory::reduction:
+    case KernelCategory::copy:
       return true;
     default:
       return false;

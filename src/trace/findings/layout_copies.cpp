@@ -12,7 +12,7 @@ namespace rung::trace::detectors {
 namespace {
 
 bool is_matrix_work(const Work& work) {
-  return work.kind.category == Category::gemm || work.kind.category == Category::attention;
+  return work.kind.category == KernelCategory::gemm || work.kind.category == KernelCategory::attention;
 }
 
 // Without operations, the kernel's name shows a copy by strides, and its place shows that a product or attention reads

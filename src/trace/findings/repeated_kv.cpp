@@ -73,7 +73,8 @@ class RepeatedKeys {
   // Returns whether the work ends the open copies: attention or a chain's product reads them.
   bool is_read_by(size_t i, const Repetitions& open) {
     const Work& work = analysis_.work[i];
-    if (work.kind.category != Category::attention && !is_scores_[i]) return work.kind.category == Category::gemm;
+    if (work.kind.category != KernelCategory::attention && !is_scores_[i])
+      return work.kind.category == KernelCategory::gemm;
     for (const size_t copy : open.copies) {
       saving_.remove(copy);
       const auto operands = tensor_copy_of(analysis_, analysis_.work[copy]);
@@ -82,7 +83,7 @@ class RepeatedKeys {
     }
     copies_ += static_cast<int64_t>(open.copies.size());
     const auto demand = fused_demand_of(analysis_, work, open.times);
-    if (demand && work.kind.category == Category::attention) {
+    if (demand && work.kind.category == KernelCategory::attention) {
       const int64_t slack = analysis_.event(work).duration_ns - floor_ns(peaks_, *demand);
       if (peaks_ && slack > 0) saving_.shorten(slack);
     }

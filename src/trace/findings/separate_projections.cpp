@@ -40,7 +40,8 @@ bool is_activated_gate(const Analysis& analysis, const Product& gate, const Prod
   const size_t between = gate.last + 1, after = up.last + 1;
   if (up.first != between + 1 || after >= analysis.work.size() || gate.n != up.n) return false;
   const Work &activation = analysis.work[between], &multiplied = analysis.work[after];
-  return activation.kind.category == Category::elementwise && has_operand_of(analysis, activation, gate.m * gate.n) &&
+  return activation.kind.category == KernelCategory::elementwise &&
+         has_operand_of(analysis, activation, gate.m * gate.n) &&
          op_name(analysis, multiplied).find("mul") != std::string_view::npos &&
          has_operand_of(analysis, multiplied, gate.m * gate.n);
 }
@@ -102,8 +103,8 @@ bool are_same_launch(const Analysis& analysis, const Work& a, const Work& b) {
 
 bool has_attention_next(const Analysis& analysis, size_t i) {
   for (; i < analysis.work.size(); ++i) {
-    if (analysis.work[i].kind.category == Category::gemm) return false;
-    if (analysis.work[i].kind.category == Category::attention) return true;
+    if (analysis.work[i].kind.category == KernelCategory::gemm) return false;
+    if (analysis.work[i].kind.category == KernelCategory::attention) return true;
   }
   return false;
 }
@@ -114,7 +115,7 @@ std::vector<Projections> by_kernels(const Analysis& analysis) {
   std::vector<size_t> run;
   for (size_t i = 0; i <= analysis.work.size(); ++i) {
     const bool inside = i < analysis.work.size() && analysis.work[i].op == kNone;
-    if (inside && analysis.work[i].kind.category == Category::gemm) {
+    if (inside && analysis.work[i].kind.category == KernelCategory::gemm) {
       run.push_back(i);
       continue;
     }

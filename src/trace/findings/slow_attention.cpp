@@ -37,7 +37,7 @@ std::vector<Attention> attentions_of(const Analysis& analysis) {
   std::unordered_map<uint32_t, size_t> by_op;
   for (size_t i = 0; i < analysis.work.size(); ++i) {
     const Work& work = analysis.work[i];
-    if (work.kind.category != Category::attention || in_chain[i]) continue;
+    if (work.kind.category != KernelCategory::attention || in_chain[i]) continue;
     const int64_t ns = analysis.event(work).duration_ns;
     const auto known = work.op == kNone ? by_op.end() : by_op.find(work.op);
     if (known == by_op.end()) {

@@ -63,7 +63,7 @@ Demand demand_of_run(const Analysis& analysis, const std::vector<size_t>& run) {
       most = elements;
     }
   }
-  const bool ends_in_sum = analysis.work[run.back()].kind.category == Category::reduction;
+  const bool ends_in_sum = analysis.work[run.back()].kind.category == KernelCategory::reduction;
   return {0, (ends_in_sum ? 1.0 : 2.0) * double(most) * bytes};
 }
 

@@ -29,7 +29,7 @@ bool is_wide(std::string_view type) { return type == "f32" || type == "f64"; }
 bool is_real(std::string_view type) { return is_wide(type) || is_narrow(type) || type.starts_with("f8"); }
 
 bool is_matrix_kernel(const Work& work) {
-  return work.kind.category == Category::gemm || work.kind.category == Category::attention;
+  return work.kind.category == KernelCategory::gemm || work.kind.category == KernelCategory::attention;
 }
 
 // Returns whether the first two floating-point tensors are f32; none: the operation has none, or they are not recorded.

@@ -32,7 +32,7 @@ int64_t rows_before(const Analysis& analysis, size_t product) {
   for (size_t i = product; i-- > 0;) {
     const Work& work = analysis.work[i];
     if (analysis.event(work).lane != lane) continue;
-    if (work.kind.category == Category::gemm && between++ < kMostProductsBetween) continue;
+    if (work.kind.category == KernelCategory::gemm && between++ < kMostProductsBetween) continue;
     const std::string_view name = analysis.name(work);
     const auto grid = launch_of(analysis, work).grid;
     const bool tells = std::ranges::any_of(kBlockPerRow, [&](auto part) { return name.find(part) != name.npos; });
@@ -66,7 +66,8 @@ class WideTiles {
 
  private:
   bool is_long_and_wide(size_t work) const {
-    return analysis_.work[work].kind.category == Category::gemm && is_wide_tile(analysis_.name(analysis_.work[work])) &&
+    return analysis_.work[work].kind.category == KernelCategory::gemm &&
+           is_wide_tile(analysis_.name(analysis_.work[work])) &&
            analysis_.event(analysis_.work[work]).duration_ns >= kLeastTileNs;
   }
 

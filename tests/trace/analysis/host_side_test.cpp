@@ -107,7 +107,7 @@ TEST(Analysis, OfARecordingThatLiesIsMade) {
   recording.events.push_back({200'000, 1, name, 7, 99, 77, EventKind::runtime_call});  // there
   recording.events.push_back({200'000, 1, name, 7, 99, 1, EventKind::host_op});
   const Analysis analysis = analyse(recording);
-  EXPECT_EQ(analysis.accounting.by_category_ns[static_cast<size_t>(Category::gemm)], INT64_MAX);
+  EXPECT_EQ(analysis.accounting.by_category_ns[static_cast<size_t>(KernelCategory::gemm)], INT64_MAX);
   EXPECT_EQ(analysis.accounting.busy_ns, analysis.accounting.time_ns);
   EXPECT_THAT(operands_of(recording, recording.events.back()), IsEmpty());
 }
