@@ -126,19 +126,20 @@ const Format gradlib{
       return has_all(head_columns(head), {"M", "N", "K", "libtype", "solidx"});
     },
     [](TuningFile& file) { return parse_table(file, tuned_at); },
-    [](const Machine&) -> Result<std::vector<std::string>> { return std::vector{std::string(kGradlibColumns)}; },
+    [](const TunedMachine&) -> Result<std::vector<std::string>> { return std::vector{std::string(kGradlibColumns)}; },
     [](TuningFile& file, Entry& entry) { return gradlib_rows(file, entry, true); }};
 
-const Format gradlib_untuned{
-    "gradlib_untuned",
-    "gradlib's products to tune",
-    "gradlib's gemm_tuner.py; written where VLLM_TUNE_GEMM=1, as VLLM_UNTUNE_FILE says",
-    Wins::every,
-    [](std::span<const Line> head) {
-      return has_all(head_columns(head), {"M", "N", "K", "bias", "dtype"});
-    },
-    [](TuningFile& file) { return parse_table(file, listed_at); },
-    [](const Machine&) -> Result<std::vector<std::string>> { return std::vector{std::string(kGradlibListColumns)}; },
-    [](TuningFile& file, Entry& entry) { return gradlib_rows(file, entry, false); }};
+const Format gradlib_untuned{"gradlib_untuned",
+                             "gradlib's products to tune",
+                             "gradlib's gemm_tuner.py; written where VLLM_TUNE_GEMM=1, as VLLM_UNTUNE_FILE says",
+                             Wins::every,
+                             [](std::span<const Line> head) {
+                               return has_all(head_columns(head), {"M", "N", "K", "bias", "dtype"});
+                             },
+                             [](TuningFile& file) { return parse_table(file, listed_at); },
+                             [](const TunedMachine&) -> Result<std::vector<std::string>> {
+                               return std::vector{std::string(kGradlibListColumns)};
+                             },
+                             [](TuningFile& file, Entry& entry) { return gradlib_rows(file, entry, false); }};
 
 }  // namespace rung::stacks

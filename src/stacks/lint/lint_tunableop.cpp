@@ -33,7 +33,7 @@ struct PyTorchBuild {
   bool amd = false, nvidia = false;
 };
 
-PyTorchBuild build_of(const TuningFile& file, const Machine& machine) {
+PyTorchBuild build_of(const TuningFile& file, const TunedMachine& machine) {
   PyTorchBuild build;
   const Fact* fact = fact_named(file, "PT_VERSION");
   const auto known = machine.versions.find("PT_VERSION");
@@ -58,7 +58,7 @@ std::vector<std::string_view> wanted_validators(const PyTorchBuild& build) {
   return names;
 }
 
-void check_value(const Fact& fact, const Machine& machine, LintNotes& notes) {
+void check_value(const Fact& fact, const TunedMachine& machine, LintNotes& notes) {
   if (fact.name == kArchitecture) {
     const bool whole = machine.architecture.find(':') != std::string::npos;
     const std::string got = whole ? fact.value : fact.value.substr(0, fact.value.find(':'));
@@ -101,7 +101,7 @@ bool is_known(const SolutionName& solution, const Entry& entry, const PyTorchBui
 
 }  // namespace
 
-void tunableop_validators(const TuningFile& file, const Machine& machine, LintNotes& notes) {
+void tunableop_validators(const TuningFile& file, const TunedMachine& machine, LintNotes& notes) {
   if (file.format != &tunableop || file.separator != ',') return;
   const PyTorchBuild build = build_of(file, machine);
   const auto wanted = wanted_validators(build);
@@ -123,7 +123,7 @@ void tunableop_validators(const TuningFile& file, const Machine& machine, LintNo
                     fmt::format("there is no validator {}: {} takes none of the file", name, build_text(build)));
 }
 
-void tunableop_solutions(const TuningFile& file, const Machine& machine, LintNotes& notes) {
+void tunableop_solutions(const TuningFile& file, const TunedMachine& machine, LintNotes& notes) {
   if (file.format != &tunableop) return;
   const PyTorchBuild build = build_of(file, machine);
   const std::string_view then =
@@ -135,7 +135,7 @@ void tunableop_solutions(const TuningFile& file, const Machine& machine, LintNot
                                 known_solutions(build), build_text(build), then));
 }
 
-void tunableop_names(const TuningFile& file, const Machine& machine, LintNotes& notes) {
+void tunableop_names(const TuningFile& file, const TunedMachine& machine, LintNotes& notes) {
   if (file.format != &tunableop && file.format != &tunableop_untuned) return;
   const PyTorchBuild build = build_of(file, machine);
   const bool wants_leading = build.version >= kLeadingDimensions;
@@ -156,7 +156,7 @@ void tunableop_names(const TuningFile& file, const Machine& machine, LintNotes& 
 
 // PyTorch's offline tuner rebuilds the products of its rows with torch.mm, and leaves out rows from which it cannot be
 // sure to get the same product.
-void tunableop_offline(const TuningFile& file, const Machine&, LintNotes& notes) {
+void tunableop_offline(const TuningFile& file, const TunedMachine&, LintNotes& notes) {
   if (file.format != &tunableop_untuned) return;
   size_t first = 0, rows = 0;
   for (const Entry& entry : file.entries) {
