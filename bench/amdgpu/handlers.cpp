@@ -38,7 +38,7 @@ double nanoseconds_of(const Instruction& i, uint64_t exec) {
   for (uint32_t r = 0; r < 64; ++r)
     for (uint32_t l = 0; l < 64; ++l) w.v[r].at[l] = 0x3f800000 + 977 * r + 131 * l;
   w.set_exec(exec);
-  const Handler handler = alu_handler(i, Target::gfx942);
+  const Handler handler = alu_handler(i, Isa::gfx942);
   if (!handler) return 0;
   using Clock = std::chrono::steady_clock;
   double best = 1e9;

@@ -40,14 +40,14 @@ inline Instruction make_instruction(Opcode opcode, Encoding encoding, const Inst
 
 class OneWave {
  public:
-  explicit OneWave(Target target = Target::gfx942, size_t lds_bytes = 4096, Checks checks = {}) {
+  explicit OneWave(Isa isa = Isa::gfx942, size_t lds_bytes = 4096, Checks checks = {}) {
     group_.memory = &memory_;
     group_.checks = checks;
     group_.lds.reset(lds_bytes, checks);
     group_.waves.resize(1);
     group_.memory_of.resize(1);
     wave().group = &group_;
-    wave().target = target;
+    wave().isa = isa;
     wave().set_exec(~uint64_t{0});
     wave().written.fill(~uint64_t{0});
     wave().scalar_written.fill(true);
@@ -90,9 +90,9 @@ class OneWave {
   }
   // Runs it and tells whether the wave goes on.
   bool try_run(const Instruction& instruction) {
-    Handler handler = memory_handler(instruction, wave().target);
-    if (handler == nullptr) handler = matrix_handler(instruction, wave().target);
-    if (handler == nullptr) handler = alu_handler(instruction, wave().target);
+    Handler handler = memory_handler(instruction, wave().isa);
+    if (handler == nullptr) handler = matrix_handler(instruction, wave().isa);
+    if (handler == nullptr) handler = alu_handler(instruction, wave().isa);
     if (handler == nullptr) {
       ADD_FAILURE() << "nothing executes it";
       return false;

@@ -154,7 +154,7 @@ TEST_F(MarginOf, AWinnerThatLostIsMeasuredAgain) {
   EXPECT_TRUE(is_valid()) << "measured again, it is trusted again";
 }
 
-TEST_F(MarginOf, AWinnerThatLostYieldsToAWeakerMargin) {
+TEST_F(MarginOf, ALostWinnerYieldsToAWeakerMargin) {
   set_kernels({{"plain", scripted::erratic<1000>}, {"fast", scripted::erratic<100>}});
   TunedProblem lost = swapped({2, {2, 2}, 0});
   lost.lost = true;

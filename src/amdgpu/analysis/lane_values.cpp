@@ -86,7 +86,7 @@ LaneValuePtr common(const LaneValuePtr& mine, const LaneValuePtr& theirs) {
 struct LaneStep {
   LaneState& state;
   const Placed& placed;
-  Target target;
+  Isa isa;
   const Instruction& made = placed.instruction;
 
   std::optional<uint32_t> scalar(uint32_t number) const {
@@ -299,8 +299,7 @@ void LaneStep::run_vector() {
     return;
   }
   Room room;
-  Frame frame{
-      .result = room.result, .mask = room.mask, .mode = Mode::kUsual, .immediate = made.immediate, .target = target};
+  Frame frame{.result = room.result, .mask = room.mask, .mode = Mode::kUsual, .immediate = made.immediate, .isa = isa};
   for (int k = 0; k < row.source_count; ++k) {
     frame.source[k] = room.source[k];
     for (size_t w = 0; w < 2; ++w) {
@@ -354,8 +353,8 @@ void LaneState::widen(size_t to_depth) {
   depths_.resize(std::min(depths_.size(), to_depth));
 }
 
-void LaneState::step(const Placed& placed, Target target) {
-  LaneStep step{*this, placed, target};
+void LaneState::step(const Placed& placed, Isa isa) {
+  LaneStep step{*this, placed, isa};
   if (step.change_exec()) return;
   switch (placed.instruction.encoding) {
     case Encoding::sop1:

@@ -21,7 +21,7 @@ constexpr int32_t sign_extend(uint32_t value, int width) {
 
 struct Code {
   std::span<const std::byte> bytes;
-  Target target{};
+  Isa isa{};
   uint32_t first = 0;  // words 0 and 1
   std::optional<uint32_t> second;
   std::optional<uint32_t> word(size_t index) const {
@@ -30,7 +30,7 @@ struct Code {
     std::memcpy(&value, bytes.data() + 4 * index, 4);
     return value;
   }
-  const Row* row(Encoding encoding, uint32_t number) const { return find_row(encoding, number, target); }
+  const Row* row(Encoding encoding, uint32_t number) const { return find_row(encoding, number, isa); }
 };
 
 inline Instruction begin(const Row& row, Encoding encoding, int size) {

@@ -222,7 +222,7 @@ Decoded decode_matrix(const Code& code, const Row& row, Instruction made) {
 
 // A product with scales has two words in front of its own: they name the scales, and which of their bytes to take.
 Decoded decode_scaled(const Code& code) {
-  Code product{code.bytes.subspan(8), code.target};
+  Code product{code.bytes.subspan(8), code.isa};
   const std::optional<uint32_t> first = product.word(0), second = product.word(1);
   if (!first || !second || *first >> 23 != 0x1a7) return std::nullopt;
   product.first = *first;

@@ -157,7 +157,7 @@ class Worker {
     finding.kernel = program.kernel().name;
     finding.offset = program.code().address_of(index) - program.kernel().entry;
     const Instruction& instruction = program.code().instructions()[index];
-    finding.instruction = instruction.bytes == 0 ? "?" : to_text(instruction, program.code().target());
+    finding.instruction = instruction.bytes == 0 ? "?" : to_text(instruction, program.code().isa());
     finding.group = group_.id;
     return finding;
   }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "amdgpu/isa/instruction.hpp"
-#include "amdgpu/isa/target.hpp"
+#include "amdgpu/isa/isa.hpp"
 #include "amdgpu/run/finding.hpp"
 #include "amdgpu/run/lanes.hpp"
 #include "amdgpu/run/mode.hpp"
@@ -31,7 +31,7 @@ struct Wave {
   uint32_t mode = Mode::kUsual;
   uint32_t next = 0;  // index in the code of the next instruction; s_getpc and branches ask the code for addresses
   Pause pause = Pause::none;
-  Target target = Target::gfx942;
+  Isa isa = Isa::gfx942;
   // For the checks: the lanes in which each register was written, and written scalar registers. All ones: unchecked.
   std::array<uint64_t, kVectorRegisters> written{};
   std::array<bool, kScalarRegisters> scalar_written{};

@@ -48,7 +48,7 @@ bool has_float(const Instruction& made) {
 }
 
 struct Line {
-  Target target;
+  Isa isa;
   std::vector<uint32_t> words;
   std::string text;
 };
@@ -61,7 +61,7 @@ std::vector<Line> recorded() {
     std::istringstream in(line);
     std::string word;
     in >> word;
-    Line one{*target_named(word), {}, {}};
+    Line one{*isa_named(word), {}, {}};
     while (in >> word && word != ":") one.words.push_back(static_cast<uint32_t>(std::stoul(word, nullptr, 16)));
     std::getline(in >> std::ws, one.text);
     all.push_back(one);
@@ -72,7 +72,7 @@ std::vector<Line> recorded() {
 TEST(AmdParse, LinesAreReadAsTheirMachineCodeIs) {
   size_t compared = 0;
   for (const Line& line : recorded()) {
-    const auto decoded = decode(std::as_bytes(std::span(line.words)), line.target);
+    const auto decoded = decode(std::as_bytes(std::span(line.words)), line.isa);
     ASSERT_TRUE(decoded) << line.text;
     const auto parsed = parse_instruction(line.text);
     ASSERT_TRUE(parsed) << line.text;

@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 // A kernel that is loaded and may be launched.
 class Loaded {
  public:
-  explicit Loaded(const MadeKernel& kernel, Target target = Target::gfx942) : made_({kernel}, target) {
+  explicit Loaded(const MadeKernel& kernel, Isa isa = Isa::gfx942) : made_({kernel}, isa) {
     object_ = read_code_object(made_.bytes()).value();
     image_ = Image::load(object_, memory_).value();
     code_ = DecodedCode::make(object_, image_->base()).value();
@@ -177,12 +177,12 @@ TEST(Dispatches, ExtentsHaveBounds) {
 }
 
 TEST(Dispatches, LdsOfBothKindsIsOneSum) {
-  for (const Target target : {Target::gfx90a, Target::gfx942, Target::gfx950}) {
-    const Loaded loaded({.name = "kernel", .lds_bytes = 4096}, target);
+  for (const Isa isa : {Isa::gfx90a, Isa::gfx942, Isa::gfx950}) {
+    const Loaded loaded({.name = "kernel", .lds_bytes = 4096}, isa);
     Dispatch dispatch = loaded.dispatch({}, {64});
-    dispatch.dynamic_lds_bytes = info_of(target).lds_bytes - 4096;
+    dispatch.dynamic_lds_bytes = info_of(isa).lds_bytes - 4096;
     ASSERT_TRUE(prepare(dispatch));
-    EXPECT_EQ(prepare(dispatch)->lds_bytes, info_of(target).lds_bytes);
+    EXPECT_EQ(prepare(dispatch)->lds_bytes, info_of(isa).lds_bytes);
     for (const uint32_t bytes : {dispatch.dynamic_lds_bytes + 1, ~uint32_t{0}, ~uint32_t{0} - 4095}) {
       dispatch.dynamic_lds_bytes = bytes;
       EXPECT_FALSE(prepare(dispatch)) << bytes;
@@ -219,8 +219,8 @@ TEST(Dispatches, ArgumentsHaveTheSizeOfTheExplicitOnes) {
 
 // Each choice of what a descriptor may ask for: user registers in their order, the group's place behind them.
 TEST(Groups, BeginWithTheScalarRegistersTheirKernelWants) {
-  for (const Target target : {Target::gfx90a, Target::gfx942}) {
-    Loaded loaded({.name = "kernel", .scratch_bytes = 32}, target);
+  for (const Isa isa : {Isa::gfx90a, Isa::gfx942}) {
+    Loaded loaded({.name = "kernel", .scratch_bytes = 32}, isa);
     for (uint32_t asked = 0; asked < 128; ++asked)
       for (uint32_t axes = 0; axes < 8; ++axes) {
         const bool scratch = asked % 3 == 1, info = asked % 5 == 2;
@@ -243,7 +243,7 @@ TEST(Groups, BeginWithTheScalarRegistersTheirKernelWants) {
         for (const uint32_t axis : {0u, 1u, 2u})
           if (axes >> axis & 1) add(2 + 2 * axis, 1);
         if (info) add(0, 1);
-        if (scratch && target == Target::gfx90a) add(0, 1);
+        if (scratch && isa == Isa::gfx90a) add(0, 1);
         const Wave& wave = group.waves.at(0);
         for (size_t n = 0; n < 30; ++n) {
           ASSERT_EQ(wave.scalar_written[n], n < expected.size()) << "s" << n << ", asked " << asked << ", " << axes;

@@ -15,7 +15,7 @@ using ::testing::AnyOf;
 using testing::Grid;
 using ::testing::StartsWith;
 
-class SeededFaults : public ::testing::TestWithParam<Target> {
+class SeededFaults : public ::testing::TestWithParam<Isa> {
  protected:
   void SetUp() override { RUNG_NEEDS_CLANG(); }
 
@@ -47,7 +47,7 @@ class SeededFaults : public ::testing::TestWithParam<Target> {
  private:
   std::string at_place_;  // the instruction that stands where the finding says
 };
-INSTANTIATE_TEST_SUITE_P(Targets, SeededFaults, ::testing::Values(Target::gfx942, Target::gfx950),
+INSTANTIATE_TEST_SUITE_P(Isas, SeededFaults, ::testing::Values(Isa::gfx942, Isa::gfx950),
                          [](const auto& test) { return std::string(info_of(test.param).name); });
 
 TEST_P(SeededFaults, AnIndexBeyondTheEnd) {

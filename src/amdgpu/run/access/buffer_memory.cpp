@@ -314,7 +314,7 @@ Handler direct_handler(const Instruction& instruction) {
   }
 }
 
-Handler buffer_handler(const Instruction& instruction, Target) {
+Handler buffer_handler(const Instruction& instruction, Isa) {
   if (instruction.memory.lds) return buffer_to_local_handler(instruction.opcode);
   switch (instruction.opcode) {
 #define RUNG_AMD_LOAD(name, bytes, is_signed, half) \

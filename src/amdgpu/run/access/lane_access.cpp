@@ -81,7 +81,7 @@ bool aligned(Wave& wave, const Instruction& instruction, const Addresses& addres
 // Returns whether a load or store has the scope of the device or the system, as compilers write atomic and volatile
 // ones. On gfx90a nothing tells such stores from others.
 bool is_atomic(const Wave& wave, const Instruction& instruction, GlobalAccess access) {
-  if (wave.target != Target::gfx90a) return instruction.memory.sc1;
+  if (wave.isa != Isa::gfx90a) return instruction.memory.sc1;
   return instruction.memory.sc0 && !access.write;
 }
 

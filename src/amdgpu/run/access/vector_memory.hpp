@@ -18,7 +18,7 @@ struct Spaces {
 void split_spaces(const Addresses& addresses, Spaces& spaces);
 
 Handler flat_handler(const Instruction& instruction);
-Handler buffer_handler(const Instruction& instruction, Target target);
+Handler buffer_handler(const Instruction& instruction, Isa isa);
 Handler direct_handler(const Instruction& instruction);  // from memory straight to LDS
 Handler atomic_handler(const Instruction& instruction);
 Handler local_handler(const Instruction& instruction);  // DS

@@ -141,7 +141,7 @@ void run_modified(Wave& w, const Instruction& i) {
           .mode = w.mode,
           .op_sel = op_sel_of(i),
           .immediate = i.immediate,
-          .target = w.target};
+          .isa = w.isa};
   for (int k = 0; k < row.source_count; ++k) {
     if (!fetch(m, k, room.source[k])) return;
     f.source[k] = room.source[k];

@@ -155,7 +155,7 @@ void run_plain(Wave& w, const Instruction& i) {
     return run_modified(w, i);
   const LaneRow& row = lane_row_of(i.opcode);
   Room room;
-  Frame f{.result = room.result, .mask = room.mask, .mode = w.mode, .immediate = i.immediate, .target = w.target};
+  Frame f{.result = room.result, .mask = room.mask, .mode = w.mode, .immediate = i.immediate, .isa = w.isa};
   for (int k = 0; k < kSources; ++k)
     if (f.source[k] = plain_source(w, i, row, k, room.source[k]); !f.source[k]) return;
   if (row.result_registers != 0) {

@@ -91,7 +91,7 @@ inline std::vector<Form> memory_forms() {
       continue;
     Instruction plain{.opcode = row.opcode, .encoding = e};
     plain.memory.lds = (row.flags & kLds) != 0;
-    if (memory_handler(plain, Target::gfx950) == nullptr || (row.flags & (kGws | kNoAddress)) != 0) continue;
+    if (memory_handler(plain, Isa::gfx950) == nullptr || (row.flags & (kGws | kNoAddress)) != 0) continue;
     Form form = form_of(name, row);
     if (form.is_scalar() && form.results == 0) continue;
     if (name.starts_with("s_mem")) form.space = Space::none;
@@ -101,7 +101,7 @@ inline std::vector<Form> memory_forms() {
       for (const Form& each : std::vector<Form>(variants)) variants.push_back(each), variants.back().space = Space::lds;
     if (e == Encoding::global) variants.push_back(variants[0]), variants.back().by_base = true;
     plain.memory.lds = true;
-    if (e == Encoding::mubuf && form.loads && memory_handler(plain, Target::gfx950) != nullptr) {
+    if (e == Encoding::mubuf && form.loads && memory_handler(plain, Isa::gfx950) != nullptr) {
       variants.push_back(form);
       variants.back().direct = true, variants.back().results = 0;
     }

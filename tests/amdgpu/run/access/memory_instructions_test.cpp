@@ -257,7 +257,7 @@ TEST(LocalMemory, ValuesBetweenLanes) {
 
 // Sixteen lanes read four rows of 16 halves; each gets a column.
 TEST(LocalMemory, TransposedReads) {
-  OneWave wave(Target::gfx950);
+  OneWave wave(Isa::gfx950);
   for (uint32_t n = 0; n < 256; ++n) wave.set_local<uint16_t>(2 * n, static_cast<uint16_t>(n));
   for (int lane = 0; lane < 64; ++lane) wave.v(0, lane) = static_cast<uint32_t>(8 * lane);
   wave.run(ds(Opcode::ds_read_b64_tr_b16, vector_operand(2, 2), {vector_operand(0)}));
@@ -308,7 +308,7 @@ TEST(LocalMemory, AtomicsOfAllLanesOnOneWord) {
 }
 
 TEST(LocalMemory, AddressesBehindTheEndAreRefused) {
-  OneWave wave(Target::gfx942, 1024);
+  OneWave wave(Isa::gfx942, 1024);
   for (int lane = 0; lane < 64; ++lane) wave.v(0, lane) = static_cast<uint32_t>(16 * lane);
   for (unsigned r = 2; r < 6; ++r)
     for (int lane = 0; lane < 64; ++lane) wave.v(r, lane) = 0;
@@ -324,7 +324,7 @@ TEST(LocalMemory, CountsBankConflicts) {
     uint64_t cycles;
   } cases[] = {{4, 0}, {8, 2}, {128, 62}, {132, 0}, {0, 0}};
   for (const auto& c : cases) {
-    OneWave wave(Target::gfx942, 16384);
+    OneWave wave(Isa::gfx942, 16384);
     for (int lane = 0; lane < 64; ++lane) wave.v(0, lane) = c.stride * static_cast<unsigned>(lane), wave.v(1, lane) = 0;
     wave.run(ds(Opcode::ds_write_b32, {}, {vector_operand(0), vector_operand(1)}));
     EXPECT_EQ(wave.group().counts.bank_conflict_cycles, c.cycles) << c.stride;
@@ -335,7 +335,7 @@ TEST(LocalMemory, CountsBankConflicts) {
 // ---- memory straight to LDS
 
 TEST(DirectLoads, GoToConsecutivePlacesAndWantAWait) {
-  OneWave wave(Target::gfx950);
+  OneWave wave(Isa::gfx950);
   const auto* data = wave.make(counting(1024));
   for (int lane = 0; lane < 64; ++lane) {
     wave.set_pair(0, lane, reinterpret_cast<uint64_t>(data + 4 * (63 - lane)));

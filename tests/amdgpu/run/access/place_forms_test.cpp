@@ -147,7 +147,7 @@ TEST(PlaceForms, LoadsStraightToLdsBringTheirValues) {
 template <unsigned kBits>
 void expect_transposed(Opcode opcode) {
   constexpr uint32_t kBytes = kBits == 6 ? 12 : 8;
-  OneWave wave(Target::gfx950);
+  OneWave wave(Isa::gfx950);
   const auto element = [](uint32_t row, uint32_t column) { return (row * 29 + column * 7 + row / 16) % (1u << kBits); };
   for (uint32_t lane = 0; lane < 64; ++lane) {
     std::array<uint32_t, 3> words{};

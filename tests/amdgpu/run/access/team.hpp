@@ -37,8 +37,8 @@ class Team {
   std::optional<FindingKind> run(int g, int n, const Instruction& i) {
     Wave& w = wave(g, n);
     ++w.next;
-    Handler handler = memory_handler(i, w.target);
-    if (handler == nullptr) handler = alu_handler(i, w.target);
+    Handler handler = memory_handler(i, w.isa);
+    if (handler == nullptr) handler = alu_handler(i, w.isa);
     handler(w, i);
     std::optional<FindingKind> told;
     if (!group(g).found.empty()) told = group(g).found.front().kind;
@@ -91,7 +91,7 @@ class Team {
  private:
   static void begin(Group& group, uint32_t n, uint64_t lanes) {
     Wave& w = group.waves[n];
-    w.group = &group, w.number = n, w.target = Target::gfx950;
+    w.group = &group, w.number = n, w.isa = Isa::gfx950;
     w.set_exec(lanes);
     w.written.fill(~uint64_t{0}), w.scalar_written.fill(true);
     w.scratch.assign(4096 * kWaveLanes, std::byte{0});

@@ -87,7 +87,7 @@ struct OneWave {
     w.s[number] = static_cast<uint32_t>(value), w.s[number + 1] = static_cast<uint32_t>(value >> 32);
   }
   void run(const Instruction& i) {
-    const Handler handler = alu_handler(i, w.target);
+    const Handler handler = alu_handler(i, w.isa);
     ASSERT_NE(handler, nullptr) << name_of(i.opcode);
     handler(w, i);
   }

@@ -202,7 +202,7 @@ void expect_in_mode(const CornerRow& corner, const Row& row, uint32_t mode, bool
   Run run{corner, row, lanes.accumulates, clamps, {}};
   OneWave wave;
   const Instruction i = made_for(run);
-  const Handler handler = alu_handler(i, Target::gfx950);
+  const Handler handler = alu_handler(i, Isa::gfx950);
   if (clamps && handler == nullptr) return;
   ASSERT_NE(handler, nullptr) << name_of(corner.opcode);
   Combinations all(row, lanes.accumulates, (corner.flags & kMixed) != 0);
