@@ -184,7 +184,7 @@ TEST_F(EmulatedDevices, EventsTellInstructionsNotTime) {
   EXPECT_FLOAT_EQ(static_cast<float>((*graph)->ms() * kInstructionsPerMs), 5.0f * kStoreInstructions);
 }
 
-TEST_F(EmulatedDevices, AFindingEndsTheDeviceAndIsTold) {
+TEST_F(EmulatedDevices, ADefectEndsTheDeviceAndIsTold) {
   const Function kernel = function();
   auto block = *gpu->allocate(4);
   Status done = store(kernel, block->address() + 4, 1);

@@ -119,19 +119,19 @@ class AmdKernel {
     auto made = try_run(how, arguments...);
     EXPECT_TRUE(made) << made.error().message;
     if (!made) return {};
-    for (const Finding& finding : made->findings) ADD_FAILURE() << finding.text();
+    for (const Defect& defect : made->defects) ADD_FAILURE() << defect.text();
     return made->counts;
   }
-  // One finding is there; it comes first.
+  // One defect is there; it comes first.
   template <class... Arguments>
-  Finding find(const Grid& how, Arguments... arguments) {
+  Defect find(const Grid& how, Arguments... arguments) {
     auto made = try_run(how, arguments...);
     EXPECT_TRUE(made) << made.error().message;
-    if (!made || made->findings.empty()) {
+    if (!made || made->defects.empty()) {
       ADD_FAILURE() << "nothing was found";
       return {};
     }
-    return made->findings.front();
+    return made->defects.front();
   }
 
  private:

@@ -86,7 +86,7 @@ class OneWave {
   // Runs it; what it finds wrong fails the test.
   void run(const Instruction& instruction) {
     try_run(instruction);
-    EXPECT_EQ(wave().pause, Pause::none) << wave().finding.text();
+    EXPECT_EQ(wave().pause, Pause::none) << wave().defect.text();
   }
   // Runs it and tells whether the wave goes on.
   bool try_run(const Instruction& instruction) {
@@ -100,11 +100,11 @@ class OneWave {
     handler(wave(), instruction);
     return wave().pause == Pause::none;
   }
-  // The finding of an instruction that must have one.
-  Finding find(const Instruction& instruction) {
+  // The defect of an instruction that must have one.
+  Defect find(const Instruction& instruction) {
     EXPECT_FALSE(try_run(instruction));
     wave().pause = Pause::none;
-    return std::exchange(wave().finding, {});
+    return std::exchange(wave().defect, {});
   }
   void wait() {
     Instruction all{.opcode = Opcode::s_waitcnt, .encoding = Encoding::sopp};

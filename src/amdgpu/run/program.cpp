@@ -14,7 +14,7 @@ namespace {
 
 // The handler of instructions that have none.
 void not_executed(Wave& wave, const Instruction& instruction) {
-  wave.fail(FindingKind::bad_instruction, instruction, -1,
+  wave.fail(DefectKind::bad_instruction, instruction, -1,
             instruction.bytes == 0 ? "there is no instruction" : "it is not executed here");
 }
 

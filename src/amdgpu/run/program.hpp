@@ -14,7 +14,7 @@ namespace rung::amdgpu {
 class DecodedCode {
  public:
   // Decodes all of the object's executable segments, as a kernel may call code outside its own. Bytes that do not
-  // decode become an instruction of 0 bytes, which is a finding if it is reached.
+  // decode become an instruction of 0 bytes, which is a defect if it is reached.
   // `base`: the address where the object is loaded, added to its addresses. Errors (ErrorKind::file): there is no code.
   static Result<std::shared_ptr<const DecodedCode>> make(const CodeObject& object, uint64_t base);
   Isa isa() const { return isa_; }

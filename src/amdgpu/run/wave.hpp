@@ -9,7 +9,7 @@
 
 #include "amdgpu/isa/instruction.hpp"
 #include "amdgpu/isa/isa.hpp"
-#include "amdgpu/run/finding.hpp"
+#include "amdgpu/run/defect.hpp"
 #include "amdgpu/run/lanes.hpp"
 #include "amdgpu/run/mode.hpp"
 
@@ -45,9 +45,9 @@ struct Wave {
   Group* group = nullptr;
   const DecodedCode* code = nullptr;
   std::vector<std::byte> scratch;  // swizzled by lane: dword d of lane l at (d * 64 + l) * 4
-  // The finding that ended this wave. Its kind, lane, detail and wave are filled here, the rest by the runner, which
+  // The defect that ended this wave. Its kind, lane, detail and wave are filled here, the rest by the runner, which
   // has the program.
-  Finding finding;
+  Defect defect;
 
   Wave() : v(std::make_unique<Lanes[]>(kVectorRegisters)) {}
 
@@ -65,9 +65,9 @@ struct Wave {
   }
   // The functions below stand in group.cpp, as they need the group.
   Lds& lds() const;
-  // Makes a finding at `instruction`, the one before `next`. The first one ends this wave, unless its group goes on and
-  // the finding leaves values; then it is only told. `pause` says which.
-  void fail(FindingKind kind, const Instruction& instruction, int lane, std::string detail);
+  // Reports a defect at `instruction`, the one before `next`. The first one ends this wave, unless its group goes on
+  // and the defect leaves values; then it is only told. `pause` says which.
+  void fail(DefectKind kind, const Instruction& instruction, int lane, std::string detail);
 };
 
 }  // namespace rung::amdgpu

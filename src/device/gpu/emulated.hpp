@@ -9,7 +9,7 @@
 namespace rung::gpu {
 
 // Each context of the one device is a device of its own, with its memory, its modules, and a fault that ends it alone.
-// A mistake of a kernel is such a fault, whose text is the finding. An emulator has no time: its events tell how many
+// A mistake of a kernel is such a fault, whose text is the defect. An emulator has no time: its events tell how many
 // wave instructions a stream executed between them, kInstructionsPerMs of them as a millisecond (gpu_info.hpp).
 const Runtime& emulated_runtime(amdgpu::Isa isa);
 

@@ -98,7 +98,7 @@ Status EmulatedDevice::run(EmulatedStream& stream, const EmulatedLaunch& launch)
     std::lock_guard lock(mutex_);
     counts_.add(done->counts);
   }
-  return done->findings.empty() ? Status{} : die(amdgpu::text_of(done->findings));
+  return done->defects.empty() ? Status{} : die(amdgpu::text_of(done->defects));
 }
 
 Status EmulatedDevice::run(EmulatedStream&, const EmulatedCopy& copy) {

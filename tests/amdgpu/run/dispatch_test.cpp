@@ -303,7 +303,7 @@ TEST(Groups, FindNothingOfTheGroupBefore) {
     for (const uint32_t byte : {0u, 17u, 252u}) {
       const auto fault = group.lds.touch(byte, {.count = 1, .wave = 0, .use = LdsUse::read});
       ASSERT_TRUE(fault) << byte;
-      EXPECT_EQ(fault->kind, FindingKind::uninitialised);
+      EXPECT_EQ(fault->kind, DefectKind::uninitialised);
     }
     for (Wave& wave : group.waves) {
       EXPECT_FALSE(wave.scc);
@@ -353,13 +353,13 @@ TEST(Launches, TellEachFaultOnceAndAtMostSixteen) {
     for (const int threads : {1, 2}) {
       const auto run = loaded.run(loaded.dispatch({8}, {256}), {}, threads);
       ASSERT_TRUE(run) << run.error().message;
-      ASSERT_EQ(run->findings.size(), std::min(wrong, Execution::kMostFindings)) << threads;
+      ASSERT_EQ(run->defects.size(), std::min(wrong, Execution::kMostDefects)) << threads;
       std::vector<bool> told(wrong);
-      for (const Finding& finding : run->findings) {
-        EXPECT_EQ(finding.kind, FindingKind::uninitialised);
-        ASSERT_LT(finding.offset / 4, wrong);
-        EXPECT_FALSE(told[finding.offset / 4]) << "twice";
-        told[finding.offset / 4] = true;
+      for (const Defect& defect : run->defects) {
+        EXPECT_EQ(defect.kind, DefectKind::uninitialised);
+        ASSERT_LT(defect.offset / 4, wrong);
+        EXPECT_FALSE(told[defect.offset / 4]) << "twice";
+        told[defect.offset / 4] = true;
       }
     }
   }
@@ -372,7 +372,7 @@ TEST(Launches, CountTheirOwnInstructionsAndNoEarlierOnes) {
     for (const uint32_t groups : {1u, 7u}) {
       const auto run = loaded.run(loaded.dispatch({groups}, {130}), {}, threads);
       ASSERT_TRUE(run) << run.error().message;
-      EXPECT_TRUE(run->findings.empty());
+      EXPECT_TRUE(run->defects.empty());
       const uint64_t waves = 3 * groups;
       EXPECT_EQ(run->counts.waves, waves);
       EXPECT_EQ(run->counts.vector, 3 * waves);
@@ -390,9 +390,9 @@ TEST(Launches, MayRunExactlyTheirLimitOfInstructions) {
       checks.most_instructions = static_cast<uint64_t>(2 * 3 * groups + beside);
       const auto run = loaded.run(loaded.dispatch({groups}, {128}), checks);
       ASSERT_TRUE(run) << run.error().message;
-      ASSERT_EQ(run->findings.size(), beside < 0 ? 1u : 0u) << groups;
+      ASSERT_EQ(run->defects.size(), beside < 0 ? 1u : 0u) << groups;
       if (beside < 0) {
-        EXPECT_EQ(run->findings[0].kind, FindingKind::endless);
+        EXPECT_EQ(run->defects[0].kind, DefectKind::endless);
       }
     }
 }

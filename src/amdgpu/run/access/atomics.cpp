@@ -67,7 +67,7 @@ void at_address(Wave& wave, const Instruction& instruction, Act act) {
       if (spaces.global.lanes != 0 && !act_global<T>(targets, spaces.global, act)) return;
       if (spaces.local.lanes != 0 && !act_local<T>(targets, spaces.local, act)) return;
       if (spaces.scratch.lanes != 0)
-        return wave.fail(FindingKind::bad_instruction, instruction, -1, "an atomic on scratch is not executed here");
+        return wave.fail(DefectKind::bad_instruction, instruction, -1, "an atomic on scratch is not executed here");
       if (spaces.local.lanes != 0)
         return write_in_flight(wave, instruction, spaces.local, {.bytes = sizeof(T)}, Counter::both);
     }

@@ -20,7 +20,7 @@ bool scalar_readable(Wave& wave, const Instruction& instruction, const Instructi
     if (wave.scalar_pending[n] != 0)
       fail_pending(wave, instruction, {n, true}, fmt::format("s{} is still being loaded", n));
     else if (!wave.scalar_written[n])
-      wave.fail(FindingKind::uninitialised, instruction, -1, fmt::format("nobody wrote s{}", n));
+      wave.fail(DefectKind::uninitialised, instruction, -1, fmt::format("nobody wrote s{}", n));
   }
   return wave.pause == Pause::none;
 }
@@ -44,13 +44,13 @@ const Region* region_of(Wave& wave, uint64_t address, size_t bytes) {
 bool check_region(Wave& wave, const Instruction& instruction, int lane, uint64_t address, GlobalAccess access) {
   const Region* region = region_of(wave, address, access.bytes);
   if (region == nullptr || (access.write && !region->writable)) {
-    wave.fail(FindingKind::out_of_bounds, instruction, lane,
+    wave.fail(DefectKind::out_of_bounds, instruction, lane,
               fmt::format("{} bytes at {:#x} are {}", access.bytes, address,
                           region ? "not to be written" : "in no allocation"));
     return false;
   }
   if (access.read && wave.group->checks.uninitialised && !region->all_written(address, access.bytes)) {
-    wave.fail(FindingKind::uninitialised, instruction, lane,
+    wave.fail(DefectKind::uninitialised, instruction, lane,
               fmt::format("nobody wrote some of {} bytes at {:#x}, {} into an allocation of {}", access.bytes, address,
                           address - region->address(), region->bytes));
     if (wave.pause != Pause::none) return false;
@@ -65,7 +65,7 @@ unsigned wanted_alignment(GlobalAccess access) { return access.atomic ? access.b
 void refuse_misaligned(Wave& wave, const Instruction& instruction, const Addresses& addresses, unsigned wanted) {
   for (int lane = 0; lane < kWaveLanes; ++lane)
     if (addresses.lanes >> lane & 1 && addresses.at[lane] % wanted != 0) {
-      wave.fail(FindingKind::misaligned, instruction, lane,
+      wave.fail(DefectKind::misaligned, instruction, lane,
                 fmt::format("{:#x} is no multiple of {}", addresses.at[lane], wanted));
       return;
     }
@@ -114,7 +114,7 @@ bool readable(Wave& wave, const Instruction& instruction, const InstructionOpera
     if (wave.pending[r] != 0)
       fail_pending(wave, instruction, {r, false}, name_of_register(r) + " is still being loaded");
     else if (missing != 0)
-      wave.fail(FindingKind::uninitialised, instruction, __builtin_ctzll(missing),
+      wave.fail(DefectKind::uninitialised, instruction, __builtin_ctzll(missing),
                 "nobody wrote " + name_of_register(r));
   }
   return wave.pause == Pause::none;
@@ -168,7 +168,7 @@ const LanePattern* check_local(Wave& wave, const Instruction& instruction, const
   if (lowest + pattern.span > group.lds.size()) {
     for (int lane = 0; lane < kWaveLanes; ++lane)
       if (addresses.at[lane] + access.bytes > group.lds.size() && addresses.lanes >> lane & 1) {
-        wave.fail(FindingKind::out_of_bounds, instruction, lane,
+        wave.fail(DefectKind::out_of_bounds, instruction, lane,
                   fmt::format("{} bytes at {:#x} of {} of LDS", access.bytes, addresses.at[lane], group.lds.size()));
         return nullptr;
       }
@@ -194,7 +194,7 @@ bool check_scratch(Wave& wave, const Instruction& instruction, const Addresses& 
   const size_t size = wave.scratch.size() / kWaveLanes;
   for (int lane = 0; lane < kWaveLanes; ++lane)
     if (addresses.lanes >> lane & 1 && (addresses.at[lane] > size || bytes > size - addresses.at[lane])) {
-      wave.fail(FindingKind::out_of_bounds, instruction, lane,
+      wave.fail(DefectKind::out_of_bounds, instruction, lane,
                 fmt::format("{} bytes at {:#x} of {} of scratch", bytes, addresses.at[lane], size));
       return false;
     }
@@ -205,7 +205,7 @@ bool check_scratch(Wave& wave, const Instruction& instruction, const Addresses& 
   return bits % wanted == 0;
 }
 
-// Makes a finding of registers that an earlier instruction may write after this one; returns whether the wave ended.
+// Reports a defect of registers that an earlier instruction may write after this one; returns whether the wave ended.
 static bool overtakes(Wave& wave, const Instruction& instruction, const InFlight& work, Counter counter) {
   const Scoreboard& board = wave.group->of(wave).in_flight;
   for (unsigned r = work.first; r < unsigned{work.first} + work.registers; ++r) {

@@ -60,7 +60,7 @@ inline size_t scratch_place(uint64_t offset, int lane) {
 }
 
 // Notes that `destination`, and the LDS bytes of the Scoreboard's write `lds`, will be there when s_waitcnt says so. It
-// is a finding if another instruction on its way may write the destination after this one.
+// is a defect if another instruction on its way may write the destination after this one.
 enum class Counter : uint8_t { vector, local, both };
 void in_flight(Wave& wave, const Instruction& instruction, const InstructionOperand* destination, Counter counter,
                int16_t lds = -1);

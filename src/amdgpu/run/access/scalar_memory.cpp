@@ -39,17 +39,17 @@ uint64_t offset_of(const Wave& wave, const Instruction& instruction) {
 
 bool check(Wave& wave, const Instruction& instruction, uint64_t address, size_t bytes) {
   if (address % 4 != 0) {
-    wave.fail(FindingKind::misaligned, instruction, -1, fmt::format("{:#x} is no multiple of 4", address));
+    wave.fail(DefectKind::misaligned, instruction, -1, fmt::format("{:#x} is no multiple of 4", address));
     return false;
   }
   const Region* region = wave.group->memory->find(address, bytes);
   if (region == nullptr) {
-    wave.fail(FindingKind::out_of_bounds, instruction, -1,
+    wave.fail(DefectKind::out_of_bounds, instruction, -1,
               fmt::format("{} bytes at {:#x} are in no allocation", bytes, address));
     return false;
   }
   if (wave.group->checks.uninitialised && !region->all_written(address, bytes))
-    wave.fail(FindingKind::uninitialised, instruction, -1,
+    wave.fail(DefectKind::uninitialised, instruction, -1,
               fmt::format("nobody wrote some of {} bytes at {:#x}", bytes, address));
   if (wave.group->races != nullptr && region->written != nullptr)
     wave.group->races->touch_scalar(wave, address, bytes);  // code and arguments are left out, as nobody writes them

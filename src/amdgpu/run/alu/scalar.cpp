@@ -198,7 +198,7 @@ InstructionOperand moved_by_m0(Wave& w, const Instruction& i, const InstructionO
   const u32 m0 = read_scalar32(w, i, {.kind = OperandKind::scalar, .number = kM0});
   const u32 number = operand.number + m0;
   if (number >= kFlatScratch && w.pause == Pause::none)
-    w.fail(FindingKind::bad_instruction, i, -1, "M0 leads beyond the scalar registers");
+    w.fail(DefectKind::bad_instruction, i, -1, "M0 leads beyond the scalar registers");
   moved.number = static_cast<uint16_t>(number & 127);
   return moved;
 }

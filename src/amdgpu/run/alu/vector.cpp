@@ -20,7 +20,7 @@ void refuse_vector(Wave& w, const Instruction& i, const InstructionOperand& oper
     const std::string name = p < Wave::kFirstAgpr ? fmt::format("v{}", p) : fmt::format("a{}", p - Wave::kFirstAgpr);
     if (w.pending[p]) return fail_pending(w, i, {p, false}, fmt::format("{} is still to be written by a load", name));
     if (const uint64_t missing = lanes & ~w.written[p])
-      return w.fail(FindingKind::uninitialised, i, std::countr_zero(missing), fmt::format("nobody wrote {}", name));
+      return w.fail(DefectKind::uninitialised, i, std::countr_zero(missing), fmt::format("nobody wrote {}", name));
   }
 }
 

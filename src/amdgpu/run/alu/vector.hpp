@@ -29,7 +29,7 @@ inline const InstructionOperand* source_operand(const Instruction& i, const Lane
 
 // Refuses an operand whose register is not written in all of `lanes`, or will be written by an instruction under way.
 void refuse_vector(Wave& w, const Instruction& i, const InstructionOperand& operand, int registers, uint64_t lanes);
-// Returns whether the wave may go on after reading the operand in `lanes`; if it is not readable, makes a finding.
+// Returns whether the wave may go on after reading the operand in `lanes`; if it is not readable, reports a defect.
 inline bool may_read(Wave& w, const Instruction& i, const InstructionOperand& operand, int registers, uint64_t lanes) {
   const uint32_t place = Wave::place_of(operand);
   uint64_t missing = 0, pending = 0;
@@ -39,8 +39,8 @@ inline bool may_read(Wave& w, const Instruction& i, const InstructionOperand& op
   refuse_vector(w, i, operand, registers, lanes);
   return w.pause == Pause::none;
 }
-// Compilers compute with lanes that nobody wrote and drop the results: these count as unwritten, too, and a store or an
-// address makes the finding. A comparison decides something, so all its lanes count at once.
+// Compilers compute with lanes that nobody wrote and drop the results: these count as unwritten, too, and the defect is
+// a store's or an address's. A comparison decides something, so all its lanes count at once.
 inline uint64_t lanes_that_count(const LaneRow& row, uint64_t lanes) { return row.result == Kind::mask ? lanes : 0; }
 // Returns whether the operand may be written: no instruction under way will write it.
 inline bool may_write(Wave& w, const Instruction& i, const InstructionOperand& operand, int registers) {

@@ -225,7 +225,7 @@ TEST(MemoryCorners, TakeEqualOffsetsAsOneAccess) {
     EXPECT_EQ(wave.wave().pending[12 + c.registers], 0);
     // Different ones are two.
     read.memory.offset = 0x203;
-    EXPECT_EQ(wave.find(read).kind, FindingKind::uninitialised);
+    EXPECT_EQ(wave.find(read).kind, DefectKind::uninitialised);
   }
 }
 

@@ -150,7 +150,7 @@ TEST(ScratchMemory, KeepsWhatIsUnwritten) {
   wave.run(load);
   EXPECT_EQ(wave.wave().written[3], ~uint64_t{1});
   load.memory.offset = 8;
-  EXPECT_EQ(wave.find(load).kind, FindingKind::out_of_bounds);
+  EXPECT_EQ(wave.find(load).kind, DefectKind::out_of_bounds);
 }
 
 // ---- scalar loads
@@ -166,7 +166,7 @@ TEST(ScalarMemory, LoadsAreThereAfterAWaitForZero) {
   wave.run(load);
   EXPECT_EQ(wave.s(12), 103u);
   EXPECT_EQ(wave.s(15), 106u);
-  EXPECT_EQ(wave.find(load).kind, FindingKind::missing_wait);  // two loads of one register overtake each other
+  EXPECT_EQ(wave.find(load).kind, DefectKind::missing_wait);  // two loads of one register overtake each other
   wave.wait();
   wave.run(load);
 }
@@ -313,8 +313,8 @@ TEST(LocalMemory, AddressesBehindTheEndAreRefused) {
   for (unsigned r = 2; r < 6; ++r)
     for (int lane = 0; lane < 64; ++lane) wave.v(r, lane) = 0;
   wave.run(ds(Opcode::ds_write_b128, {}, {vector_operand(0), vector_operand(2, 4)}));
-  const Finding found = wave.find(ds(Opcode::ds_write_b128, {}, {vector_operand(0), vector_operand(2, 4)}, 4));
-  EXPECT_EQ(found.kind, FindingKind::out_of_bounds);
+  const Defect found = wave.find(ds(Opcode::ds_write_b128, {}, {vector_operand(0), vector_operand(2, 4)}, 4));
+  EXPECT_EQ(found.kind, DefectKind::out_of_bounds);
   EXPECT_EQ(found.lane, 63);
 }
 
@@ -347,7 +347,7 @@ TEST(DirectLoads, GoToConsecutivePlacesAndWantAWait) {
   load.memory.lds = true;
   wave.run(load);
   const Instruction read = ds(Opcode::ds_read_b128, vector_operand(4, 4), {vector_operand(2)});
-  EXPECT_EQ(wave.find(read).kind, FindingKind::missing_wait);
+  EXPECT_EQ(wave.find(read).kind, DefectKind::missing_wait);
   wave.wait();
   wave.run(read);
   EXPECT_EQ(wave.v(4, 0), 100u + 4 * 63);
@@ -448,7 +448,7 @@ TEST(GlobalAtomics, PackedAndFloatAdditionsAndAComparedSwap) {
   EXPECT_EQ(wave.v(6, 0), 5u);
   EXPECT_EQ(wave.v(6, 1), 9u);
   add.opcode = Opcode::global_atomic_add, add.memory.offset = 2;
-  EXPECT_EQ(wave.find(add).kind, FindingKind::misaligned);
+  EXPECT_EQ(wave.find(add).kind, DefectKind::misaligned);
 }
 
 // ---- s_waitcnt

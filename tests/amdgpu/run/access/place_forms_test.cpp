@@ -9,7 +9,7 @@ namespace rung::amdgpu {
 namespace {
 
 using namespace testing;
-using Told = std::optional<FindingKind>;
+using Told = std::optional<DefectKind>;
 
 constexpr uint32_t kPlace = 256, kScratch = 4096;  // bytes of a lane
 constexpr uint64_t kOneLane = 1;
@@ -38,7 +38,7 @@ TEST(PlaceForms, AreAlignedAsTheyMustBe) {
                     team.point(0, 0, form, kPlace + shift);
                     const Told told = team.run(0, 0, instruction_of(form));
                     team.wait(0, 0);
-                    EXPECT_EQ(told, shift % wanted_alignment(form) == 0 ? Told{} : FindingKind::misaligned)
+                    EXPECT_EQ(told, shift % wanted_alignment(form) == 0 ? Told{} : DefectKind::misaligned)
                         << form.name << ", " << shift;
                   }
                 });
@@ -55,13 +55,13 @@ TEST(PlaceForms, ALaneReachesItsOwnScratchAlone) {
       Team team(1 << 12, kOneLane);
       team.point(0, 0, form, place);
       const bool fits = place <= kScratch - form.bytes;
-      EXPECT_EQ(team.run(0, 0, instruction_of(form)), fits ? Told{} : FindingKind::out_of_bounds)
+      EXPECT_EQ(team.run(0, 0, instruction_of(form)), fits ? Told{} : DefectKind::out_of_bounds)
           << form.name << ", " << place;
     }
     // The last lane that is on is the first that is outside.
     Team team(1 << 12, 0x8000000000000001);
     team.point(0, 0, form, kScratch - 16 * 62);
-    EXPECT_EQ(team.run(0, 0, instruction_of(form)), FindingKind::out_of_bounds) << form.name;
+    EXPECT_EQ(team.run(0, 0, instruction_of(form)), DefectKind::out_of_bounds) << form.name;
   });
   EXPECT_EQ(count, 22u);
 }
@@ -180,7 +180,7 @@ TEST(PlaceForms, ClocksGoOnAndAreWaitedFor) {
     wave.run(clock);
     EXPECT_EQ(wave.wave().scalar_pending[12], 1);
     EXPECT_EQ(wave.wave().scalar_pending[13], 1);
-    EXPECT_EQ(wave.find(clock).kind, FindingKind::missing_wait);
+    EXPECT_EQ(wave.find(clock).kind, DefectKind::missing_wait);
     wave.wait();
     const uint64_t now = wave.s(12) | uint64_t{wave.s(13)} << 32;
     EXPECT_GT(now, before);

@@ -124,7 +124,7 @@ inline void expect_lanes(Opcode opcode, const std::vector<Case>& cases, const In
   for (size_t l = 0; l < cases.size(); ++l)
     wave.set64(2, static_cast<int>(l), cases[l].sources.size() > row.source_count ? cases[l].sources.back() : 0);
   wave.run(i);
-  ASSERT_EQ(wave.w.pause, Pause::none) << name_of(opcode) << ": " << wave.w.finding.detail;
+  ASSERT_EQ(wave.w.pause, Pause::none) << name_of(opcode) << ": " << wave.w.defect.detail;
   for (size_t l = 0; l < cases.size(); ++l) {
     const int lane = static_cast<int>(l);
     const uint64_t got = row.destination.registers == 2 ? wave.get64(2, lane) : wave.get(2, lane);

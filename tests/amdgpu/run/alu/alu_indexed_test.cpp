@@ -55,11 +55,11 @@ TEST(AluIndexed, WhatCannotBeMovedIsFound) {
   Indexed beyond;
   beyond.begin(250, 1);
   beyond.run(instruction(v_mov_b32, v(2), {v(10)}));
-  EXPECT_EQ(beyond.w.finding.kind, FindingKind::out_of_bounds);
+  EXPECT_EQ(beyond.w.defect.kind, DefectKind::out_of_bounds);
   Indexed lane;
   lane.begin(1, 1);
   lane.run(instruction(v_readfirstlane_b32, s(2), {v(10)}));
-  EXPECT_EQ(lane.w.finding.kind, FindingKind::bad_instruction);
+  EXPECT_EQ(lane.w.defect.kind, DefectKind::bad_instruction);
   Indexed unwritten;
   unwritten.w.written[14] = 0;
   unwritten.begin(4, 1);

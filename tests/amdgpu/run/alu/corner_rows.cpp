@@ -145,7 +145,7 @@ void run_lanes(const Run& run, OneWave& wave, const Instruction& i, Handler hand
   }
   wave.set_pair(24, mask), wave.w.set_vcc(mask);
   handler(wave.w, i);
-  ASSERT_EQ(wave.w.pause, Pause::none) << name_of(i.opcode) << ": " << wave.w.finding.detail;
+  ASSERT_EQ(wave.w.pause, Pause::none) << name_of(i.opcode) << ": " << wave.w.defect.detail;
   for (size_t l = 0; l < run.lanes.size(); ++l) compare(run, wave, l);
 }
 
