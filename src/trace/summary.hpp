@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "trace/analysis/analysis.hpp"
-#include "trace/findings/advice.hpp"
 #include "trace/findings/capture_breaks.hpp"
+#include "trace/findings/trace_finding.hpp"
 #include "trace/note.hpp"
 
 namespace rung::trace {
@@ -71,7 +71,7 @@ struct Summary {
   Launches launches;
   std::vector<Bar> timeline;                 // of the step of median length
   std::vector<CaptureBreak> capture_breaks;  // of the step of median length
-  std::vector<Advice> findings;
+  std::vector<TraceFinding> findings;
   std::map<std::string, int64_t, std::less<>> skipped;
 
   double step_ms() const { return step.wall_ms; }

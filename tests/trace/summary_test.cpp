@@ -159,9 +159,9 @@ TEST(Summary, HasNoIdleFindingsWhereWorkIsLost) {
     const Analysis analysis = analyse(recording);
     std::vector<std::string> ids;
     std::vector<double> bounds;
-    for (const Advice& advice : summarise("", analysis).findings) {
-      ids.emplace_back(advice.id);
-      bounds.push_back(advice.bound_ms);
+    for (const TraceFinding& finding : summarise("", analysis).findings) {
+      ids.emplace_back(finding.id);
+      bounds.push_back(finding.bound_ms);
     }
     EXPECT_TRUE(std::ranges::is_sorted(bounds, std::greater{}));
     return ids;

@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-#include "trace/findings/detector.hpp"
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/evidence.hpp"
 #include "trace/findings/kernels.hpp"
 #include "trace/findings/products.hpp"
 #include "trace/findings/saving.hpp"
 #include "trace/findings/sequence.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 struct Projections {
@@ -133,7 +133,7 @@ std::vector<Projections> by_kernels(const Analysis& analysis) {
 
 }  // namespace
 
-std::optional<Advice> separate_projections(const Analysis& analysis) {
+std::optional<TraceFinding> separate_projections(const Analysis& analysis) {
   Saving saving(analysis);
   Tally tally;
   int64_t products = 0;
@@ -145,18 +145,18 @@ std::optional<Advice> separate_projections(const Analysis& analysis) {
     }
   }
   if (tally.empty() || !is_worthwhile(analysis, saving.bound_ms())) return std::nullopt;
-  Advice advice;
-  advice.id = "separate_projections";
-  advice.title =
+  TraceFinding finding;
+  finding.id = "separate_projections";
+  finding.title =
       fmt::format("{} products of a step, {}, are launched apart though they share inputs ({} groups)",
                   count_in_words(per_step(analysis, products)), duration_ms(ms_per_step(analysis, tally.ns())),
                   count_in_words(per_step(analysis, tally.count())));
-  advice.evidence = tally.rows();
+  finding.evidence = tally.rows();
   saving.give_bound(
-      advice,
+      finding,
       "time of each group, less its longest product or what one product of all columns needs at the card's peaks");
-  advice.remedy = "Concatenate the weights once after loading, launch one product, split its result.";
-  advice.changes = {
+  finding.remedy = "Concatenate the weights once after loading, launch one product, split its result.";
+  finding.changes = {
       {"PyTorch",
        "torch.cat of the weights (and biases) on dim 0 into one nn.Linear; .split([q, kv, kv], dim=-1) of its result, "
        "sizes by heads where they are grouped; likewise gate and up, then one kernel for activation times up"},
@@ -164,15 +164,15 @@ std::optional<Advice> separate_projections(const Analysis& analysis) {
        "QKVParallelLinear and MergedColumnParallelLinear of vllm.model_executor.layers.linear, with SiluAndMul or "
        "GeluAndMul"},
   };
-  advice.traps =
+  finding.traps =
       "The new shape needs its own entry in tuned files (TunableOp, hipBLASLt's override, aiter's CSV): old ones "
       "never match it. Parts are views with the whole row's stride, which a kernel may copy. Quantised weights keep a "
       "scale for each part; adapters must follow. Without shapes, kernels and grids say that products are alike, not "
       "that their input is.";
-  advice.confirm =
+  finding.confirm =
       "Two launches fewer for each attention; the one product is shorter than the sum; outputs are equal but for the "
       "order of sums.";
-  return advice;
+  return finding;
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

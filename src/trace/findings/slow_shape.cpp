@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-#include "trace/findings/detector.hpp"
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/evidence.hpp"
 #include "trace/findings/kernels.hpp"
 #include "trace/findings/products.hpp"
 #include "trace/findings/saving.hpp"
 #include "trace/findings/sequence.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 constexpr int kVectorBytes = 16;    // the widest load of a thread
@@ -76,7 +76,7 @@ std::string why_slow(const Analysis& analysis, const Product& product, const Car
 
 }  // namespace
 
-std::optional<Advice> slow_shape(const Analysis& analysis) {
+std::optional<TraceFinding> slow_shape(const Analysis& analysis) {
   const CardPeaks* peaks = peaks_of(analysis);
   if (!peaks) return std::nullopt;
   Saving saving(analysis);
@@ -90,16 +90,16 @@ std::optional<Advice> slow_shape(const Analysis& analysis) {
               product.ns);
   }
   if (tally.empty() || !is_worthwhile(analysis, saving.bound_ms())) return std::nullopt;
-  Advice advice;
-  advice.id = "slow_shape";
-  advice.title =
+  TraceFinding finding;
+  finding.id = "slow_shape";
+  finding.title =
       fmt::format("{} products of a step, {}, have sizes or strides that fast kernels do not take",
                   count_in_words(per_step(analysis, tally.count())), duration_ms(ms_per_step(analysis, tally.ns())));
-  advice.evidence = tally.rows();
-  saving.give_bound(advice, "time above what operands and arithmetic need at the card's peaks");
-  advice.remedy =
+  finding.evidence = tally.rows();
+  saving.give_bound(finding, "time above what operands and arithmetic need at the card's peaks");
+  finding.remedy =
       "Pad weights once, and activations as they are made, to rows of whole vectors; split what has few tiles.";
-  advice.changes = {
+  finding.changes = {
       {"PyTorch",
        "pad K and N of the weights to a multiple of 8 (bf16, f16; 64 is better), zeros beyond the end; for attention "
        "by pieces, pad the keys and mask them; torch.compile pads by itself (torch._inductor.config.shape_padding, on "
@@ -111,12 +111,12 @@ std::optional<Advice> slow_shape(const Analysis& analysis) {
        "where K is a multiple of 256 elements of f16 or bf16 and both operands lie along K: row strides of K + 128 "
        "elements; few tiles: smaller ones, or split K"},
   };
-  advice.traps =
+  finding.traps =
       "Padding the result's columns changes the stride of what reads it. Tuned files hold the old sizes: tune again. "
       "A copy that pads in every step can cost what it brings; weights are padded once.";
-  advice.confirm =
+  finding.confirm =
       "The kernel's name changes (align1 or align2 gone), and its time; compare outputs: zeros add nothing.";
-  return advice;
+  return finding;
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings
