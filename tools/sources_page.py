@@ -25,11 +25,11 @@ class Names:
     def __init__(self, root):
         self.docs = root / 'docs'
         knobs, settings = root / 'src/doctor/knobs', root / 'src/doctor/settings'
-        detectors = (root / 'src/trace/findings/detectors.inc').read_text()
+        findings = (root / 'src/trace/findings/findings.inc').read_text()
         commands = text_of((root / 'src/cli').glob('*.cpp'))
         self.known = {
             'command': set(re.findall(r'add_command\((?:app|\*\w+), "([a-z-]+)"', commands)),
-            'finding': set(re.findall(r'^RUNG_DETECTOR\((\w+),', detectors, re.M)),
+            'finding': set(re.findall(r'^RUNG_FINDING\((\w+),', findings, re.M)),
             'rung': set(re.findall(r'\.name = "(\w+)"', (root / 'src/ladder/rungs.cpp').read_text())),
             'knob': set(re.findall(r'^RUNG_KNOB\(\w+, (\w+),', text_of(knobs.glob('*.inc')), re.M)),
             'setting': self.settings(text_of(settings.glob('*.inc'))),

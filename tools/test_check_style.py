@@ -169,7 +169,7 @@ class KeepsOrder(unittest.TestCase):
         self.assertEqual(len(findings(check_style.check_includes, ['#include "misc/x.hpp"'])), 1)
 
     def test_rooms_of_a_folder_have_an_order_too(self):
-        lines = ['#include "amdgpu/isa/target.hpp"', '#include "amdgpu/run/wave.hpp"', '#include "base/json.hpp"']
+        lines = ['#include "amdgpu/isa/isa.hpp"', '#include "amdgpu/run/wave.hpp"', '#include "base/json.hpp"']
         for room, expected in (('run', []), ('analysis', []),
                                ('code', [(2, 'amdgpu/code includes amdgpu/run, which stands below it')])):
             self.assertEqual(findings(check_style.check_inner_rooms, lines, Path(f'src/amdgpu/{room}/a.cpp')), expected)

@@ -20,10 +20,10 @@ Instruction instruction_of(Opcode opcode) {
   made.opcode = opcode, made.encoding = row.encoding, made.source_count = row.source_count;
   const auto operand = [&](const Spec& spec, int number) {
     const bool scalar = row.encoding <= Encoding::sopp || spec.form == Spec::Form::mask;
-    return Operand{.kind = scalar ? OperandKind::scalar : OperandKind::vgpr,
-                   .registers = spec.registers,
-                   .op_sel_hi = row.encoding == Encoding::vop3p,
-                   .number = static_cast<uint16_t>(number)};
+    return InstructionOperand{.kind = scalar ? OperandKind::scalar : OperandKind::vgpr,
+                              .registers = spec.registers,
+                              .op_sel_hi = row.encoding == Encoding::vop3p,
+                              .number = static_cast<uint16_t>(number)};
   };
   made.destination = operand(row.destination, 2);
   for (int s = 0; s < row.source_count; ++s) made.sources[s] = operand(row.sources[s], 8 + 4 * s);
@@ -38,7 +38,7 @@ double nanoseconds_of(const Instruction& i, uint64_t exec) {
   for (uint32_t r = 0; r < 64; ++r)
     for (uint32_t l = 0; l < 64; ++l) w.v[r].at[l] = 0x3f800000 + 977 * r + 131 * l;
   w.set_exec(exec);
-  const Handler handler = alu_handler(i, Target::gfx942);
+  const Handler handler = alu_handler(i, Isa::gfx942);
   if (!handler) return 0;
   using Clock = std::chrono::steady_clock;
   double best = 1e9;

@@ -28,7 +28,7 @@ std::string shown(std::string text) {
 }
 
 void print_finding(const doctor::Finding& finding) {
-  const bool variable = !finding.verdict.empty();
+  const bool variable = !finding.rating.empty();
   fmt::print("\n{}: {}{}{}\n  {}\n", name_of(finding.severity), shown(finding.subject), variable ? "=" : ": ",
              shown(finding.found), shown(finding.why));
   if (!finding.fix.empty()) fmt::print("  fix: {}\n", shown(finding.fix));

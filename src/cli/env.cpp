@@ -25,11 +25,11 @@ Status run_env(const EnvFlags& flags) {
   const doctor::SettingGpu* gpu = doctor::setting_gpu(flags.gpu);
   if (!gpu) return wrong_usage("--gpu: got '{}', wanted one of {}", flags.gpu, gpu_words());
   doctor::SettingList list;
-  const auto word = std::ranges::find(doctor::kStackWords, flags.stack);
-  list.stack = static_cast<doctor::Stack>(word - doctor::kStackWords.begin());
+  const auto word = std::ranges::find(doctor::kFrameworkWords, flags.stack);
+  list.framework = static_cast<doctor::Framework>(word - doctor::kFrameworkWords.begin());
   list.gpu = gpu->word;
   list.gpu_name = gpu->name;
-  list.settings = doctor::settings_for(list.stack, gpu->generation);
+  list.settings = doctor::settings_for(list.framework, gpu->generation);
   if (flags.json)
     print_json(to_json(list));
   else if (flags.format == "shell")
@@ -47,7 +47,9 @@ std::pair<CLI::App*, Run> env_command(CLI::App& app) {
   auto flags = std::make_shared<EnvFlags>();
   auto* command =
       add_command(app, "env", "list the settings worth trying for a stack on a GPU, and how to measure them");
-  add(*command, "stack", flags->stack).one_of({doctor::kStackWords.begin(), doctor::kStackWords.end()}).required();
+  add(*command, "stack", flags->stack)
+      .one_of({doctor::kFrameworkWords.begin(), doctor::kFrameworkWords.end()})
+      .required();
   add(*command, "gpu", flags->gpu).described("the GPU to set up: " + gpu_words()).required();
   add(*command, "goal", flags->goal).one_of({"latency"}).shows_default();
   const Option json = add(*command, "json", flags->json);

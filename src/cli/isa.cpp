@@ -85,7 +85,7 @@ Json kernel_json(const ReadKernel& read) {
   for (const auto& one : read.reading.findings) findings.push_back({{"kind", word_of(one.kind)}, {"text", one.text}});
   Json json = code_json(read.reading.code);
   json.update({{"name", kernel.name},
-               {"target", amdgpu::info_of(read.reading.target).name},
+               {"target", amdgpu::info_of(read.reading.isa).name},
                {"described", read.reading.described},
                {"vgprs", kernel.vgprs},
                {"agprs", kernel.agprs},
@@ -131,7 +131,7 @@ void print_code(const amdgpu::CodeReading& code) {
 
 void print_kernel(const ReadKernel& read) {
   const amdgpu::KernelInfo& kernel = read.reading.kernel;
-  fmt::print("{}{}{} {}\n", read.file, read.file.empty() ? "" : ": ", amdgpu::info_of(read.reading.target).name,
+  fmt::print("{}{}{} {}\n", read.file, read.file.empty() ? "" : ": ", amdgpu::info_of(read.reading.isa).name,
              kernel.name);
   fmt::print("  registers   {} vector ({} of them for accumulation), {} scalar; spilled {} and {}\n", kernel.vgprs,
              kernel.agprs, kernel.sgprs, kernel.vgpr_spills, kernel.sgpr_spills);

@@ -58,7 +58,7 @@ Status append_file(const MachineCodeFlags& flags, const fs::path& path, bool of_
   RUNG_TRY(auto file, MappedFile::open(path.string()));
   amdgpu::IsaOptions options{formula_named(flags.formula), static_cast<uint32_t>(flags.lds_bytes), flags.code};
   if (of_folder && options.lds_bytes == 0) options.lds_bytes = shared_bytes_beside(path);
-  auto readings = amdgpu::read_machine_code(file->bytes(), options, amdgpu::target_named(flags.target));
+  auto readings = amdgpu::read_machine_code(file->bytes(), options, amdgpu::isa_named(flags.target));
   if (!readings) return fail_in(readings.error(), "'{}'", path.string());
   const std::string name = of_folder ? path.lexically_relative(flags.file).string() : "";
   for (auto& reading : *readings)

@@ -17,14 +17,14 @@ struct OccupancyFlags {
 };
 
 Status run_on_numbers(const OccupancyFlags& flags) {
-  const auto target = amdgpu::target_named(flags.code.target).value_or(amdgpu::Target::gfx942);
+  const auto isa = amdgpu::isa_named(flags.code.target).value_or(amdgpu::Isa::gfx942);
   const amdgpu::Resources taken{
       amdgpu::unified_registers(static_cast<uint32_t>(flags.vgprs), static_cast<uint32_t>(flags.agprs)),
       static_cast<uint32_t>(flags.sgprs), static_cast<uint32_t>(flags.code.lds_bytes),
       static_cast<uint32_t>(flags.group)};
-  RUNG_TRY(const amdgpu::Occupancy occupancy, amdgpu::occupancy_of(taken, target, formula_named(flags.code.formula)));
+  RUNG_TRY(const amdgpu::Occupancy occupancy, amdgpu::occupancy_of(taken, isa, formula_named(flags.code.formula)));
   if (flags.code.json)
-    print_json({{"target", amdgpu::info_of(target).name}, {"occupancy", to_json(occupancy)}});
+    print_json({{"target", amdgpu::info_of(isa).name}, {"occupancy", to_json(occupancy)}});
   else
     fmt::print("{}\n", text_of(occupancy));
   return {};
@@ -34,7 +34,7 @@ Status run_on_file(const OccupancyFlags& flags) {
   RUNG_TRY(const auto kernels, read_machine_code(flags.code));
   Json all = Json::array();
   for (const auto& [file, reading] : kernels) {
-    const std::string_view name = amdgpu::info_of(reading.target).name;
+    const std::string_view name = amdgpu::info_of(reading.isa).name;
     if (flags.code.json)
       all.push_back({{"name", reading.kernel.name}, {"target", name}, {"occupancy", to_json(reading.occupancy)}});
     else

@@ -30,7 +30,7 @@ nlohmann::json to_json(const Diagnosis& diagnosis) {
     nlohmann::json finding = {{"check", f.check}, {"subject", f.subject},
                               {"found", f.found}, {"severity", name_of(f.severity)},
                               {"why", f.why},     {"fix", f.fix}};
-    if (!f.verdict.empty()) finding["verdict"] = f.verdict;
+    if (!f.rating.empty()) finding["verdict"] = f.rating;
     if (!f.source.empty()) finding["source"] = f.source;
     findings.push_back(std::move(finding));
   }

@@ -26,7 +26,7 @@ std::optional<Finding> look_at_gone(const std::string& name, const std::string& 
   const std::string readers = no_longer_read(name);
   if (readers.empty()) return {};
   Finding finding{"environment", name, value};
-  finding.verdict = name_of(Verdict::no_op);
+  finding.rating = name_of(Rating::no_op);
   finding.why = fmt::format("no effect in current versions: {}, and none later does", readers);
   finding.fix = unset(name);
   return finding;
@@ -37,7 +37,7 @@ std::optional<Finding> look_at_stranger(const std::string& name, const std::stri
   if (auto gone = look_at_gone(name, value)) return gone;
   if (!has_known_prefix(name) || is_read_somewhere(name)) return {};
   Finding finding{"environment", name, value};
-  finding.verdict = name_of(Verdict::no_op);
+  finding.rating = name_of(Rating::no_op);
   const std::string_view near = nearest_name(name);
   if (near.empty()) {
     finding.severity = Severity::note;
@@ -52,11 +52,11 @@ std::optional<Finding> look_at_stranger(const std::string& name, const std::stri
 
 std::optional<Finding> look_at(const Knob& knob, const std::string& value) {
   Finding finding{"environment", std::string(knob.name), value};
-  const Verdict verdict = verdict_on(knob, value);
-  finding.verdict = name_of(verdict);
+  const Rating rating = rating_on(knob, value);
+  finding.rating = name_of(rating);
   finding.source = knob.source->document;
   finding.fix = unset(knob.name);
-  if (verdict == Verdict::no_op) {
+  if (rating == Rating::no_op) {
     finding.why = fmt::format("no effect: {}", knob.meaning);
     if (!knob.versions.empty()) finding.why += fmt::format(" ({})", knob.versions);
     return finding;
@@ -68,17 +68,17 @@ std::optional<Finding> look_at(const Knob& knob, const std::string& value) {
   }
   if (finding.why = wrong_form(knob, value); !finding.why.empty()) return finding;
   const bool unchanged = value.empty() || is_default(knob, value);
-  if (verdict == Verdict::neutral || (unchanged && knob.default_value.empty())) return {};
+  if (rating == Rating::neutral || (unchanged && knob.default_value.empty())) return {};
   if (unchanged) {
     finding.severity = Severity::note;
     finding.why = fmt::format("already the default of the {}: setting it changes nothing", knob.source->reader);
     return finding;
   }
   finding.why = std::string(knob.meaning);
-  finding.severity = verdict == Verdict::hurts ? Severity::problem : Severity::note;
-  if (verdict == Verdict::leave) finding.why += "; the default is right for latency";
-  if (verdict == Verdict::measure) finding.why += "; keep it where a measurement with and without says so";
-  if (verdict == Verdict::measure || verdict == Verdict::set) finding.fix.clear();
+  finding.severity = rating == Rating::hurts ? Severity::problem : Severity::note;
+  if (rating == Rating::leave) finding.why += "; the default is right for latency";
+  if (rating == Rating::measure) finding.why += "; keep it where a measurement with and without says so";
+  if (rating == Rating::measure || rating == Rating::set) finding.fix.clear();
   return finding;
 }
 
@@ -96,7 +96,7 @@ void look_at_tuning(const Environment& environment, Findings& findings) {
   finding.why = "TunableOp is on and tunes by default: the first call at each size searches among thousands of GEMMs";
   finding.fix = "export PYTORCH_TUNABLEOP_TUNING=0";
   const Knob* knob = find_knob(finding.subject);
-  finding.verdict = name_of(knob->verdicts.others);
+  finding.rating = name_of(knob->ratings.others);
   finding.source = knob->source->document;
   std::erase_if(findings, [&](const Finding& other) { return other.subject == finding.subject; });
   findings.push_back(std::move(finding));
@@ -114,7 +114,7 @@ void look_at_switches(const Environment& environment, Findings& findings) {
     const std::string_view on = parts(master->on.empty() ? "1" : master->on, '|').front();
     finding.why = fmt::format("no effect: it waits for {}={}, which is not set", master->name, on);
     finding.fix = fmt::format("export {}={}, or unset {}", master->name, on, name);
-    finding.verdict = name_of(Verdict::no_op);
+    finding.rating = name_of(Rating::no_op);
     if (const Knob* knob = find_knob(name)) finding.source = knob->source->document;
     std::erase_if(findings, [&subject = name](const Finding& other) { return other.subject == subject; });
     findings.push_back(std::move(finding));

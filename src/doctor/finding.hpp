@@ -21,10 +21,10 @@ struct Finding {
   std::string subject;  // a variable, or a file of the system
   std::string found;    // its value
   Severity severity = Severity::problem;
-  std::string why;      // what it means for latency
-  std::string fix;      // a command for a shell; empty: none
-  std::string verdict;  // of a variable: the table's verdict
-  std::string source;   // of a variable: the table's source
+  std::string why;     // what it means for latency
+  std::string fix;     // a command for a shell; empty: none
+  std::string rating;  // of a variable: the table's rating
+  std::string source;  // of a variable: the table's source
 };
 using Findings = std::vector<Finding>;
 

@@ -187,9 +187,9 @@ std::string wrong_form(const Knob& knob, std::string_view value) {
 
 bool is_default(const Knob& knob, std::string_view value) { return is_among(knob, value, knob.default_value); }
 
-Verdict verdict_on(const Knob& knob, std::string_view value) {
-  const Verdicts& verdicts = knob.verdicts;
-  return !verdicts.values.empty() && is_among(knob, value, verdicts.values) ? verdicts.on_values : verdicts.others;
+Rating rating_on(const Knob& knob, std::string_view value) {
+  const Ratings& ratings = knob.ratings;
+  return !ratings.values.empty() && is_among(knob, value, ratings.values) ? ratings.on_values : ratings.others;
 }
 
 bool is_off(std::string_view value) {

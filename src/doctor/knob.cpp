@@ -25,14 +25,14 @@ constexpr Form any{FormKind::any, {}}, zero_one{FormKind::zero_one, {}}, boolean
 constexpr Form words(std::string_view words) { return {FormKind::words, words}; }
 }  // namespace forms
 
-// Verdicts in the form of rows: `hurts`, or `hurts.but("0", neutral)`.
-namespace verdicts {
-constexpr Verdicts set{Verdict::set}, leave{Verdict::leave}, measure{Verdict::measure}, hurts{Verdict::hurts},
-    no_op{Verdict::no_op}, neutral{Verdict::neutral};
-}  // namespace verdicts
+// Ratings in the form of rows: `hurts`, or `hurts.but("0", neutral)`.
+namespace ratings {
+constexpr Ratings set{Rating::set}, leave{Rating::leave}, measure{Rating::measure}, hurts{Rating::hurts},
+    no_op{Rating::no_op}, neutral{Rating::neutral};
+}  // namespace ratings
 
-#define RUNG_KNOB(source, name, form, default_value, verdict, versions, meaning) \
-  Knob{&sources::source, #name, forms::form, default_value, verdicts::verdict, versions, meaning},
+#define RUNG_KNOB(source, name, form, default_value, rating, versions, meaning) \
+  Knob{&sources::source, #name, forms::form, default_value, ratings::rating, versions, meaning},
 constexpr Knob kKnobs[] = {
 #include "doctor/knobs/cuda.inc"
 #include "doctor/knobs/hip.inc"
@@ -157,7 +157,7 @@ std::string_view nearest_name(std::string_view name) {
     if (d < least) least = d, nearest = known;
   };
   for (const Knob& knob : kKnobs)
-    if (knob.verdicts.others != Verdict::no_op) consider(knob.name);
+    if (knob.ratings.others != Rating::no_op) consider(knob.name);
   for (const std::string_view known : kReadNames) consider(known);
   for (const auto& [known, reader] : all_readers())
     if (reader.until.empty()) consider(known);

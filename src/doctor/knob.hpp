@@ -33,7 +33,7 @@ struct Form {
 };
 
 // The effect on latency of a value other than the default.
-enum class Verdict : uint8_t {
+enum class Rating : uint8_t {
   set,      // worth setting
   leave,    // the default is right, or it does not matter for latency
   measure,  // helps some and hurts others: keep it where a measurement says so
@@ -41,27 +41,27 @@ enum class Verdict : uint8_t {
   no_op,    // nothing in the stack reads it
   neutral,  // chooses devices, files and the like
 };
-inline constexpr std::array<std::string_view, 6> kVerdictWords{"set", "leave", "measure", "hurts", "no_op", "neutral"};
-constexpr std::string_view name_of(Verdict verdict) { return kVerdictWords[static_cast<size_t>(verdict)]; }
+inline constexpr std::array<std::string_view, 6> kRatingWords{"set", "leave", "measure", "hurts", "no_op", "neutral"};
+constexpr std::string_view name_of(Rating rating) { return kRatingWords[static_cast<size_t>(rating)]; }
 
 struct Source {
   std::string_view reader;    // "HIP runtime (clr)"
   std::string_view document;  // public page, or repository and file
 };
 
-// The verdict on values other than the default, with another verdict on some of them.
-struct Verdicts {
-  Verdict others = Verdict::neutral;
+// The rating on values other than the default, with another rating on some of them.
+struct Ratings {
+  Rating others = Rating::neutral;
   std::string_view values;  // separated by '|'
-  Verdict on_values = Verdict::neutral;
+  Rating on_values = Rating::neutral;
 
-  // Most rows have one verdict. NOLINTNEXTLINE(google-explicit-constructor)
-  constexpr Verdicts(Verdict on_others) : others(on_others) {}
+  // Most rows have one rating. NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr Ratings(Rating on_others) : others(on_others) {}
   // hurts.but("0", neutral): every value hurts, but 0 does not.
-  constexpr Verdicts but(std::string_view some, Verdict verdict) const {
-    Verdicts verdicts = *this;
-    verdicts.values = some, verdicts.on_values = verdict;
-    return verdicts;
+  constexpr Ratings but(std::string_view some, Rating rating) const {
+    Ratings ratings = *this;
+    ratings.values = some, ratings.on_values = rating;
+    return ratings;
   }
 };
 
@@ -70,14 +70,14 @@ struct Knob {
   std::string_view name;
   Form form;
   std::string_view default_value;  // empty: unset, or chosen at run time; equivalent values are separated by '|'
-  Verdicts verdicts;
+  Ratings ratings;
   std::string_view versions;  // empty: nothing known
   std::string_view meaning;
 };
 
 std::span<const Knob> knob_table();
 const Knob* find_knob(std::string_view name);  // null: no row
-Verdict verdict_on(const Knob& knob, std::string_view value);
+Rating rating_on(const Knob& knob, std::string_view value);
 bool is_read_somewhere(std::string_view name);  // a row has it, or the sources read it without a row
 bool has_known_prefix(std::string_view name);   // HSA_, HIP_, ...: the names of these stacks
 

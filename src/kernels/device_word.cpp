@@ -13,7 +13,7 @@ constexpr std::string_view kEmulated = "emu:";
 // Returns a list such as "emu:gfx942, emu:gfx950".
 std::string emulated_words() {
   std::string words;
-  for (const amdgpu::TargetInfo& info : amdgpu::kTargets)
+  for (const amdgpu::IsaInfo& info : amdgpu::kIsas)
     if (info.executed) words += fmt::format(", {}{}", kEmulated, info.name);
   return words.substr(2);
 }
@@ -37,10 +37,10 @@ std::optional<int> index_of(std::string_view rest) {
 
 }  // namespace
 
-std::optional<amdgpu::Target> DeviceWord::emulated() const {
+std::optional<amdgpu::Isa> DeviceWord::emulated() const {
   if (!kind.starts_with(kEmulated)) return std::nullopt;
-  const auto target = amdgpu::target_named(kind.substr(kEmulated.size()));
-  return target && info_of(*target).executed ? target : std::nullopt;
+  const auto isa = amdgpu::isa_named(kind.substr(kEmulated.size()));
+  return isa && info_of(*isa).executed ? isa : std::nullopt;
 }
 
 Result<DeviceWord> parse_device(std::string_view word) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "amdgpu/isa/target.hpp"
+#include "amdgpu/isa/isa.hpp"
 #include "base/status.hpp"
 
 namespace rung {
@@ -16,7 +16,7 @@ struct DeviceWord {
   std::string kind;  // as Target::kind
   int index = 0;     // among the devices of that kind
 
-  std::optional<amdgpu::Target> emulated() const;  // the GPU that the emulator runs; none: a real device
+  std::optional<amdgpu::Isa> emulated() const;  // the GPU that the emulator runs; none: a real device
   friend bool operator==(const DeviceWord&, const DeviceWord&) = default;
 };
 

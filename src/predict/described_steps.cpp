@@ -56,9 +56,9 @@ Result<const Kernel*> kernel_of(const Plan& plan, const Step& step) {
 
 // Opens the emulated device of this architecture.
 Result<std::shared_ptr<gpu::Gpu>> emulated_for(const gpu::GpuInfo& info) {
-  for (const amdgpu::TargetInfo& target : amdgpu::kTargets)
-    if (target.executed && static_cast<int>(target.number) == info.architecture)
-      return gpu::Gpu::open(gpu::emulated_runtime(target.target), 0);
+  for (const amdgpu::IsaInfo& isa : amdgpu::kIsas)
+    if (isa.executed && static_cast<int>(isa.number) == info.architecture)
+      return gpu::Gpu::open(gpu::emulated_runtime(isa.isa), 0);
   return no_device("{}: nothing executes its code here", info.name);
 }
 

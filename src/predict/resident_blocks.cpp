@@ -26,9 +26,9 @@ Result<Resident> resident_blocks(const gpu::RecordedLaunch& launch, const gpu::G
   if (!launch.kernel) return resident_on_nvidia(launch.shape, threads, info);
   const amdgpu::KernelInfo& kernel = *launch.kernel;
   const amdgpu::Resources taken{kernel.vgprs, kernel.sgprs, kernel.lds_bytes + launch.shape.shared_bytes, threads};
-  for (const amdgpu::TargetInfo& target : amdgpu::kTargets) {
-    if (static_cast<int>(target.number) != info.architecture) continue;
-    RUNG_TRY(const auto occupancy, amdgpu::occupancy_of(taken, target.target, amdgpu::OccupancyFormula::exact));
+  for (const amdgpu::IsaInfo& isa : amdgpu::kIsas) {
+    if (static_cast<int>(isa.number) != info.architecture) continue;
+    RUNG_TRY(const auto occupancy, amdgpu::occupancy_of(taken, isa.isa, amdgpu::OccupancyFormula::exact));
     if (occupancy.groups == 0) return fail("{}: no compute unit of {} holds a block", launch.function, info.name);
     return Resident{static_cast<double>(occupancy.groups), amdgpu::kLimitWords[static_cast<size_t>(occupancy.limit)]};
   }

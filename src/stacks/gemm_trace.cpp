@@ -9,8 +9,8 @@
 namespace rung::stacks {
 namespace {
 
+using trace::CallOperand;
 using trace::Event;
-using trace::Operand;
 using trace::ProductKind;
 using trace::RecordedProduct;
 using trace::Recording;
@@ -31,7 +31,7 @@ std::optional<RecordedMatrix> stored_of(int64_t rows, int64_t columns, int64_t r
 
 int64_t gap(int64_t stride, int64_t dense) { return stride == dense ? 0 : stride; }
 
-bool has_strides(const Operand& operand) { return operand.strides.size() == operand.shape.size(); }
+bool has_strides(const CallOperand& operand) { return operand.strides.size() == operand.shape.size(); }
 
 // Takes sizes and strides; errors become remarks. All rows of a layer's x have one stride.
 Result<GemmShape> shape_of(const RecordedProduct& product) {

@@ -83,7 +83,7 @@ Result<PyTorch> pytorch_for(const ProductsTask& task) {
 }
 
 // Solution numbers belong to one build of a library, for one architecture.
-Status check_validators(const Validators& validators, const Machine& here) {
+Status check_validators(const Validators& validators, const TunedMachine& here) {
   const auto value = [&](std::string_view name) {
     const auto found = validators.find(name);
     return found == validators.end() ? std::string() : found->second;
@@ -123,7 +123,7 @@ std::string lines_of(const Validators& validators) {
 }
 
 Result<TuningFile> file_of(const ProductsTask& task, const Stack& stack, const std::string& header,
-                           const Machine& machine) {
+                           const TunedMachine& machine) {
   if (is_there(task.out)) return read_tuning_file(task.out, stack.format);
   if (!header.empty()) return read_tuning_text(task.out, header, stack.format);
   RUNG_TRY(TuningFile made, new_tuning_file(stack.format, machine));
@@ -151,8 +151,8 @@ std::map<std::string, std::string, std::less<>> results_of(const TunedProduct& p
 
 }  // namespace
 
-Machine machine_of(const Target& target) {
-  Machine machine;
+TunedMachine machine_of(const Target& target) {
+  TunedMachine machine;
   if (!target.gpu) return machine;
   const gpu::GpuInfo& info = target.machine.gpu;
   machine.gpu = info.name;

@@ -27,12 +27,12 @@ class TunedFile {
   const Stack* stack_ = nullptr;
   const Target* target_ = nullptr;
   bool takes_cublaslt_ = false;
-  Machine machine_;
+  TunedMachine machine_;
   TuningFile file_;
   size_t rows_ = 0;
 };
 
 // Returns the GPU that tuning files are compared with, and the builds of its libraries that are open here.
-Machine machine_of(const Target& target);
+TunedMachine machine_of(const Target& target);
 
 }  // namespace rung::stacks

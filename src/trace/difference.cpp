@@ -34,8 +34,9 @@ std::vector<DifferenceRow> rows_of(const Summary& before, const Summary& after, 
 
 std::vector<std::string> ids_missing_in(const Summary& from, const Summary& in) {
   std::vector<std::string> ids;
-  for (const Advice& advice : from.findings)
-    if (std::ranges::find(in.findings, advice.id, &Advice::id) == in.findings.end()) ids.emplace_back(advice.id);
+  for (const TraceFinding& finding : from.findings)
+    if (std::ranges::find(in.findings, finding.id, &TraceFinding::id) == in.findings.end())
+      ids.emplace_back(finding.id);
   return ids;
 }
 

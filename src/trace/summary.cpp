@@ -51,7 +51,7 @@ std::vector<KernelTotal> kernel_totals(const Analysis& analysis) {
 }
 
 void add_categories(Figures& figures) {
-  std::array<CategoryTotal, kCategoryWords.size()> totals{};
+  std::array<CategoryTotal, kKernelCategoryWords.size()> totals{};
   std::vector<std::pair<std::string_view, double>>& libraries = figures.libraries;
   for (const KernelTotal& kernel : figures.by_kernel) {
     CategoryTotal& total = totals[static_cast<size_t>(kernel.category)];
@@ -66,7 +66,7 @@ void add_categories(Figures& figures) {
   }
   for (const CategoryTotal& total : totals)
     if (total.count > 0) figures.categories.push_back(total);
-  figures.unclassified_share = totals[static_cast<size_t>(Category::unclassified)].share;
+  figures.unclassified_share = totals[static_cast<size_t>(KernelCategory::unclassified)].share;
   std::ranges::stable_sort(figures.categories, kLongestFirst);
   std::ranges::stable_sort(libraries, [](const auto& a, const auto& b) { return a.second > b.second; });
 }

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "trace/analysis/analysis.hpp"
-#include "trace/findings/advice.hpp"
 #include "trace/findings/capture_breaks.hpp"
+#include "trace/findings/trace_finding.hpp"
 #include "trace/note.hpp"
 
 namespace rung::trace {
@@ -24,14 +24,14 @@ struct GapTotal {
 };
 
 struct CategoryTotal {
-  Category category = Category::unclassified;
+  KernelCategory category = KernelCategory::unclassified;
   double ms = 0, share = 0;  // share of the device's work
   int64_t count = 0;
 };
 
 struct KernelTotal {
   std::string name;
-  Category category = Category::unclassified;
+  KernelCategory category = KernelCategory::unclassified;
   std::string_view library;
   double ms = 0, share = 0;
   int64_t count = 0;
@@ -41,9 +41,9 @@ struct KernelTotal {
 struct Bar {
   double from_us = 0, to_us = 0;  // since the start of the step
   bool gap = false;
-  Category category = Category::unclassified;  // of work
-  GapCause cause = GapCause::unknown;          // of a gap
-  std::string name;                            // of work
+  KernelCategory category = KernelCategory::unclassified;  // of work
+  GapCause cause = GapCause::unknown;                      // of a gap
+  std::string name;                                        // of work
 
   std::string_view what() const { return gap ? name_of(cause) : name_of(category); }
 };
@@ -71,7 +71,7 @@ struct Summary {
   Launches launches;
   std::vector<Bar> timeline;                 // of the step of median length
   std::vector<CaptureBreak> capture_breaks;  // of the step of median length
-  std::vector<Advice> findings;
+  std::vector<TraceFinding> findings;
   std::map<std::string, int64_t, std::less<>> skipped;
 
   double step_ms() const { return step.wall_ms; }

@@ -18,23 +18,23 @@ Json array_of(const Range& range, const F& f) {
   return array;
 }
 
-Json advice_json(const Advice& advice) {
-  return {{"id", advice.id},
-          {"title", advice.title},
-          {"evidence", array_of(advice.evidence,
+Json finding_json(const TraceFinding& finding) {
+  return {{"id", finding.id},
+          {"title", finding.title},
+          {"evidence", array_of(finding.evidence,
                                 [](const Evidence& e) {
                                   return Json{{"event", e.event}, {"count", e.count}, {"ms", e.ms}};
                                 })},
-          {"bound_ms", advice.bound_ms},
-          {"loaded_bound_ms", advice.loaded_bound_ms > 0 ? advice.loaded_bound_ms : advice.bound_ms},
-          {"bound_from", advice.bound_from},
-          {"remedy", advice.remedy},
-          {"changes", array_of(advice.changes,
+          {"bound_ms", finding.bound_ms},
+          {"loaded_bound_ms", finding.loaded_bound_ms > 0 ? finding.loaded_bound_ms : finding.bound_ms},
+          {"bound_from", finding.bound_from},
+          {"remedy", finding.remedy},
+          {"changes", array_of(finding.changes,
                                [](const Change& c) {
                                  return Json{{"stack", c.stack}, {"what", c.what}};
                                })},
-          {"traps", advice.traps},
-          {"confirm", advice.confirm}};
+          {"traps", finding.traps},
+          {"confirm", finding.confirm}};
 }
 
 Json kernels_json(const std::vector<KernelTotal>& kernels) {
@@ -112,7 +112,7 @@ Json to_json(const Summary& summary) {
                            [](const CaptureBreak& b) {
                              return Json{{"call", b.call}, {"place", b.place}, {"count", b.count}, {"ms", b.ms}};
                            })},
-                 {"findings", array_of(summary.findings, advice_json)},
+                 {"findings", array_of(summary.findings, finding_json)},
                  {"skipped", summary.skipped}});
   return object;
 }

@@ -35,9 +35,8 @@ constexpr int kVersion = 1;
 constexpr double kLockSeconds = 1;  // another process holds the lock for milliseconds unless it hangs
 constexpr useconds_t kLockPollMicroseconds = 10'000;
 
-Json to_json(const Evidence& evidence) {
-  return Json{
-      {"ratio", evidence.ratio}, {"ci95", {evidence.ci95.lo, evidence.ci95.hi}}, {"disturbance", evidence.disturbance}};
+Json to_json(const Margin& margin) {
+  return Json{{"ratio", margin.ratio}, {"ci95", {margin.ci95.lo, margin.ci95.hi}}, {"disturbance", margin.disturbance}};
 }
 
 Json to_json(const TunedProblem& tuned, bool counted) {
@@ -46,20 +45,20 @@ Json to_json(const TunedProblem& tuned, bool counted) {
     candidates.push_back(to_json(c.choice));
     candidates.back().update({{"us", c.us}, {"verdict", c.verdict}});
   }
-  if (tuned.evidence) json["evidence"] = to_json(*tuned.evidence);
+  if (tuned.margin) json["evidence"] = to_json(*tuned.margin);
   if (tuned.lost) json["lost"] = true;
   if (counted) gpu::name_counts(json["candidates"]);
   return json;
 }
 
 // Throws the JSON library's exceptions, and refuses figures that no measurement gives: they would make any entry sure.
-Evidence evidence_from_json(const Json& json) {
-  Evidence evidence{.ratio = json.at("ratio").get<double>(),
-                    .ci95 = {json.at("ci95").at(0).get<double>(), json.at("ci95").at(1).get<double>()},
-                    .disturbance = json.at("disturbance").get<double>()};
-  const bool possible = evidence.ci95.lo > 0 && evidence.ci95.lo <= evidence.ratio &&
-                        evidence.ratio <= evidence.ci95.hi && evidence.disturbance >= 0;
-  if (possible) return evidence;
+Margin margin_from_json(const Json& json) {
+  Margin margin{.ratio = json.at("ratio").get<double>(),
+                .ci95 = {json.at("ci95").at(0).get<double>(), json.at("ci95").at(1).get<double>()},
+                .disturbance = json.at("disturbance").get<double>()};
+  const bool possible =
+      margin.ci95.lo > 0 && margin.ci95.lo <= margin.ratio && margin.ratio <= margin.ci95.hi && margin.disturbance >= 0;
+  if (possible) return margin;
   throw std::out_of_range("evidence: wanted 0 < ci95[0] <= ratio <= ci95[1] and disturbance >= 0, got " +
                           dump_json(json));
 }
@@ -70,7 +69,7 @@ TunedProblem tuned_from_json(const Json& json) {
     tuned.candidates.push_back({value_or_throw(choice_from_json(c)),
                                 c.at(c.contains("us") ? "us" : "instructions").get<double>(),
                                 c.at("verdict").get<std::string>()});
-  if (json.contains("evidence")) tuned.evidence = evidence_from_json(json["evidence"]);
+  if (json.contains("evidence")) tuned.margin = margin_from_json(json["evidence"]);
   if (json.contains("lost")) tuned.lost = json["lost"].get<bool>();
   return tuned;
 }

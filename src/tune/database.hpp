@@ -11,7 +11,7 @@
 
 #include "base/status.hpp"
 #include "tune/candidate_result.hpp"
-#include "tune/evidence.hpp"
+#include "tune/margin.hpp"
 
 namespace rung {
 
@@ -19,8 +19,8 @@ namespace rung {
 struct TunedProblem {
   KernelChoice choice;
   std::vector<Candidate> candidates;
-  std::optional<Evidence> evidence = {};  // none: put in by hand, or by an earlier version (then measured again)
-  bool lost = false;                      // the winner made a whole model slower
+  std::optional<Margin> margin = {};  // none: put in by hand, or by an earlier version (then measured again)
+  bool lost = false;                  // the winner made a whole model slower
 };
 
 // Findings from climbs of a whole model.

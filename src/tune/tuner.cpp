@@ -14,24 +14,24 @@ constexpr double kSecondsEach = 0.012;  // for timed runs per candidate and roun
 constexpr std::string_view kNoTimeLeft = "no time left";
 
 // The first measurement is the default's.
-Evidence evidence_of(const std::vector<Measured>& measured) {
-  Evidence evidence;
+Margin margin_of(const std::vector<Measured>& measured) {
+  Margin margin;
   const TrialTime *standard = &measured[0].time, *other = nullptr;
   for (const Measured& m : measured) {
-    evidence.disturbance = std::max(evidence.disturbance, m.time.disturbance);
+    margin.disturbance = std::max(margin.disturbance, m.time.disturbance);
     const bool timed = m.time.us > 0 && &m != &measured[0];
     if (timed && (!other || m.time.us < other->us)) other = &m.time;
   }
-  if (!other || standard->us == 0 || other->ci95.lo <= 0) return evidence;
-  evidence.ratio = standard->us / other->us;
-  evidence.ci95 = {standard->ci95.lo / other->ci95.hi, standard->ci95.hi / other->ci95.lo};
-  return evidence;
+  if (!other || standard->us == 0 || other->ci95.lo <= 0) return margin;
+  margin.ratio = standard->us / other->us;
+  margin.ci95 = {standard->ci95.lo / other->ci95.hi, standard->ci95.hi / other->ci95.lo};
+  return margin;
 }
 
 TunedProblem conclude(const Candidates& candidates, const std::vector<Measured>& measured) {
   size_t best = winner_of(measured);
   TunedProblem tuned{candidates.list[best].choice(), {}};
-  tuned.evidence = evidence_of(measured);
+  tuned.margin = margin_of(measured);
   for (size_t i = 0; i < measured.size(); ++i) {
     Candidate row{candidates.list[i].choice(), measured[i].time.us, measured[i].failure};
     if (i == best)
@@ -70,8 +70,8 @@ const TunedProblem* runnable_entry(const TuningDatabase& database, const TuneTas
 
 // Returns whether the earlier result stays, because the new one is weaker. Never so if a whole model disproved it.
 bool is_better_known(const TunedProblem& before, const TunedProblem& now, const TuneTask& task) {
-  return !is_sure(now) && !before.lost && before.evidence && is_complete(before, task) &&
-         is_weaker(*now.evidence, *before.evidence);
+  return !is_sure(now) && !before.lost && before.margin && is_complete(before, task) &&
+         is_weaker(*now.margin, *before.margin);
 }
 
 void tune_one(const TuneTask& task, TuningDatabase& database, const TuneOptions& options) {

@@ -31,7 +31,7 @@ struct TuneOptions {
 
 // Tunes problems that the database does not know yet and adds them. It tunes an entry again if its kernel is gone, no
 // longer supports its problem or takes other parameters, if it ran out of time, or if it is an earlier climb's and not
-// sure (evidence.hpp). A new measurement that is no surer than the earlier one leaves the entry as it was. A candidate
+// sure (margin.hpp). A new measurement that is no surer than the earlier one leaves the entry as it was. A candidate
 // replaces the default only if it is at least 2 % faster. Problems that the budget does not reach stay untuned (their
 // default row runs). The caller saves the database.
 void tune(const std::vector<TuneTask>& tasks, TuningDatabase& database, const TuneOptions& options);

@@ -19,7 +19,7 @@
 namespace rung::gpu {
 namespace {
 
-using amdgpu::Target;
+using amdgpu::Isa;
 using ::testing::HasSubstr;
 using testing::MadeCodeObject;
 using testing::MadeKernel;
@@ -54,7 +54,7 @@ MadeKernel load_kernel() {
 class EmulatedDevices : public ::testing::Test {
  protected:
   void SetUp() override {
-    gpu = *Gpu::open(emulated_runtime(Target::gfx942), 0);
+    gpu = *Gpu::open(emulated_runtime(Isa::gfx942), 0);
     current = std::make_unique<CurrentContext>(*gpu);
     queue = *Queue::make(*gpu);
   }
@@ -110,8 +110,8 @@ TEST_F(EmulatedDevices, SayWhatTheyAre) {
   EXPECT_EQ(info.multiprocessors, 304);
   EXPECT_TRUE(info.counts_instructions);
   EXPECT_FALSE(info.cooperative || info.clusters || info.dependent_launch || info.preferred_library());
-  EXPECT_EQ((*Gpu::open(emulated_runtime(Target::gfx950), 0))->info().shared_bytes_per_block, 160u << 10);
-  EXPECT_FALSE(Gpu::open(emulated_runtime(Target::gfx942), 1));
+  EXPECT_EQ((*Gpu::open(emulated_runtime(Isa::gfx950), 0))->info().shared_bytes_per_block, 160u << 10);
+  EXPECT_FALSE(Gpu::open(emulated_runtime(Isa::gfx942), 1));
 }
 
 TEST_F(EmulatedDevices, HaveNoSensorsAndNoPeaks) {
@@ -184,7 +184,7 @@ TEST_F(EmulatedDevices, EventsTellInstructionsNotTime) {
   EXPECT_FLOAT_EQ(static_cast<float>((*graph)->ms() * kInstructionsPerMs), 5.0f * kStoreInstructions);
 }
 
-TEST_F(EmulatedDevices, AFindingEndsTheDeviceAndIsTold) {
+TEST_F(EmulatedDevices, ADefectEndsTheDeviceAndIsTold) {
   const Function kernel = function();
   auto block = *gpu->allocate(4);
   Status done = store(kernel, block->address() + 4, 1);
@@ -196,7 +196,7 @@ TEST_F(EmulatedDevices, AFindingEndsTheDeviceAndIsTold) {
   Status later = queue->fill(block->address(), 0, 4);
   ASSERT_FALSE(later);
   EXPECT_EQ(later.error().kind, ErrorKind::device_fault);
-  auto another = *Gpu::open(emulated_runtime(Target::gfx942), 0);  // a device of its own
+  auto another = *Gpu::open(emulated_runtime(Isa::gfx942), 0);  // a device of its own
   EXPECT_TRUE((*Queue::make(*another))->fill((*another->allocate(4))->address(), 0, 4));
 }
 
@@ -228,7 +228,7 @@ TEST_F(EmulatedDevices, TakeACopyOfUnwrittenMemoryAsUnwritten) {
 // A copy brings what nobody wrote along, also over what somebody wrote.
 TEST_F(EmulatedDevices, TellOfReadsOfCopiedUnwrittenMemory) {
   for (const bool written : {true, false}) {
-    auto device = *Gpu::open(emulated_runtime(Target::gfx942), 0);
+    auto device = *Gpu::open(emulated_runtime(Isa::gfx942), 0);
     const CurrentContext its(*device);
     auto on_it = *Queue::make(*device);
     auto block = *device->allocate(32);
@@ -246,7 +246,7 @@ TEST_F(EmulatedDevices, TrackWhatIsWrittenByteByByte) {
   for (const int way : {0, 1, 2})
     for (size_t begin = 0; begin < 5; ++begin)
       for (size_t end = begin + 1; end <= 8; ++end) {
-        auto device = *Gpu::open(emulated_runtime(Target::gfx942), 0);
+        auto device = *Gpu::open(emulated_runtime(Isa::gfx942), 0);
         const CurrentContext its(*device);
         auto on_it = *Queue::make(*device);
         auto block = *device->allocate(8), from = *device->allocate(8);
@@ -274,7 +274,7 @@ TEST_F(EmulatedDevices, NothingIsCopiedToAndFromAnywhere) {
 TEST_F(EmulatedDevices, WorkBeyondAnAllocationMovesNothing) {
   const std::array<uint32_t, 4> wrong{9, 9, 9, 9};
   for (const int way : {0, 1, 2, 3, 4}) {
-    auto device = *Gpu::open(emulated_runtime(Target::gfx942), 0);
+    auto device = *Gpu::open(emulated_runtime(Isa::gfx942), 0);
     const CurrentContext its(*device);
     auto on_it = *Queue::make(*device);
     auto small = *device->allocate(8), large = *device->allocate(16);
@@ -378,7 +378,7 @@ TEST_F(EmulatedDevices, AGraphEndsAtItsFault) {
 }
 
 TEST_F(EmulatedDevices, ReachNoMemoryOfAnother) {
-  auto another = *Gpu::open(emulated_runtime(Target::gfx942), 0);
+  auto another = *Gpu::open(emulated_runtime(Isa::gfx942), 0);
   auto block = *another->allocate(4);
   const Status done = queue->fill(block->address(), 1, 4);
   ASSERT_FALSE(done);
@@ -455,7 +455,7 @@ TEST_F(EmulatedDevices, RefuseWhatTheyCannotDo) {
   EXPECT_THAT(check(runtime().module_function(&none, module, "other")).error().message,
               HasSubstr("no kernel 'other' in this module"));
   Module other = nullptr;
-  const MadeCodeObject gfx950({store_kernel()}, Target::gfx950);
+  const MadeCodeObject gfx950({store_kernel()}, Isa::gfx950);
   EXPECT_THAT(check(runtime().module_load(&other, gfx950.bytes().data())).error().message,
               HasSubstr("a code object for gfx950, this device is gfx942"));
   EXPECT_TRUE(check(runtime().allow_shared_bytes(kernel, 64 << 10)));

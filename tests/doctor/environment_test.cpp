@@ -26,7 +26,7 @@ TEST(Audit, CallsWhatNothingReadsANoOp) {
     for (const char* value : {"0", "1"}) {
       const Finding finding = only(name, value);
       EXPECT_EQ(finding.severity, Severity::problem) << name;
-      EXPECT_EQ(finding.verdict, "no_op") << name;
+      EXPECT_EQ(finding.rating, "no_op") << name;
       EXPECT_THAT(finding.why, HasSubstr("no effect")) << name;
       EXPECT_EQ(finding.fix, std::string("unset ") + name);
     }
@@ -52,7 +52,7 @@ TEST(Audit, CallsAProblemWhatCostsLatency) {
                                                {"HSA_TOOLS_LIB", "/opt/rocm/lib/librocm-debug-agent.so.2"}}) {
     const Finding finding = only(name, value);
     EXPECT_EQ(finding.severity, Severity::problem) << name;
-    EXPECT_EQ(finding.verdict, "hurts") << name;
+    EXPECT_EQ(finding.rating, "hurts") << name;
     EXPECT_EQ(finding.found, value);
     EXPECT_EQ(finding.fix, "unset " + name);
     EXPECT_FALSE(finding.source.empty());
@@ -88,7 +88,7 @@ TEST(Audit, NamesTheVariableThatWasMeant) {
 TEST(Audit, NotesAStrangerOfTheseStacks) {
   const Finding finding = only("HIP_NOTHING_OF_THE_KIND", "1");
   EXPECT_EQ(finding.severity, Severity::note);
-  EXPECT_EQ(finding.verdict, "no_op");
+  EXPECT_EQ(finding.rating, "no_op");
 }
 
 TEST(Audit, LeavesChoicesOthersVariablesAndKnownNamesAlone) {
@@ -119,8 +119,8 @@ Findings found_in(const Environment& environment) { return audit(environment); }
 TEST(Audit, CallsNoValueThatSwitchesOffAProblem) {
   for (const Knob& knob : knob_table()) {
     const bool switches = knob.form.kind == FormKind::zero_one || knob.form.kind == FormKind::boolean;
-    if (!switches || !no_longer_read(knob.name).empty() || knob.verdicts.others == Verdict::no_op) continue;
-    if (!is_default(knob, "1") && !(knob.default_value.empty() && verdict_on(knob, "0") == Verdict::measure))
+    if (!switches || !no_longer_read(knob.name).empty() || knob.ratings.others == Rating::no_op) continue;
+    if (!is_default(knob, "1") && !(knob.default_value.empty() && rating_on(knob, "0") == Rating::measure))
       for (const Finding& finding : found_in({{std::string(knob.name), "0"}}))
         EXPECT_EQ(finding.severity, Severity::note) << knob.name;
   }
@@ -150,7 +150,7 @@ TEST(Audit, SaysWhichVersionLastReadAVariable) {
   for (const char* name : {"VLLM_USE_V1", "VLLM_FLASH_ATTN_VERSION", "VLLM_FLASHINFER_FORCE_TENSOR_CORES"}) {
     const Finding finding = only(name, name == std::string_view("VLLM_USE_V1") ? "0" : "3");
     EXPECT_EQ(finding.severity, Severity::problem) << name;
-    EXPECT_EQ(finding.verdict, "no_op") << name;
+    EXPECT_EQ(finding.rating, "no_op") << name;
   }
 }
 

@@ -34,7 +34,7 @@ TEST(VariablesOfFindings, AreReadBySomething) {
   EXPECT_GT(variables.size(), 10u);
   for (const std::string& name : variables) {
     const Knob* knob = find_knob(name);
-    EXPECT_TRUE(is_read_somewhere(name) || (knob && knob->verdicts.others == Verdict::no_op)) << name;
+    EXPECT_TRUE(is_read_somewhere(name) || (knob && knob->ratings.others == Rating::no_op)) << name;
   }
 }
 

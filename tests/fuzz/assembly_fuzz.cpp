@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace rung;
   using namespace rung::amdgpu;
-  const auto kernels = read_machine_code(std::as_bytes(std::span(data, size)), {}, Target::gfx950);
+  const auto kernels = read_machine_code(std::as_bytes(std::span(data, size)), {}, Isa::gfx950);
   if (!kernels) {
     require(kernels.error().message.find('\n') == std::string::npos, "an error is one line");
     return 0;

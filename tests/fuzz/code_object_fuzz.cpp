@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
        rung::testing::compressed(MadeCodeObject({{.name = "c"}}).file(), 1, 0),
        MadeCodeObject({{.name = "add", .arguments = {{"by_value", 0, 8}}, .argument_bytes = 8, .lds_bytes = 64},
                        {.name = "other", .scratch_bytes = 16}},
-                      rung::amdgpu::Target::gfx950)
+                      rung::amdgpu::Isa::gfx950)
            .file()});
   return 0;
 }
@@ -38,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace rung;
   using namespace rung::amdgpu;
   const auto file = std::as_bytes(std::span(data, size));
-  if (const auto kernels = read_machine_code(file, {}, Target::gfx942))
+  if (const auto kernels = read_machine_code(file, {}, Isa::gfx942))
     for (const KernelReading& kernel : *kernels)
       require(kernel.code.in_loops <= kernel.code.instructions, "what is in loops is in the kernel");
   auto object = read_code_object(file);

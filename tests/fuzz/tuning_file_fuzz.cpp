@@ -43,7 +43,7 @@ void put_again(const TuningFile& read) {
 void hold(const TuningFile& file, std::string_view text) {
   require(text_of(file) == text, "a file that was read has the same bytes");
   put_again(file);
-  for (const Machine& machine : {Machine{}, mi300x(), h200()}) {
+  for (const TunedMachine& machine : {TunedMachine{}, mi300x(), h200()}) {
     const LintReport report = lint(file, {machine, [](const Entry&) -> Result<MeasuredRow> {
                                             return MeasuredRow{2, 1, 0};
                                           }});

@@ -10,7 +10,7 @@
 namespace rung {
 namespace {
 
-using amdgpu::Target;
+using amdgpu::Isa;
 using amdgpu::testing::AmdKernel;
 
 // Two waves go through rows of 256 floats, four of a row a lane, one row ahead; lane l of a wave adds up what lane 63 -
@@ -60,7 +60,7 @@ float raised(float x) {
   return x;
 }
 
-class CopiesOfKernels : public testing::TestWithParam<Target> {
+class CopiesOfKernels : public testing::TestWithParam<Isa> {
  protected:
   void SetUp() override {
     RUNG_NEEDS_CLANG();
@@ -71,7 +71,7 @@ class CopiesOfKernels : public testing::TestWithParam<Target> {
   }
   std::unique_ptr<AmdKernel> kernel;
 };
-INSTANTIATE_TEST_SUITE_P(Targets, CopiesOfKernels, testing::Values(Target::gfx942, Target::gfx950),
+INSTANTIATE_TEST_SUITE_P(Isas, CopiesOfKernels, testing::Values(Isa::gfx942, Isa::gfx950),
                          [](const auto& test) { return std::string(info_of(test.param).name); });
 
 TEST_P(CopiesOfKernels, LandWhereTheyWereSent) {

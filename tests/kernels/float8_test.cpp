@@ -13,7 +13,7 @@
 namespace rung {
 namespace {
 
-using amdgpu::Target;
+using amdgpu::Isa;
 using amdgpu::testing::AmdKernel;
 
 // Each thread turns four floats into a word of codes, and another word of codes into four floats.
@@ -94,10 +94,9 @@ void expect_right(const Conversion& made) {
 
 // Returns what was executed.
 template <class F>
-amdgpu::Counts expect_conversions(const std::string& of, const std::string& kernel_name, Target target) {
+amdgpu::Counts expect_conversions(const std::string& of, const std::string& kernel_name, Isa isa) {
   const std::string root = RUNG_SOURCE;
-  AmdKernel kernel(of, kernel_name, target,
-                   {"-I" + root + "/src", "-include", root + "/src/kernels/gpu/vendor/amd.cuh"});
+  AmdKernel kernel(of, kernel_name, isa, {"-I" + root + "/src", "-include", root + "/src/kernels/gpu/vendor/amd.cuh"});
   Conversion made(floats<F>());
   auto* to_codes = kernel.make<uint8_t>(made.codes.size());
   auto* to_floats = kernel.make<float>(made.floats.size());
@@ -113,13 +112,13 @@ TEST(Float8OfKernels, IsOfTheMachinesFormat) {
   RUNG_NEEDS_CLANG();
   const std::string text = source("pack_4", "unpack_4");
   using amdgpu::Opcode;
-  for (amdgpu::Counts counts : {expect_conversions<f8e4m3fnuz>(text, "e4m3", Target::gfx942),
-                                expect_conversions<f8e4m3fn>(text, "e4m3", Target::gfx950)}) {
+  for (amdgpu::Counts counts : {expect_conversions<f8e4m3fnuz>(text, "e4m3", Isa::gfx942),
+                                expect_conversions<f8e4m3fn>(text, "e4m3", Isa::gfx950)}) {
     EXPECT_EQ(counts.by_opcode[Opcode::v_cvt_pk_fp8_f32], 2 * counts.waves) << "two at a time";
     EXPECT_EQ(counts.by_opcode[Opcode::v_cvt_pk_f32_fp8], 2 * counts.waves);
   }
-  for (amdgpu::Counts counts : {expect_conversions<f8e5m2fnuz>(text, "e5m2", Target::gfx942),
-                                expect_conversions<f8e5m2>(text, "e5m2", Target::gfx950)}) {
+  for (amdgpu::Counts counts : {expect_conversions<f8e5m2fnuz>(text, "e5m2", Isa::gfx942),
+                                expect_conversions<f8e5m2>(text, "e5m2", Isa::gfx950)}) {
     EXPECT_EQ(counts.by_opcode[Opcode::v_cvt_pk_bf8_f32], 2 * counts.waves);
     EXPECT_EQ(counts.by_opcode[Opcode::v_cvt_pk_f32_bf8], 2 * counts.waves);
   }
@@ -129,9 +128,9 @@ TEST(Float8OfKernels, IsOfTheMachinesFormat) {
 TEST(Float8OfKernels, IsTheOpenFormatWhereItIsComputed) {
   RUNG_NEEDS_CLANG();
   const std::string text = source("software_pack_4", "software_unpack_4");
-  for (const Target target : {Target::gfx942, Target::gfx950}) {
-    expect_conversions<f8e4m3fn>(text, "e4m3", target);
-    expect_conversions<f8e5m2>(text, "e5m2", target);
+  for (const Isa isa : {Isa::gfx942, Isa::gfx950}) {
+    expect_conversions<f8e4m3fn>(text, "e4m3", isa);
+    expect_conversions<f8e5m2>(text, "e5m2", isa);
   }
 }
 

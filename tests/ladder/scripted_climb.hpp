@@ -54,7 +54,7 @@ class ScriptedClimb : public ::testing::Test {
     auto database = TuningDatabase::open(options.database_path, target.fingerprint);
     ASSERT_TRUE(database) << database.error().message;
     softmax_problem = built->plan.steps[0].problem;
-    TunedProblem tuned{{kernels[0].first, {}}, {}, Evidence{}};
+    TunedProblem tuned{{kernels[0].first, {}}, {}, Margin{}};
     for (const auto& [name, us] : kernels) tuned.candidates.push_back({name, {}, us, "measured"});
     database->put(softmax_problem, std::move(tuned));
     ASSERT_TRUE(database->save());

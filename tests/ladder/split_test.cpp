@@ -54,9 +54,9 @@ class SplitChoices : public ScriptedClimb {
   void know_winner(const std::string& kernel) {
     TuningDatabase known = database();
     for (const std::string& problem : {rows_problem, columns_problem})
-      known.put(problem, {{kernel, {}},
-                          {{"softmax_plain", {}, 1000, ""}, {"softmax_fast", {}, 400, ""}},
-                          Evidence{2.5, {2.5, 2.5}, 0}});
+      known.put(
+          problem,
+          {{kernel, {}}, {{"softmax_plain", {}, 1000, ""}, {"softmax_fast", {}, 400, ""}}, Margin{2.5, {2.5, 2.5}, 0}});
     ASSERT_TRUE(known.save());
   }
   static std::vector<std::string> kernels_in(const ClimbOutcome& outcome) {

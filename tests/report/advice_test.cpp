@@ -23,11 +23,11 @@ trace::Summary summary_of(std::string_view kernel) {
   s.steps = 2;
   s.step.wall_ms = 9, s.step.busy_ms = 2.25, s.step.kernels = 20;
   s.step.gaps = {{trace::GapCause::host_bound, 6.75, 19}};
-  s.step.categories = {{trace::Category::gemm, 2, 0.8, 15}, {trace::Category::norm, 0.5, 0.2, 5}};
-  s.step.by_kernel = {{std::string(kernel), trace::Category::gemm, "cuBLAS", 2, 0.8, 15},
-                      {"rms_norm", trace::Category::norm, "", 0.5, 0.2, 5}};
+  s.step.categories = {{trace::KernelCategory::gemm, 2, 0.8, 15}, {trace::KernelCategory::norm, 0.5, 0.2, 5}};
+  s.step.by_kernel = {{std::string(kernel), trace::KernelCategory::gemm, "cuBLAS", 2, 0.8, 15},
+                      {"rms_norm", trace::KernelCategory::norm, "", 0.5, 0.2, 5}};
   s.capture_breaks = {{"cudaMalloc", "in aten::empty, between launches", true, 3, 0.3}};
-  s.timeline = {{0, 3000, false, trace::Category::gemm, {}, std::string(kernel)},
+  s.timeline = {{0, 3000, false, trace::KernelCategory::gemm, {}, std::string(kernel)},
                 {3000, 9000, true, {}, trace::GapCause::host_bound, {}}};
   s.findings = {{"launch_bound",
                  "the host launches 20 kernels a step too late",
@@ -132,7 +132,7 @@ TEST(AdviceHtml, JoinsNeighboursThatAreTooNarrowToSee) {
   trace::Summary summary = summary_of("k");
   summary.timeline.clear();
   for (int i = 0; i < 9000; ++i)
-    summary.timeline.push_back({static_cast<double>(i), i + 1.0, false, trace::Category::copy, {}, "k"});
+    summary.timeline.push_back({static_cast<double>(i), i + 1.0, false, trace::KernelCategory::copy, {}, "k"});
   const std::string page = advice_html(summary, nullptr);
   EXPECT_THAT(page, HasSubstr("copy, 9.00 ms, 9,000 pieces"));
   EXPECT_LT(page.size(), 60'000u);
@@ -142,7 +142,7 @@ TEST(AdviceText, ShowsTheLongestKernelsAndTheirTotalCount) {
   trace::Summary summary = summary_of("k");
   summary.step.by_kernel.clear();
   for (int i = 1; i <= 200; ++i)
-    summary.step.by_kernel.push_back({fmt::format("kernel_{}_", i), trace::Category::gemm, "", 1.0 / i, 0.01, 1});
+    summary.step.by_kernel.push_back({fmt::format("kernel_{}_", i), trace::KernelCategory::gemm, "", 1.0 / i, 0.01, 1});
   const std::string text = advice_text(summary, nullptr);
   EXPECT_THAT(text, testing::ContainsRegex(fmt::format("Kernels \\(the longest {} of 200\\)", report::kShownKernels)));
   EXPECT_THAT(text, HasSubstr(fmt::format("kernel_{}_", report::kShownKernels)));

@@ -79,7 +79,7 @@ TEST_F(ProductTuners, DoNotTuneWithoutTheDefaultsTime) {
 
 TEST_F(ProductTuners, KeepTheDefaultWhereTimeEndsUncompared) {
   database.put(problem_key(problem),
-               {{"fast", {}}, {{{"plain", {}}, 1000, ""}, {{"fast", {}}, 400, "chosen"}}, Evidence{}});
+               {{"fast", {}}, {{{"plain", {}}, 1000, ""}, {{"fast", {}}, 400, "chosen"}}, Margin{}});
   interrupted = true;
   const TunedProduct product = tuned({{"plain", right<1000>}, {"fast", right<400>}});
   EXPECT_FALSE(product.faster);
@@ -90,7 +90,7 @@ TEST_F(ProductTuners, KeepTheDefaultWhereTimeEndsUncompared) {
 
 TEST_F(ProductTuners, CompareAgainWhatADatabaseKnows) {
   database.put(problem_key(problem),
-               {{"fast", {}}, {{{"plain", {}}, 1000, ""}, {{"fast", {}}, 1, "chosen"}}, Evidence{}});
+               {{"fast", {}}, {{{"plain", {}}, 1000, ""}, {{"fast", {}}, 1, "chosen"}}, Margin{}});
   const TunedProduct product = tuned({{"plain", right<1000>}, {"fast", right<1100>}});
   EXPECT_FALSE(product.faster) << "it was faster then";
   EXPECT_EQ(product.reason, "default kept: it is the fastest");
@@ -98,7 +98,7 @@ TEST_F(ProductTuners, CompareAgainWhatADatabaseKnows) {
 
 TEST_F(ProductTuners, SayWhyADefaultWasNotTimed) {
   database.put(problem_key(problem),
-               {{"fast", {}}, {{{"plain", {}}, 0, "crashed: Aborted"}, {{"fast", {}}, 400, "chosen"}}, Evidence{}});
+               {{"fast", {}}, {{{"plain", {}}, 0, "crashed: Aborted"}, {{"fast", {}}, 400, "chosen"}}, Margin{}});
   const TunedProduct product = tuned({{"plain", right<1000>}, {"fast", right<400>}});
   EXPECT_EQ(product.reason, "not tuned: the default was not timed: crashed: Aborted");
   EXPECT_EQ(product.choice.kernel, "");

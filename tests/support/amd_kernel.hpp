@@ -55,13 +55,13 @@ struct Grid {
 class AmdKernel {
  public:
   // HIP with the prelude above, or with RUNG's own headers if `more` names their options; "asm:..." is assembly.
-  AmdKernel(const std::string& source, const std::string& name, Target target, std::vector<std::string> more = {}) {
+  AmdKernel(const std::string& source, const std::string& name, Isa isa, std::vector<std::string> more = {}) {
     const bool assembly = source.starts_with("asm:");
     const std::string path = folder_.path() + (assembly ? "/kernel.s" : "/kernel.hip"),
                       object = folder_.path() + "/kernel.co";
     std::ofstream(path) << (assembly ? source.substr(4) : more.empty() ? kPrelude + source : source);
     std::vector<std::string> arguments{"-O3", "-mcode-object-version=5", "-o", object};
-    const std::string arch(info_of(target).name);
+    const std::string arch(info_of(isa).name);
     if (assembly)
       for (const std::string& word : {std::string("-target"), std::string("amdgcn-amd-amdhsa"), "-mcpu=" + arch})
         arguments.push_back(word);
@@ -81,7 +81,7 @@ class AmdKernel {
   std::string text_at(uint64_t offset) const {
     const DecodedCode& code = program_->code();
     const uint32_t index = code.index_at(program_->kernel().entry + offset);
-    return index == DecodedCode::kNone ? "" : to_text(code.instructions()[index], code.target());
+    return index == DecodedCode::kNone ? "" : to_text(code.instructions()[index], code.isa());
   }
 
   // All of its instructions, in their order.
@@ -119,19 +119,19 @@ class AmdKernel {
     auto made = try_run(how, arguments...);
     EXPECT_TRUE(made) << made.error().message;
     if (!made) return {};
-    for (const Finding& finding : made->findings) ADD_FAILURE() << finding.text();
+    for (const Defect& defect : made->defects) ADD_FAILURE() << defect.text();
     return made->counts;
   }
-  // One finding is there; it comes first.
+  // One defect is there; it comes first.
   template <class... Arguments>
-  Finding find(const Grid& how, Arguments... arguments) {
+  Defect find(const Grid& how, Arguments... arguments) {
     auto made = try_run(how, arguments...);
     EXPECT_TRUE(made) << made.error().message;
-    if (!made || made->findings.empty()) {
+    if (!made || made->defects.empty()) {
       ADD_FAILURE() << "nothing was found";
       return {};
     }
-    return made->findings.front();
+    return made->defects.front();
   }
 
  private:

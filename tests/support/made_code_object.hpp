@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "amdgpu/isa/target.hpp"
+#include "amdgpu/isa/isa.hpp"
 
 namespace rung::testing {
 
@@ -30,9 +30,9 @@ struct MadeKernel {
 
 class MadeCodeObject {
  public:
-  explicit MadeCodeObject(std::vector<MadeKernel> kernels, amdgpu::Target target = amdgpu::Target::gfx942,
+  explicit MadeCodeObject(std::vector<MadeKernel> kernels, amdgpu::Isa isa = amdgpu::Isa::gfx942,
                           std::vector<Elf64_Rela> relocations = {})
-      : kernels_(std::move(kernels)), target_(target), relocations_(std::move(relocations)) {
+      : kernels_(std::move(kernels)), isa_(isa), relocations_(std::move(relocations)) {
     make();
   }
   const std::string& file() const { return file_; }
@@ -135,7 +135,7 @@ class MadeCodeObject {
     header.e_ident[EI_CLASS] = ELFCLASS64, header.e_ident[EI_DATA] = ELFDATA2LSB, header.e_ident[EI_VERSION] = 1;
     header.e_ident[EI_OSABI] = 64, header.e_ident[EI_ABIVERSION] = 3;
     header.e_type = ET_DYN, header.e_machine = 224, header.e_version = 1;
-    header.e_flags = info_of(target_).elf_machine | 0x500;
+    header.e_flags = info_of(isa_).elf_machine | 0x500;
     header.e_phoff = sizeof header, header.e_shoff = section_headers, header.e_ehsize = sizeof header;
     header.e_phentsize = sizeof(Elf64_Phdr), header.e_phnum = segments;
     header.e_shentsize = sizeof(Elf64_Shdr), header.e_shnum = sections;
@@ -152,7 +152,7 @@ class MadeCodeObject {
   }
 
   std::vector<MadeKernel> kernels_;
-  amdgpu::Target target_;
+  amdgpu::Isa isa_;
   std::vector<Elf64_Rela> relocations_;
   std::string file_;
 };

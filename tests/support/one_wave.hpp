@@ -14,40 +14,40 @@
 
 namespace rung::amdgpu::testing {
 
-inline Operand vector_operand(unsigned number, unsigned registers = 1) {
+inline InstructionOperand vector_operand(unsigned number, unsigned registers = 1) {
   return {
       .kind = OperandKind::vgpr, .registers = static_cast<uint8_t>(registers), .number = static_cast<uint16_t>(number)};
 }
-inline Operand accumulator(unsigned number, unsigned registers = 1) {
-  Operand made = vector_operand(number, registers);
+inline InstructionOperand accumulator(unsigned number, unsigned registers = 1) {
+  InstructionOperand made = vector_operand(number, registers);
   made.kind = OperandKind::agpr;
   return made;
 }
-inline Operand scalar_operand(unsigned number, unsigned registers = 1) {
-  Operand made = vector_operand(number, registers);
+inline InstructionOperand scalar_operand(unsigned number, unsigned registers = 1) {
+  InstructionOperand made = vector_operand(number, registers);
   made.kind = OperandKind::scalar;
   return made;
 }
-inline Operand constant_operand(uint64_t bits) { return {.kind = OperandKind::constant, .bits = bits}; }
+inline InstructionOperand constant_operand(uint64_t bits) { return {.kind = OperandKind::constant, .bits = bits}; }
 
 // Destination, then sources.
-inline Instruction make_instruction(Opcode opcode, Encoding encoding, const Operand& destination,
-                                    std::initializer_list<Operand> sources) {
+inline Instruction make_instruction(Opcode opcode, Encoding encoding, const InstructionOperand& destination,
+                                    std::initializer_list<InstructionOperand> sources) {
   Instruction made{.opcode = opcode, .encoding = encoding, .bytes = 8, .destination = destination};
-  for (const Operand& source : sources) made.sources[made.source_count++] = source;
+  for (const InstructionOperand& source : sources) made.sources[made.source_count++] = source;
   return made;
 }
 
 class OneWave {
  public:
-  explicit OneWave(Target target = Target::gfx942, size_t lds_bytes = 4096, Checks checks = {}) {
+  explicit OneWave(Isa isa = Isa::gfx942, size_t lds_bytes = 4096, Checks checks = {}) {
     group_.memory = &memory_;
     group_.checks = checks;
     group_.lds.reset(lds_bytes, checks);
     group_.waves.resize(1);
     group_.memory_of.resize(1);
     wave().group = &group_;
-    wave().target = target;
+    wave().isa = isa;
     wave().set_exec(~uint64_t{0});
     wave().written.fill(~uint64_t{0});
     wave().scalar_written.fill(true);
@@ -86,13 +86,13 @@ class OneWave {
   // Runs it; what it finds wrong fails the test.
   void run(const Instruction& instruction) {
     try_run(instruction);
-    EXPECT_EQ(wave().pause, Pause::none) << wave().finding.text();
+    EXPECT_EQ(wave().pause, Pause::none) << wave().defect.text();
   }
   // Runs it and tells whether the wave goes on.
   bool try_run(const Instruction& instruction) {
-    Handler handler = memory_handler(instruction, wave().target);
-    if (handler == nullptr) handler = matrix_handler(instruction, wave().target);
-    if (handler == nullptr) handler = alu_handler(instruction, wave().target);
+    Handler handler = memory_handler(instruction, wave().isa);
+    if (handler == nullptr) handler = matrix_handler(instruction, wave().isa);
+    if (handler == nullptr) handler = alu_handler(instruction, wave().isa);
     if (handler == nullptr) {
       ADD_FAILURE() << "nothing executes it";
       return false;
@@ -100,11 +100,11 @@ class OneWave {
     handler(wave(), instruction);
     return wave().pause == Pause::none;
   }
-  // The finding of an instruction that must have one.
-  Finding find(const Instruction& instruction) {
+  // The defect of an instruction that must have one.
+  Defect find(const Instruction& instruction) {
     EXPECT_FALSE(try_run(instruction));
     wave().pause = Pause::none;
-    return std::exchange(wave().finding, {});
+    return std::exchange(wave().defect, {});
   }
   void wait() {
     Instruction all{.opcode = Opcode::s_waitcnt, .encoding = Encoding::sopp};

@@ -1,5 +1,4 @@
-// A model's step told operation by operation, as PyTorch's profiler would have recorded it, and what a detector says of
-// it.
+// A model's step told operation by operation, as PyTorch's profiler would have recorded it, and what is found in it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <fmt/format.h>
@@ -12,7 +11,7 @@
 #include <vector>
 
 #include "support/scripted_recording.hpp"
-#include "trace/findings/detector.hpp"
+#include "trace/findings/all_findings.hpp"
 
 namespace rung::trace {
 
@@ -115,17 +114,17 @@ class ToldModel {
   }
 
   // Told twice, as two steps.
-  static std::optional<Advice> of_two_steps(std::optional<Advice> (*detector)(const Analysis&),
-                                            const std::function<void(ToldModel&)>& step) {
+  static std::optional<TraceFinding> of_two_steps(std::optional<TraceFinding> (*find)(const Analysis&),
+                                                  const std::function<void(ToldModel&)>& step) {
     ToldModel model;
     for (const std::string_view name : {"ProfilerStep#1", "ProfilerStep#2"})
       model.script.range(name, [&] { step(model); });
-    return model.found(detector);
+    return model.found(find);
   }
-  std::optional<Advice> found(std::optional<Advice> (*detector)(const Analysis&)) {
+  std::optional<TraceFinding> found(std::optional<TraceFinding> (*find)(const Analysis&)) {
     Recording recording = script.finish();
     recording.device_names = {device};
-    return detector(analyse(recording));
+    return find(analyse(recording));
   }
 
  private:

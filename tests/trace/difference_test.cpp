@@ -16,7 +16,7 @@ using testing::ElementsAre;
 Summary with_kernels(std::initializer_list<std::pair<const char*, double>> kernels) {
   Summary summary;
   for (const auto& [name, ms] : kernels)
-    summary.step.by_kernel.push_back({name, Category::gemm, "", ms, 0, static_cast<int64_t>(ms)});
+    summary.step.by_kernel.push_back({name, KernelCategory::gemm, "", ms, 0, static_cast<int64_t>(ms)});
   return summary;
 }
 
@@ -42,8 +42,8 @@ TEST(DifferenceRows, AreSortedByTheSizeOfTheirChange) {
 
 TEST(DifferenceRows, OfKindsAndOfGapsAreSuchToo) {
   Summary before, after;
-  before.step.categories = {{Category::gemm, 5, 0, 9}, {Category::norm, 1, 0, 4}};
-  after.step.categories = {{Category::gemm, 6, 0, 8}, {Category::copy, 3, 0, 2}};
+  before.step.categories = {{KernelCategory::gemm, 5, 0, 9}, {KernelCategory::norm, 1, 0, 4}};
+  after.step.categories = {{KernelCategory::gemm, 6, 0, 8}, {KernelCategory::copy, 3, 0, 2}};
   before.step.gaps = {{GapCause::copy, 4, 7}, {GapCause::synchronization, 1, 3}};
   after.step.gaps = {{GapCause::copy, 2, 6}, {GapCause::synchronization, 4, 5}};
   const Difference d = difference(before, after);

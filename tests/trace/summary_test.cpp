@@ -65,13 +65,13 @@ TEST(Summary, HasGapsByCauseTheLongestFirst) {
 TEST(Summary, HasWorkByKindKernelAndLibrary) {
   const Figures step = Summarised().summary.step;
   const auto share = [](double us) { return DoubleNear(us / 187, 1e-9); };
-  EXPECT_THAT(step.categories, ElementsAre(FieldsAre(Category::gemm, ms(160), share(160), 3),
-                                           FieldsAre(Category::norm, ms(20), share(20), 1),
-                                           FieldsAre(Category::copy, ms(7), share(7), 1)));
-  EXPECT_THAT(step.by_kernel, ElementsAre(FieldsAre("nvjet_a", Category::gemm, "cuBLAS", ms(130), share(130), 2),
-                                          FieldsAre("nvjet_b", Category::gemm, "cuBLAS", ms(30), share(30), 1),
-                                          FieldsAre("a_norm_", Category::norm, "", ms(20), share(20), 1),
-                                          FieldsAre("Memcpy DtoD", Category::copy, "", ms(7), share(7), 1)));
+  EXPECT_THAT(step.categories, ElementsAre(FieldsAre(KernelCategory::gemm, ms(160), share(160), 3),
+                                           FieldsAre(KernelCategory::norm, ms(20), share(20), 1),
+                                           FieldsAre(KernelCategory::copy, ms(7), share(7), 1)));
+  EXPECT_THAT(step.by_kernel, ElementsAre(FieldsAre("nvjet_a", KernelCategory::gemm, "cuBLAS", ms(130), share(130), 2),
+                                          FieldsAre("nvjet_b", KernelCategory::gemm, "cuBLAS", ms(30), share(30), 1),
+                                          FieldsAre("a_norm_", KernelCategory::norm, "", ms(20), share(20), 1),
+                                          FieldsAre("Memcpy DtoD", KernelCategory::copy, "", ms(7), share(7), 1)));
   EXPECT_THAT(step.libraries, ElementsAre(testing::Pair("cuBLAS", ms(160))));
   EXPECT_EQ(step.unclassified_share, 0);
 }
@@ -159,9 +159,9 @@ TEST(Summary, HasNoIdleFindingsWhereWorkIsLost) {
     const Analysis analysis = analyse(recording);
     std::vector<std::string> ids;
     std::vector<double> bounds;
-    for (const Advice& advice : summarise("", analysis).findings) {
-      ids.emplace_back(advice.id);
-      bounds.push_back(advice.bound_ms);
+    for (const TraceFinding& finding : summarise("", analysis).findings) {
+      ids.emplace_back(finding.id);
+      bounds.push_back(finding.bound_ms);
     }
     EXPECT_TRUE(std::ranges::is_sorted(bounds, std::greater{}));
     return ids;

@@ -65,7 +65,7 @@ TEST(TuningDatabase, GivesBackHowSureAnEntryIs) {
   TemporaryDirectory directory;
   TuningDatabase database = open_database(directory / "tuning.json");
   TunedProblem tuned = kTuned;
-  tuned.evidence = Evidence{1.5, {1.25, 1.75}, 0.125};
+  tuned.margin = Margin{1.5, {1.25, 1.75}, 0.125};
   database.put("linear a", tuned);
   ASSERT_TRUE(database.save());
   TuningDatabase again = open_database(directory / "tuning.json");
@@ -78,11 +78,11 @@ TEST(TuningDatabase, GivesBackHowSureAnEntryIs) {
   const TunedProblem* read = last.find("linear a");
   ASSERT_NE(read, nullptr);
   EXPECT_TRUE(read->lost);
-  ASSERT_TRUE(read->evidence);
-  EXPECT_EQ(read->evidence->ratio, 1.5);
-  EXPECT_EQ(read->evidence->ci95.lo, 1.25);
-  EXPECT_EQ(read->evidence->ci95.hi, 1.75);
-  EXPECT_EQ(read->evidence->disturbance, 0.125);
+  ASSERT_TRUE(read->margin);
+  EXPECT_EQ(read->margin->ratio, 1.5);
+  EXPECT_EQ(read->margin->ci95.lo, 1.25);
+  EXPECT_EQ(read->margin->ci95.hi, 1.75);
+  EXPECT_EQ(read->margin->disturbance, 0.125);
   EXPECT_EQ(read->candidates.size(), 1u);
 }
 

@@ -63,10 +63,10 @@ int64_t offset_of(const Instruction& made, uint32_t place, uint32_t bytes) {
 // Counts how often each register was written so far.
 class Versions {
  public:
-  void written(const Operand& operand) {
+  void written(const InstructionOperand& operand) {
     for (uint32_t r = 0; r < operand.registers; ++r) ++count(operand, r);
   }
-  uint32_t& count(const Operand& operand, uint32_t word = 0) {
+  uint32_t& count(const InstructionOperand& operand, uint32_t word = 0) {
     static constexpr size_t kScalarPlace = 512;
     const size_t place = operand.kind == OperandKind::scalar ? kScalarPlace + operand.number
                          : is_vector(operand)                ? Wave::place_of(operand)
@@ -79,8 +79,8 @@ class Versions {
 };
 
 // Returns the scalar base that global and buffer accesses have behind their first source.
-const Operand& scalar_base(const Instruction& made) {
-  static const Operand none;
+const InstructionOperand& scalar_base(const Instruction& made) {
+  static const InstructionOperand none;
   for (size_t s = 1; s < made.source_count; ++s)
     if (made.sources[s].kind == OperandKind::scalar) return made.sources[s];
   return none;
@@ -91,7 +91,7 @@ Access access_of(const Instruction& made, Versions& versions) {
   Access access{.lds = made.encoding == Encoding::ds};
   access.load = name.find("_load") != name.npos || name.starts_with("ds_read");
   access.store = name.find("_store") != name.npos || name.starts_with("ds_write");
-  const Operand &address = made.sources[0], &base = scalar_base(made);
+  const InstructionOperand &address = made.sources[0], &base = scalar_base(made);
   access.base = {Wave::place_of(address), versions.count(address), base.number, versions.count(base)};
   return access;
 }

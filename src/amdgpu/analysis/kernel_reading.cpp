@@ -181,9 +181,9 @@ CodeReading read_listing(const Listing& listing) {
 }
 
 Result<KernelReading> read_kernel(const KernelInfo& kernel, const Listing& listing, const IsaOptions& options) {
-  KernelReading reading{.target = listing.target, .kernel = kernel};
+  KernelReading reading{.isa = listing.isa, .kernel = kernel};
   const Resources taken{kernel.vgprs, kernel.sgprs, kernel.lds_bytes + options.lds_bytes, kernel.most_threads};
-  RUNG_TRY(reading.occupancy, occupancy_of(taken, listing.target, options.formula));
+  RUNG_TRY(reading.occupancy, occupancy_of(taken, listing.isa, options.formula));
   if (!options.code) return reading;
   reading.code = read_listing(listing);
   reading.findings = findings_of(kernel, reading.code);
@@ -193,8 +193,8 @@ Result<KernelReading> read_kernel(const KernelInfo& kernel, const Listing& listi
 Result<std::vector<KernelReading>> read_kernels(const CodeObject& object, const IsaOptions& options) {
   std::vector<KernelReading> readings;
   for (const KernelInfo& kernel : object.kernels) {
-    Listing listing{.target = object.target};
-    if (options.code) listing = list_code(object.at(kernel.entry, kernel.code_bytes), object.target);
+    Listing listing{.isa = object.isa};
+    if (options.code) listing = list_code(object.at(kernel.entry, kernel.code_bytes), object.isa);
     RUNG_TRY(auto reading, read_kernel(kernel, listing, options));
     readings.push_back(std::move(reading));
   }

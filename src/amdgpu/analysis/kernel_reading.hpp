@@ -67,7 +67,7 @@ inline constexpr std::array<const char*, 9> kIsaFindingWords{
     "spill", "scratch", "narrow-load", "narrow-lds", "drain", "drain-lds", "bank-conflict", "round-trip", "undecoded"};
 
 struct KernelReading {
-  Target target{};
+  Isa isa{};
   KernelInfo kernel;
   CodeReading code;
   Occupancy occupancy;

@@ -54,7 +54,7 @@ void Flow::follow() {
     LaneState state = *states_[waiting.back()];
     waits[waiting.back()] = false;
     waiting.pop_back();
-    for (size_t i = block.first; i < block.last; ++i) state.step(listing_.instructions[i], listing_.target);
+    for (size_t i = block.first; i < block.last; ++i) state.step(listing_.instructions[i], listing_.isa);
     for (const size_t next : block.next) {
       const bool changed = states_[next] ? states_[next]->meet(state) : true;
       if (!states_[next]) states_[next] = state;
@@ -69,10 +69,10 @@ std::vector<LaneValuePtr> Flow::addresses() const {
     if (!states_[b]) continue;
     LaneState state = *states_[b];
     for (size_t i = blocks_[b].first; i < blocks_[b].last; ++i) {
-      const Operand& address = listing_.instructions[i].instruction.sources[0];
+      const InstructionOperand& address = listing_.instructions[i].instruction.sources[0];
       if (is_address(listing_.instructions[i]) && address.kind == OperandKind::vgpr)
         all[i] = state.vector(address.number);
-      state.step(listing_.instructions[i], listing_.target);
+      state.step(listing_.instructions[i], listing_.isa);
     }
   }
   return all;

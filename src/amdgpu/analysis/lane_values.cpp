@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMostDepths = 16;
 
-bool is_scalar(const Operand& operand, uint32_t number) {
+bool is_scalar(const InstructionOperand& operand, uint32_t number) {
   return operand.kind == OperandKind::scalar && operand.number == number;
 }
 bool is_uniform(const std::array<uint32_t, kWaveLanes>& lanes) {
@@ -86,20 +86,20 @@ LaneValuePtr common(const LaneValuePtr& mine, const LaneValuePtr& theirs) {
 struct LaneStep {
   LaneState& state;
   const Placed& placed;
-  Target target;
+  Isa isa;
   const Instruction& made = placed.instruction;
 
   std::optional<uint32_t> scalar(uint32_t number) const {
     return number < LaneState::kScalars ? state.scalars_[number] : std::nullopt;
   }
-  LaneValuePtr word_of(const Operand& operand, int word) const;
+  LaneValuePtr word_of(const InstructionOperand& operand, int word) const;
   Source source_of(const LaneRow& row, int k) const;
   bool sees_all_lanes() const { return state.depths_.empty(); }
 
   void forget_results();
   bool change_exec();
   void reach_others(std::optional<size_t> from, std::optional<size_t> held);
-  std::optional<size_t> depth_in(const Operand& operand) const;
+  std::optional<size_t> depth_in(const InstructionOperand& operand) const;
   void read_first_lane();
   void run_scalar();
   void run_vector();
@@ -107,7 +107,7 @@ struct LaneStep {
   bool is_linear(const std::array<Source, 4>& sources) const;
 };
 
-LaneValuePtr LaneStep::word_of(const Operand& operand, int word) const {
+LaneValuePtr LaneStep::word_of(const InstructionOperand& operand, int word) const {
   if (operand.kind == OperandKind::constant)
     return uniform_value(static_cast<uint32_t>(operand.bits >> 32 * word), true);
   if (is_vector(operand)) return state.vectors_[std::min<size_t>(Wave::place_of(operand) + word, 511)];
@@ -119,8 +119,8 @@ LaneValuePtr LaneStep::word_of(const Operand& operand, int word) const {
 }
 
 Source LaneStep::source_of(const LaneRow& row, int k) const {
-  static constexpr Operand kVccItself{.kind = OperandKind::scalar, .registers = 2, .number = kVcc};
-  const Operand* const operand = source_operand(made, row, k);
+  static constexpr InstructionOperand kVccItself{.kind = OperandKind::scalar, .registers = 2, .number = kVcc};
+  const InstructionOperand* const operand = source_operand(made, row, k);
   Source source;
   const bool mask = row.sources[k] == Kind::mask;
   const int words = mask ? 2 : row.source_registers[k];
@@ -135,7 +135,7 @@ Source LaneStep::source_of(const LaneRow& row, int k) const {
 }
 
 void LaneStep::forget_results() {
-  const auto forget = [&](const Operand& operand) {
+  const auto forget = [&](const InstructionOperand& operand) {
     for (uint32_t r = 0; r < operand.registers; ++r) {
       if (is_vector(operand)) state.set_vector(Wave::place_of(operand) + r, nullptr);
       if (operand.kind == OperandKind::scalar) state.set_scalar(operand.number + r, std::nullopt);
@@ -145,7 +145,7 @@ void LaneStep::forget_results() {
   if (name_of(made.opcode).ends_with("swap_b32")) forget(made.sources[made.source_count - 1]);
 }
 
-std::optional<size_t> LaneStep::depth_in(const Operand& operand) const {
+std::optional<size_t> LaneStep::depth_in(const InstructionOperand& operand) const {
   if (operand.kind != OperandKind::scalar || operand.number >= LaneState::kScalars) return std::nullopt;
   return state.depth_in_[operand.number];
 }
@@ -188,7 +188,7 @@ bool LaneStep::change_exec() {
 void LaneStep::run_scalar() {
   std::array<std::optional<uint32_t>, 2> from;
   for (size_t s = 0; s < 2 && s < made.source_count; ++s) {
-    const Operand& operand = made.sources[s];
+    const InstructionOperand& operand = made.sources[s];
     if (operand.kind == OperandKind::constant) from[s] = static_cast<uint32_t>(operand.bits);
     if (operand.kind == OperandKind::scalar) from[s] = scalar(operand.number);
   }
@@ -250,7 +250,7 @@ bool LaneStep::is_linear(const std::array<Source, 4>& sources) const {
 }
 
 void LaneStep::store(const LaneRow& row, const uint32_t* result, const uint32_t* mask, bool exact) {
-  const auto put_mask = [&](const Operand& operand, uint64_t bits) {
+  const auto put_mask = [&](const InstructionOperand& operand, uint64_t bits) {
     if (operand.kind != OperandKind::scalar || !exact || !sees_all_lanes()) return;
     state.set_scalar(operand.number, static_cast<uint32_t>(bits));
     state.set_scalar(operand.number + 1u, static_cast<uint32_t>(bits >> 32));
@@ -299,8 +299,7 @@ void LaneStep::run_vector() {
     return;
   }
   Room room;
-  Frame frame{
-      .result = room.result, .mask = room.mask, .mode = Mode::kUsual, .immediate = made.immediate, .target = target};
+  Frame frame{.result = room.result, .mask = room.mask, .mode = Mode::kUsual, .immediate = made.immediate, .isa = isa};
   for (int k = 0; k < row.source_count; ++k) {
     frame.source[k] = room.source[k];
     for (size_t w = 0; w < 2; ++w) {
@@ -354,8 +353,8 @@ void LaneState::widen(size_t to_depth) {
   depths_.resize(std::min(depths_.size(), to_depth));
 }
 
-void LaneState::step(const Placed& placed, Target target) {
-  LaneStep step{*this, placed, target};
+void LaneState::step(const Placed& placed, Isa isa) {
+  LaneStep step{*this, placed, isa};
   if (step.change_exec()) return;
   switch (placed.instruction.encoding) {
     case Encoding::sop1:

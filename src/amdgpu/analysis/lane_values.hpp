@@ -28,7 +28,7 @@ class LaneState {
   static LaneState at_entry();
   // Returns a vector register's value in the active lanes, by the register's place (AGPRs behind VGPRs).
   const LaneValuePtr& vector(size_t place) const { return vectors_[place]; }
-  void step(const Placed& placed, Target target);
+  void step(const Placed& placed, Isa isa);
   // Keeps the facts that hold on both paths to a place; returns whether any fact was lost.
   bool meet(const LaneState& other);
 

@@ -17,9 +17,8 @@ bool is_text(std::span<const std::byte> file) {
   return std::find(front.begin(), front.end(), std::byte{0}) == front.end();
 }
 
-Result<std::vector<KernelReading>> read_text(std::string_view text, const IsaOptions& options,
-                                             std::optional<Target> target) {
-  RUNG_TRY(const auto kernels, read_assembly(text, target));
+Result<std::vector<KernelReading>> read_text(std::string_view text, const IsaOptions& options, std::optional<Isa> isa) {
+  RUNG_TRY(const auto kernels, read_assembly(text, isa));
   std::vector<KernelReading> readings;
   for (const AssemblyKernel& kernel : kernels) {
     RUNG_TRY(auto reading, read_kernel(kernel.info, kernel.listing, options));
@@ -32,9 +31,9 @@ Result<std::vector<KernelReading>> read_text(std::string_view text, const IsaOpt
 }  // namespace
 
 Result<std::vector<KernelReading>> read_machine_code(std::span<const std::byte> file, const IsaOptions& options,
-                                                     std::optional<Target> target) {
+                                                     std::optional<Isa> isa) {
   if (!file.empty() && is_text(file))
-    return read_text({reinterpret_cast<const char*>(file.data()), file.size()}, options, target);
+    return read_text({reinterpret_cast<const char*>(file.data()), file.size()}, options, isa);
   std::vector<KernelReading> all;
   RUNG_CHECK(for_each_code_object(file, [&](std::span<const std::byte> bytes) -> Status {
     RUNG_TRY(const CodeObject object, read_code_object(bytes));

@@ -9,9 +9,9 @@
 
 namespace rung::amdgpu {
 
-// Reads the code objects that for_each_code_object() finds, or an assembler's text, whose architecture is `target` if
+// Reads the code objects that for_each_code_object() finds, or an assembler's text, whose architecture is `isa` if
 // it does not say. Errors: those of for_each_code_object(), read_code_object(), read_assembly() and occupancy_of().
 Result<std::vector<KernelReading>> read_machine_code(std::span<const std::byte> file, const IsaOptions& options,
-                                                     std::optional<Target> target);
+                                                     std::optional<Isa> isa);
 
 }  // namespace rung::amdgpu

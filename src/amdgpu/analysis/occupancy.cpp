@@ -30,9 +30,9 @@ File vgpr_file(OccupancyFormula formula) {
 }
 constexpr File kSgprFile{kSgprs, kSgprUnit};
 
-File lds_file(Target target, OccupancyFormula formula) {
+File lds_file(Isa isa, OccupancyFormula formula) {
   if (formula == OccupancyFormula::guide) return {kGuideLdsBytes, 1};
-  return {info_of(target).lds_bytes, target == Target::gfx950 ? 1280u : 512u};
+  return {info_of(isa).lds_bytes, isa == Isa::gfx950 ? 1280u : 512u};
 }
 
 // A work-group's waves are spread over the four SIMDs.
@@ -74,12 +74,12 @@ void find_next_step(Occupancy& made, const Resources& taken, const Shape& shape,
 
 }  // namespace
 
-Result<Occupancy> occupancy_of(const Resources& taken, Target target, OccupancyFormula formula) {
+Result<Occupancy> occupancy_of(const Resources& taken, Isa isa, OccupancyFormula formula) {
   if (taken.threads == 0 || taken.threads > kMostThreads)
     return wrong_usage("occupancy: got {} threads in a work-group, wanted 1 to {}", taken.threads, kMostThreads);
   const bool exact = formula == OccupancyFormula::exact;
   const Shape shape{round_up(taken.threads, kWaveLanes) / kWaveLanes};
-  const File lds = lds_file(target, formula), vgprs = vgpr_file(formula);
+  const File lds = lds_file(isa, formula), vgprs = vgpr_file(formula);
   const uint32_t slots = shape.groups(kWaveSlots);
   Occupancy made;
   // A wave without registers cannot run, so it takes at least one unit.

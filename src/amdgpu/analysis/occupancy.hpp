@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "amdgpu/isa/target.hpp"
+#include "amdgpu/isa/isa.hpp"
 #include "base/status.hpp"
 
 namespace rung::amdgpu {
@@ -41,7 +41,7 @@ struct Occupancy {
 };
 
 // Errors (ErrorKind::usage): no threads, or more than 1,024.
-Result<Occupancy> occupancy_of(const Resources& resources, Target target, OccupancyFormula formula);
+Result<Occupancy> occupancy_of(const Resources& resources, Isa isa, OccupancyFormula formula);
 
 // Returns "4 vector registers above 3 waves"; "" if there is no such step.
 std::string step_text(const Occupancy& occupancy);

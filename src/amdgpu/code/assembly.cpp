@@ -34,7 +34,7 @@ struct Description {
 
 class Reader {
  public:
-  explicit Reader(std::optional<Target> target) : target_(target) {}
+  explicit Reader(std::optional<Isa> isa) : isa_(isa) {}
   Status read(std::string_view text);
   Result<std::vector<AssemblyKernel>> finish();
 
@@ -51,7 +51,7 @@ class Reader {
   Status describe(Function& function) const;
   void describe_by_code(Function& function) const;
 
-  std::optional<Target> target_;
+  std::optional<Isa> isa_;
   std::vector<Function> functions_;
   std::map<std::string, Description, std::less<>> descriptions_;
   std::string_view kernel_;                    // the kernel whose directives are being read
@@ -151,7 +151,7 @@ void Reader::instruction(std::string_view text, std::string_view comment) {
   const auto parsed = parse_instruction(text);
   if (!parsed) return void(++listing.undecoded);
   if (!parsed->goal.empty()) function.branches.emplace_back(listing.instructions.size(), parsed->goal);
-  const auto note = [&](const Operand& operand) {
+  const auto note = [&](const InstructionOperand& operand) {
     uint32_t& most = function.registers[static_cast<size_t>(operand.kind)];
     if (operand.kind != OperandKind::scalar || operand.number < kFlatScratch)
       most = std::max<uint32_t>(most, operand.number + operand.registers);
@@ -165,8 +165,8 @@ Status Reader::directive(std::string_view text) {
   const size_t space = std::min(text.find(' '), text.find('\t'));
   const std::string_view name = text.substr(0, space), value = trimmed(text.substr(std::min(space, text.size())));
   if (name == ".amdgcn_target" || name == ".target") {
-    for (const TargetInfo& info : kTargets)
-      if (value.find(info.name) != value.npos) return target_ = info.target, Status{};
+    for (const IsaInfo& info : kIsas)
+      if (value.find(info.name) != value.npos) return isa_ = info.isa, Status{};
     return bad_file("got the architecture {}, known are gfx90a, gfx942, gfx950", valid_utf8(value));
   }
   if (name == ".amdgpu_metadata") in_metadata_ = true, in_kernels_ = false, item_column_ = 0;
@@ -269,10 +269,10 @@ Result<std::vector<AssemblyKernel>> Reader::finish() {
     if (function.made.listing.instructions.empty()) continue;
     if (none) descriptions_[function.made.info.name];
     if (!descriptions_.contains(function.made.info.name)) continue;
-    if (!target_) return bad_file("the text names no architecture; --target says which it is");
+    if (!isa_) return bad_file("the text names no architecture; --target says which it is");
     RUNG_CHECK(resolve(function));
     RUNG_CHECK(describe(function));
-    function.made.listing.target = *target_;
+    function.made.listing.isa = *isa_;
     kernels.push_back(std::move(function.made));
   }
   if (kernels.empty()) return bad_file("no kernel of AMD's is in the text");
@@ -281,8 +281,8 @@ Result<std::vector<AssemblyKernel>> Reader::finish() {
 
 }  // namespace
 
-Result<std::vector<AssemblyKernel>> read_assembly(std::string_view text, std::optional<Target> target) {
-  Reader reader(target);
+Result<std::vector<AssemblyKernel>> read_assembly(std::string_view text, std::optional<Isa> isa) {
+  Reader reader(isa);
   RUNG_CHECK(reader.read(text));
   return reader.finish();
 }

@@ -19,8 +19,8 @@ struct AssemblyKernel {
 };
 inline constexpr uint32_t kUnknownThreads = 256;
 
-// `target` holds for text that does not name its own. Errors (ErrorKind::file): no kernel, a missing or unknown
+// `isa` holds for text that does not name its own. Errors (ErrorKind::file): no kernel, a missing or unknown
 // architecture, words that are no numbers; each names its line.
-Result<std::vector<AssemblyKernel>> read_assembly(std::string_view text, std::optional<Target> target);
+Result<std::vector<AssemblyKernel>> read_assembly(std::string_view text, std::optional<Isa> isa);
 
 }  // namespace rung::amdgpu

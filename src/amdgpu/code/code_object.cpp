@@ -34,7 +34,7 @@ struct Descriptor {
 };
 static_assert(sizeof(Descriptor) == 64);
 
-Result<Target> target_of(const ElfFile& elf) {
+Result<Isa> isa_of(const ElfFile& elf) {
   const Elf64_Ehdr& header = elf.header;
   if (header.e_machine != kMachineAmdgpu || header.e_ident[EI_OSABI] != kOsAbiHsa)
     return bad_file("no code object of AMD's: got ELF machine {} and OS ABI {}, wanted {} and {}", header.e_machine,
@@ -42,9 +42,9 @@ Result<Target> target_of(const ElfFile& elf) {
   const uint8_t version = header.e_ident[EI_ABIVERSION];
   if (std::find(std::begin(kAbiVersions), std::end(kAbiVersions), version) == std::end(kAbiVersions))
     return bad_file("code object: got ABI version {}, wanted 2, 3 or 4 (code object versions 4, 5 and 6)", version);
-  if (auto target = target_of_elf_machine(header.e_flags & kMachMask)) return *target;
+  if (auto isa = isa_of_elf_machine(header.e_flags & kMachMask)) return *isa;
   std::string known;
-  for (const TargetInfo& info : kTargets) known += fmt::format("{}{}", known.empty() ? "" : ", ", info.name);
+  for (const IsaInfo& info : kIsas) known += fmt::format("{}{}", known.empty() ? "" : ", ", info.name);
   return bad_file("code object: got the architecture of number 0x{:x}, known are {}", header.e_flags & kMachMask,
                   known);
 }
@@ -227,7 +227,7 @@ std::span<const std::byte> CodeObject::at(uint64_t address, uint64_t bytes) cons
 Result<CodeObject> read_code_object(std::span<const std::byte> file) {
   RUNG_TRY(const ElfFile elf, read_elf(file));
   CodeObject object;
-  RUNG_TRY(object.target, target_of(elf));
+  RUNG_TRY(object.isa, isa_of(elf));
   RUNG_CHECK(load_segments(object, elf));
   RUNG_CHECK(read_relocations(object, elf));
   RUNG_CHECK(read_kernels(object, elf));

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "amdgpu/isa/target.hpp"
+#include "amdgpu/isa/isa.hpp"
 #include "base/status.hpp"
 
 namespace rung::amdgpu {
@@ -51,7 +51,7 @@ struct Relocation {
 };
 
 struct CodeObject {
-  Target target{};
+  Isa isa{};
   std::vector<Segment> segments;  // by address; they do not overlap
   std::vector<Relocation> relocations;
   std::vector<KernelInfo> kernels;

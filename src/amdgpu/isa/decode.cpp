@@ -87,8 +87,8 @@ Decoded decode_scalar(const Code& code) {
   return code.first >> 28 == 0xb ? decode_sopk(code) : decode_two_scalars(code, Encoding::sop2);
 }
 
-std::optional<Instruction> decode(std::span<const std::byte> bytes, Target target) {
-  Code code{bytes, target};
+std::optional<Instruction> decode(std::span<const std::byte> bytes, Isa isa) {
+  Code code{bytes, isa};
   const std::optional<uint32_t> first = code.word(0);
   if (!first) return std::nullopt;
   code.first = *first;

@@ -12,7 +12,7 @@ constexpr Spec kDword{Spec::Form::any, Type::b32, 1}, kAddress{Spec::Form::any, 
 constexpr Spec kResource{Spec::Form::any, Type::b128, 4};
 
 // Puts a vector register, or nothing if the row has none; `accumulator` is the bit that stands for all data.
-bool put_data(Operand& place, uint32_t number, const Spec& spec, bool accumulator) {
+bool put_data(InstructionOperand& place, uint32_t number, const Spec& spec, bool accumulator) {
   if (spec.form == Spec::Form::none) return true;
   if (!fits(number, spec.registers)) return false;
   place = vector_register(number, spec, accumulator);
@@ -41,7 +41,7 @@ bool put_segment_address(const Code& code, const Row& row, Instruction& made) {
   const uint32_t number = bits(*code.second, 0, 8), base = bits(*code.second, 16, 7);
   if (row.encoding == Encoding::global) return put_data_source(made, number, base == kOff ? kAddress : kDword);
   // A scratch access on gfx90a has one of the two; since gfx942 bit 13 says whether the vector register counts.
-  const bool has_vector = code.target == Target::gfx90a ? base == kOff : bit(code.first, 13);
+  const bool has_vector = code.isa == Isa::gfx90a ? base == kOff : bit(code.first, 13);
   if (has_vector) return put_data_source(made, number, kDword);
   put_off(made);
   return true;
@@ -120,7 +120,7 @@ Decoded decode_flat(const Code& code) {
   Instruction made = begin(*row, encoding, 8);
   put_cache_bits(code, made, {16, 17, 25});
   // Since gfx942, loads to the local data share are separate instructions.
-  const bool moves_to_lds = code.target == Target::gfx90a && encoding != Encoding::flat && bit(code.first, 13);
+  const bool moves_to_lds = code.isa == Isa::gfx90a && encoding != Encoding::flat && bit(code.first, 13);
   if (moves_to_lds && (row->destination.registers != 1 || (row->flags & kAtomic))) return std::nullopt;
   made.memory.lds = (row->flags & kLds) || moves_to_lds;
   made.memory.offset = encoding == Encoding::flat ? static_cast<int32_t>(bits(code.first, 0, 12))

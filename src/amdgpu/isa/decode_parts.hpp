@@ -21,7 +21,7 @@ constexpr int32_t sign_extend(uint32_t value, int width) {
 
 struct Code {
   std::span<const std::byte> bytes;
-  Target target{};
+  Isa isa{};
   uint32_t first = 0;  // words 0 and 1
   std::optional<uint32_t> second;
   std::optional<uint32_t> word(size_t index) const {
@@ -30,7 +30,7 @@ struct Code {
     std::memcpy(&value, bytes.data() + 4 * index, 4);
     return value;
   }
-  const Row* row(Encoding encoding, uint32_t number) const { return find_row(encoding, number, target); }
+  const Row* row(Encoding encoding, uint32_t number) const { return find_row(encoding, number, isa); }
 };
 
 inline Instruction begin(const Row& row, Encoding encoding, int size) {
@@ -42,19 +42,19 @@ inline Instruction begin(const Row& row, Encoding encoding, int size) {
 }
 
 // Puts one operand; returns false if there is none.
-inline bool put(Operand& place, const std::optional<Operand>& operand) {
+inline bool put(InstructionOperand& place, const std::optional<InstructionOperand>& operand) {
   if (operand) place = *operand;
   return operand.has_value();
 }
-inline bool put_source(Instruction& instruction, const std::optional<Operand>& operand) {
+inline bool put_source(Instruction& instruction, const std::optional<InstructionOperand>& operand) {
   return put(instruction.sources[instruction.source_count++], operand);
 }
-inline Operand vcc_pair() {
-  Operand operand{OperandKind::scalar, Type::b64, 2};
+inline InstructionOperand vcc_pair() {
+  InstructionOperand operand{OperandKind::scalar, Type::b64, 2};
   operand.number = kVcc;
   return operand;
 }
-inline bool is_literal(const Operand& operand) { return operand.literal; }
+inline bool is_literal(const InstructionOperand& operand) { return operand.literal; }
 
 using Decoded = std::optional<Instruction>;
 Decoded decode_short_vector(const Code& code);  // VOP1, VOP2, VOPC with SDWA and DPP

@@ -39,7 +39,7 @@ bool has_sign(const Instruction& made, Type type) {
 }
 
 void put_signs(Instruction& made, int source, bool neg, bool abs) {
-  Operand& operand = made.sources[static_cast<size_t>(source)];
+  InstructionOperand& operand = made.sources[static_cast<size_t>(source)];
   if (has_sign(made, operand.type)) operand.neg = neg, operand.abs = abs;
 }
 
@@ -66,7 +66,7 @@ bool sdwa_is_valid(const Row& row, uint32_t word) {
 }
 
 // An SDWA source is a vector register, or a scalar operand if its bit says so.
-std::optional<Operand> sdwa_source(uint32_t number, bool is_scalar, const Spec& spec) {
+std::optional<InstructionOperand> sdwa_source(uint32_t number, bool is_scalar, const Spec& spec) {
   return source_operand(is_scalar ? number : number + kFirstVgpr, spec, std::nullopt);
 }
 
@@ -146,7 +146,7 @@ void apply_vop3_modifiers(const Code& code, const Row& row, Instruction& made) {
   if (plain_bits) made.omod = static_cast<uint8_t>(bits(*code.second, 27, 2));
   made.op_sel_destination = has_halves && bit(code.first, 14);
   for (int s = 0; s < 3; ++s) {
-    Operand& source = made.sources[s];
+    InstructionOperand& source = made.sources[s];
     put_signs(made, s, plain_bits && bit(*code.second, 29 + s),
               plain_bits && !row.destination.carry && bit(code.first, 8 + s));
     source.op_sel = has_halves && !row.destination.carry && bit(code.first, 11 + s);
@@ -182,7 +182,7 @@ void apply_packed_modifiers(const Code& code, const Row& row, Instruction& made)
   made.clamp = bit(code.first, 15) && row.destination.form != Spec::Form::acc && row.sources[0].form != Spec::Form::acc;
   const bool has_halves = row.flags & (kPacked | kMix);
   for (int s = 0; s < row.source_count; ++s) {
-    Operand& source = made.sources[s];
+    InstructionOperand& source = made.sources[s];
     source.op_sel = has_halves && bit(code.first, 11 + s);
     source.op_sel_hi = has_halves && (s < 2 ? bit(*code.second, 27 + s) : bit(code.first, 14));
     source.neg = bit(*code.second, 29 + s);
@@ -203,7 +203,7 @@ bool put_matrix_sources(const Code& code, const Row& row, Instruction& made, boo
     const uint32_t number = bits(*code.second, 9 * s, 9);
     if (s < 2 && number < kFirstVgpr) return false;
     if (!put_source(made, source_operand(number, spec, std::nullopt))) return false;
-    Operand& source = made.sources[s];
+    InstructionOperand& source = made.sources[s];
     const bool index = made.destination.registers != source.registers && s == 2;  // a sparse product's, in a VGPR
     const bool own = s < 2 ? bit(*code.second, 27 + s) : accumulator && !index;
     if (source.kind == OperandKind::vgpr && own) source.kind = OperandKind::agpr;
@@ -222,7 +222,7 @@ Decoded decode_matrix(const Code& code, const Row& row, Instruction made) {
 
 // A product with scales has two words in front of its own: they name the scales, and which of their bytes to take.
 Decoded decode_scaled(const Code& code) {
-  Code product{code.bytes.subspan(8), code.target};
+  Code product{code.bytes.subspan(8), code.isa};
   const std::optional<uint32_t> first = product.word(0), second = product.word(1);
   if (!first || !second || *first >> 23 != 0x1a7) return std::nullopt;
   product.first = *first;

@@ -84,7 +84,7 @@ enum ScalarNumber : uint16_t {
   kScc = 253,
 };
 
-struct Operand {
+struct InstructionOperand {
   OperandKind kind = OperandKind::none;
   Type type = Type::b32;
   uint8_t registers = 1;  // of 32 bits
@@ -96,7 +96,7 @@ struct Operand {
   uint16_t number = 0;
   uint64_t bits = 0;
 };
-inline bool is_vector(const Operand& operand) {
+inline bool is_vector(const InstructionOperand& operand) {
   return operand.kind == OperandKind::vgpr || operand.kind == OperandKind::agpr;
 }
 
@@ -139,8 +139,8 @@ struct Instruction {
   // Memory: an address, data (of stores and atomics), then a scalar base or resource; an "off" operand is `none`, and
   // keeps its place. MUBUF has its scalar offset last. SMEM: a base, an offset register or `none`, data of stores. A
   // matrix product with scales: a, b, c, the scales of a and of b, their bytes chosen by op_sel and op_sel_hi.
-  Operand destination, carry_out;
-  std::array<Operand, 5> sources{};
+  InstructionOperand destination, carry_out;
+  std::array<InstructionOperand, 5> sources{};
   Dpp dpp;
   Sdwa sdwa;
   MemoryModifiers memory;

@@ -6,10 +6,10 @@
 
 namespace rung::amdgpu {
 
-Listing list_code(std::span<const std::byte> code, Target target) {
-  Listing made{.target = target, .bytes = code.size()};
+Listing list_code(std::span<const std::byte> code, Isa isa) {
+  Listing made{.isa = isa, .bytes = code.size()};
   for (size_t offset = 0; offset + 4 <= code.size();) {
-    const auto instruction = decode(code.subspan(offset), target);
+    const auto instruction = decode(code.subspan(offset), isa);
     if (instruction)
       made.instructions.push_back({offset, *instruction});
     else

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "amdgpu/isa/instruction.hpp"
-#include "amdgpu/isa/target.hpp"
+#include "amdgpu/isa/isa.hpp"
 
 namespace rung::amdgpu {
 
@@ -19,14 +19,14 @@ struct Placed {
 };
 
 struct Listing {
-  Target target{};
+  Isa isa{};
   std::vector<Placed> instructions;
   uint32_t undecoded = 0;  // words or lines that are no instruction
   uint64_t bytes = 0;      // of code; 0: the listing is text that does not say
 };
 
 // Lists code; skips and counts words that do not decode.
-Listing list_code(std::span<const std::byte> code, Target target);
+Listing list_code(std::span<const std::byte> code, Isa isa);
 
 // Returns a branch's goal in bytes from the kernel's first instruction; negative: it is before that, or no branch.
 int64_t goal_of(const Placed& placed);

@@ -33,19 +33,19 @@ struct Identity {
   Opcode opcode;
   Encoding encoding;
   uint16_t number;
-  uint8_t targets;
+  uint8_t isas;
   uint16_t flags;
 };
 
 constexpr Row make_row(const Identity& identity, Spec destination, std::initializer_list<Spec> sources = {}) {
-  Row row{identity.opcode, identity.encoding, identity.number, identity.targets, identity.flags, destination};
+  Row row{identity.opcode, identity.encoding, identity.number, identity.isas, identity.flags, destination};
   for (const Spec& source : sources) row.sources[row.source_count++] = source;
   return row;
 }
 
 constexpr Row kRows[] = {
-#define RUNG_AMD_ROW(encoding, number, targets, name, flags, destination, ...) \
-  make_row({Opcode::name, Encoding::encoding, number, targets, flags}, destination, {__VA_ARGS__}),
+#define RUNG_AMD_ROW(encoding, number, isas, name, flags, destination, ...) \
+  make_row({Opcode::name, Encoding::encoding, number, isas, flags}, destination, {__VA_ARGS__}),
 #include "amdgpu/isa/opcodes_ds.inc"
 #include "amdgpu/isa/opcodes_memory.inc"
 #include "amdgpu/isa/opcodes_scalar.inc"
@@ -58,7 +58,7 @@ constexpr Row kRows[] = {
 };
 
 constexpr size_t kEncodings = static_cast<size_t>(Encoding::mubuf) + 1, kNumbers = 1024;
-constexpr size_t kTargetCount = std::size(kTargets);
+constexpr size_t kIsaCount = std::size(kIsas);
 constexpr size_t kOpcodes = 0
 #define RUNG_AMD_OPCODE(name) +1
 #include "amdgpu/isa/opcode_names.inc"
@@ -67,10 +67,10 @@ constexpr size_t kOpcodes = 0
 
 // Indices into kRows, from 1; 0: there is no row.
 struct Index {
-  std::vector<uint16_t> by_number = std::vector<uint16_t>(kEncodings * kTargetCount * kNumbers);
+  std::vector<uint16_t> by_number = std::vector<uint16_t>(kEncodings * kIsaCount * kNumbers);
   std::vector<uint16_t> by_opcode = std::vector<uint16_t>(kOpcodes);
-  uint16_t& at(Encoding encoding, size_t target, size_t number) {
-    return by_number[(static_cast<size_t>(encoding) * kTargetCount + target) * kNumbers + number];
+  uint16_t& at(Encoding encoding, size_t isa, size_t number) {
+    return by_number[(static_cast<size_t>(encoding) * kIsaCount + isa) * kNumbers + number];
   }
 };
 
@@ -85,11 +85,11 @@ Index make_index() {
     const uint16_t place = static_cast<uint16_t>(r + 1);
     const bool short_form =
         row.encoding == Encoding::vop1 || row.encoding == Encoding::vop2 || row.encoding == Encoding::vopc;
-    for (size_t target = 0; target < kTargetCount; ++target) {
-      if (!(row.targets >> target & 1)) continue;
-      index.at(row.encoding, target, row.number) = place;
+    for (size_t isa = 0; isa < kIsaCount; ++isa) {
+      if (!(row.isas >> isa & 1)) continue;
+      index.at(row.encoding, isa, row.number) = place;
       if (short_form && !(row.flags & kNoE64))
-        index.at(Encoding::vop3, target, row.number + offset_in_vop3(row.encoding)) = place;
+        index.at(Encoding::vop3, isa, row.number + offset_in_vop3(row.encoding)) = place;
     }
     uint16_t& first = index.by_opcode[static_cast<size_t>(row.opcode)];
     if (first == 0) first = place;
@@ -104,9 +104,9 @@ Index& index() {
 
 }  // namespace
 
-const Row* find_row(Encoding encoding, uint32_t number, Target target) {
+const Row* find_row(Encoding encoding, uint32_t number, Isa isa) {
   if (number >= kNumbers) return nullptr;
-  const uint16_t place = index().at(encoding, static_cast<size_t>(target), number);
+  const uint16_t place = index().at(encoding, static_cast<size_t>(isa), number);
   return place ? &kRows[place - 1] : nullptr;
 }
 

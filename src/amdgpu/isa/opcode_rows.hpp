@@ -1,7 +1,7 @@
-// The table of instructions: for each encoding and number the opcode, its targets and its operands.
+// The table of instructions: for each encoding and number the opcode, the ISAs that have it and its operands.
 // SPDX-License-Identifier: Apache-2.0
 // opcodes_*.inc have one row for each instruction and encoding:
-//   RUNG_AMD_ROW(encoding, number, targets, name, flags, destination, sources...)
+//   RUNG_AMD_ROW(encoding, number, isas, name, flags, destination, sources...)
 // A row of VOP1, VOP2 or VOPC also holds for its 64-bit form, whose number is offset by kVop1InVop3, ....
 #pragma once
 #include <array>
@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "amdgpu/isa/instruction.hpp"
-#include "amdgpu/isa/target.hpp"
+#include "amdgpu/isa/isa.hpp"
 
 namespace rung::amdgpu {
 
@@ -49,7 +49,7 @@ struct Row {
   Opcode opcode{};
   Encoding encoding{};
   uint16_t number = 0;
-  uint8_t targets = 0;  // bit t: Target t has it
+  uint8_t isas = 0;  // bit t: Isa t has it
   uint16_t flags = 0;
   Spec destination;
   std::array<Spec, 5> sources{};
@@ -58,8 +58,8 @@ struct Row {
 
 inline constexpr uint16_t kVopcInVop3 = 0, kVop2InVop3 = 0x100, kVop1InVop3 = 0x140, kScaled = 0x100;
 
-// Returns the row of `number` in `encoding`; null: `target` has none. Numbers of Encoding::vop3 include 64-bit forms.
-const Row* find_row(Encoding encoding, uint32_t number, Target target);
+// Returns the row of `number` in `encoding`; null: `isa` has none. Numbers of Encoding::vop3 include 64-bit forms.
+const Row* find_row(Encoding encoding, uint32_t number, Isa isa);
 // Returns whether source `source` is the constant that v_madmk, v_madak, v_fmamk and v_fmaak always have behind them.
 bool is_inner_literal(Opcode opcode, size_t source);
 // Returns the first row of an opcode, that of its shortest encoding.

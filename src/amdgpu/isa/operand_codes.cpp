@@ -63,8 +63,8 @@ bool is_scalar(uint32_t number, uint32_t registers) {
   return false;
 }
 
-Operand constant(uint64_t bits, const Spec& spec) {
-  Operand operand{OperandKind::constant, spec.type, spec.registers};
+InstructionOperand constant(uint64_t bits, const Spec& spec) {
+  InstructionOperand operand{OperandKind::constant, spec.type, spec.registers};
   operand.bits = bits;
   return operand;
 }
@@ -75,22 +75,22 @@ bool fits(uint32_t number, uint32_t registers) {
   return number + registers <= 256 && (registers == 1 || number % 2 == 0);
 }
 
-Operand vector_register(uint32_t number, const Spec& spec, bool accumulator) {
-  Operand operand{accumulator || spec.form == Spec::Form::acc ? OperandKind::agpr : OperandKind::vgpr, spec.type,
-                  spec.registers};
+InstructionOperand vector_register(uint32_t number, const Spec& spec, bool accumulator) {
+  InstructionOperand operand{accumulator || spec.form == Spec::Form::acc ? OperandKind::agpr : OperandKind::vgpr,
+                             spec.type, spec.registers};
   operand.number = static_cast<uint16_t>(number);
   return operand;
 }
 
-std::optional<Operand> scalar_register(uint32_t number, const Spec& spec) {
+std::optional<InstructionOperand> scalar_register(uint32_t number, const Spec& spec) {
   if (!is_scalar(number, spec.registers)) return std::nullopt;
-  Operand operand{OperandKind::scalar, spec.type, spec.registers};
+  InstructionOperand operand{OperandKind::scalar, spec.type, spec.registers};
   operand.number = static_cast<uint16_t>(number);
   return operand;
 }
 
-Operand literal_operand(uint32_t word, Type type) {
-  Operand operand{OperandKind::constant, type, static_cast<uint8_t>(has_64_bits(type) ? 2 : 1)};
+InstructionOperand literal_operand(uint32_t word, Type type) {
+  InstructionOperand operand{OperandKind::constant, type, static_cast<uint8_t>(has_64_bits(type) ? 2 : 1)};
   operand.literal = true;
   operand.bits = word;
   if (has_16_bits(type)) operand.bits = static_cast<uint16_t>(word);
@@ -99,7 +99,7 @@ Operand literal_operand(uint32_t word, Type type) {
   return operand;
 }
 
-std::optional<Operand> source_operand(uint32_t code, const Spec& spec, std::optional<uint32_t> literal) {
+std::optional<InstructionOperand> source_operand(uint32_t code, const Spec& spec, std::optional<uint32_t> literal) {
   if (code >= kFirstVgpr) {
     const bool is_scalar_only = spec.form == Spec::Form::scalar || spec.form == Spec::Form::mask;
     if (is_scalar_only || !fits(code - kFirstVgpr, spec.registers)) return std::nullopt;

@@ -1,4 +1,4 @@
-// Turns an operand's number in machine code into an Operand: registers, inline constants, the literal.
+// Turns an operand's number in machine code into an InstructionOperand: registers, inline constants, the literal.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -12,14 +12,14 @@ inline constexpr uint32_t kSdwaCode = 249, kDppCode = 250, kLiteralCode = 255, k
 
 // Returns whether that many vector registers can begin at `number`: several begin at even ones.
 bool fits(uint32_t number, uint32_t registers);
-Operand vector_register(uint32_t number, const Spec& spec, bool accumulator);
+InstructionOperand vector_register(uint32_t number, const Spec& spec, bool accumulator);
 
 // Registers that take both halves of a pair begin at even numbers, fours at multiples of four.
-std::optional<Operand> scalar_register(uint32_t number, const Spec& spec);
+std::optional<InstructionOperand> scalar_register(uint32_t number, const Spec& spec);
 
 // `code` has 8 or 9 bits; `literal` is the word behind the instruction. Returns nothing if no operand has this code.
-std::optional<Operand> source_operand(uint32_t code, const Spec& spec, std::optional<uint32_t> literal);
+std::optional<InstructionOperand> source_operand(uint32_t code, const Spec& spec, std::optional<uint32_t> literal);
 
-Operand literal_operand(uint32_t word, Type type);
+InstructionOperand literal_operand(uint32_t word, Type type);
 
 }  // namespace rung::amdgpu

@@ -53,7 +53,7 @@ struct Filler {
   }
   void take_destination(const Spec& spec) { made.instruction.destination = parse_operand(take(), spec); }
   void take_source(const Spec& spec) { put(parse_operand(take(), spec)); }
-  void put(const Operand& operand) {
+  void put(const InstructionOperand& operand) {
     if (made.instruction.source_count < made.instruction.sources.size())
       made.instruction.sources[made.instruction.source_count++] = operand;
   }
@@ -133,7 +133,7 @@ void Filler::fill_scalar_immediate() {
 
 void Filler::fill_scalar_memory() {
   const bool stores = row.source_count > 1 && !(row.flags & kProbe);
-  Operand data;
+  InstructionOperand data;
   if ((row.flags & kProbe) || stores || is_there(row.destination))
     data = parse_operand(take(), is_there(row.destination) ? row.destination : row.sources[1]);
   if (returns() && is_there(row.destination)) made.instruction.destination = data;
@@ -143,7 +143,7 @@ void Filler::fill_scalar_memory() {
   const auto number = parse_integer(offset);
   made.instruction.memory.scalar_offset = !number;
   if (number) made.instruction.memory.offset = static_cast<int32_t>(*number);
-  put(number ? Operand{} : parse_operand(offset, kAny));
+  put(number ? InstructionOperand{} : parse_operand(offset, kAny));
   if (stores) put(data);
 }
 
@@ -167,7 +167,7 @@ void Filler::fill_flat() {
 void Filler::fill_buffer() {
   if (row.flags & kNoAddress) return;
   const bool stores = is_there(row.sources[0]);
-  Operand data;
+  InstructionOperand data;
   if (!made.instruction.memory.lds || stores) data = parse_operand(take(), stores ? row.sources[0] : row.destination);
   if (is_there(row.destination) && returns() && !made.instruction.memory.lds) {
     made.instruction.destination = data;  // a compare-and-swap returns half the registers it names

@@ -49,11 +49,12 @@ constexpr std::pair<std::string_view, std::pair<uint16_t, uint8_t>> kNamedScalar
     {"src_scc", {kScc, 0}},
 };
 
-std::optional<Operand> named_scalar(std::string_view word, const Spec& spec) {
+std::optional<InstructionOperand> named_scalar(std::string_view word, const Spec& spec) {
   for (const auto& [name, what] : kNamedScalars)
     if (word == name) {
       const uint8_t count = what.second ? what.second : spec.registers;  // without halves: as many as asked for
-      return Operand{.kind = OperandKind::scalar, .type = spec.type, .registers = count, .number = what.first};
+      return InstructionOperand{
+          .kind = OperandKind::scalar, .type = spec.type, .registers = count, .number = what.first};
     }
   return std::nullopt;
 }
@@ -80,7 +81,7 @@ std::optional<std::pair<uint32_t, uint32_t>> register_range(std::string_view wor
   return std::pair{*first, *last};
 }
 
-std::optional<Operand> register_operand(std::string_view word, const Spec& spec) {
+std::optional<InstructionOperand> register_operand(std::string_view word, const Spec& spec) {
   constexpr uint32_t kFirstTrap = 108, kTraps = 16;
   const bool trap = word.starts_with("ttmp");
   if (word.empty() || !(trap || word.front() == 'v' || word.front() == 'a' || word.front() == 's')) return std::nullopt;
@@ -89,7 +90,7 @@ std::optional<Operand> register_operand(std::string_view word, const Spec& spec)
   const auto [first, last] = *range;
   const bool scalar = trap || word.front() == 's';
   if (scalar && last >= (trap ? kTraps : uint32_t{kFlatScratch})) return std::nullopt;
-  Operand made{.type = spec.type, .registers = static_cast<uint8_t>(last - first + 1)};
+  InstructionOperand made{.type = spec.type, .registers = static_cast<uint8_t>(last - first + 1)};
   made.kind = scalar ? OperandKind::scalar : word.front() == 'v' ? OperandKind::vgpr : OperandKind::agpr;
   made.number = static_cast<uint16_t>(first + (trap ? kFirstTrap : 0));
   return made;
@@ -98,7 +99,7 @@ std::optional<Operand> register_operand(std::string_view word, const Spec& spec)
 bool is_64(Type type) { return type == Type::b64 || type == Type::i64 || type == Type::u64 || type == Type::f64; }
 
 // Takes off the signs around a source.
-std::string_view strip_signs(std::string_view word, Operand& made) {
+std::string_view strip_signs(std::string_view word, InstructionOperand& made) {
   const auto inner = [&](std::string_view name) {
     if (!word.starts_with(name) || !word.ends_with(")")) return false;
     word = word.substr(name.size(), word.size() - name.size() - 1);
@@ -153,19 +154,20 @@ std::optional<int64_t> parse_modifier(const InstructionWords& words, std::string
   return std::nullopt;
 }
 
-Operand parse_operand(std::string_view word, const Spec& spec) {
+InstructionOperand parse_operand(std::string_view word, const Spec& spec) {
   if (word == "off") return {};
-  Operand signs;
+  InstructionOperand signs;
   word = strip_signs(word, signs);
   auto made = named_scalar(word, spec);
   if (!made) made = register_operand(word, spec);
   if (!made) {
     if (const auto value = parse_integer(word)) {
       const uint64_t bits = static_cast<uint64_t>(*value);
-      made = Operand{.kind = OperandKind::constant, .type = spec.type, .registers = spec.registers};
+      made = InstructionOperand{.kind = OperandKind::constant, .type = spec.type, .registers = spec.registers};
       made->bits = is_64(spec.type) ? bits : bits & 0xffffffff;
     } else {
-      made = Operand{.kind = OperandKind::scalar, .type = spec.type, .registers = spec.registers, .number = kSymbol};
+      made = InstructionOperand{
+          .kind = OperandKind::scalar, .type = spec.type, .registers = spec.registers, .number = kSymbol};
     }
   }
   made->neg = signs.neg, made->abs = signs.abs;

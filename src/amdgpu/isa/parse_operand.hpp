@@ -25,6 +25,6 @@ std::optional<int64_t> parse_integer(std::string_view word);
 std::optional<int64_t> parse_modifier(const InstructionWords& words, std::string_view name);
 
 // Parses a register, several, "off", or a constant in the form of `spec`'s type; a symbol is kSymbol.
-Operand parse_operand(std::string_view word, const Spec& spec);
+InstructionOperand parse_operand(std::string_view word, const Spec& spec);
 
 }  // namespace rung::amdgpu

@@ -9,7 +9,7 @@ namespace {
 
 // Writes a plain source if SDWA extends it by its sign.
 std::string source_text(const Instruction& made, const Row& row, size_t s) {
-  const Operand& source = made.sources[s];
+  const InstructionOperand& source = made.sources[s];
   if (source.literal && (row.flags & kNoE64) && row.source_count == 3 && is_inner_literal(made.opcode, s))
     return hex(source.bits);  // part of each such instruction, never an inline constant
   if (made.is_sdwa && s < 2 && made.sdwa.sext[s]) return "sext(" + register_text(source) + ")";
@@ -49,16 +49,16 @@ std::string_view suffix_of(const Instruction& instruction) {
   return instruction.encoding == Encoding::vop3 ? "_e64" : "_e32";
 }
 
-std::string to_text(const Instruction& instruction, Target target) {
+std::string to_text(const Instruction& instruction, Isa isa) {
   const Row& row = row_of(instruction.opcode);
   std::string text = std::string(name_of(instruction.opcode)) + std::string(suffix_of(instruction));
   if (is_memory(instruction.encoding))
-    return text + memory_operands(instruction, row) + memory_modifiers(instruction, row, target);
+    return text + memory_operands(instruction, row) + memory_modifiers(instruction, row, isa);
   if (instruction.encoding == Encoding::sopk || instruction.encoding == Encoding::sopp)
-    return text + scalar_immediate(instruction, target);
+    return text + scalar_immediate(instruction, isa);
   text += operand_list(instruction, row);
-  if (instruction.opcode == Opcode::s_set_gpr_idx_on) return text + "," + scalar_immediate(instruction, target);
-  return text + vector_modifiers(instruction, row, target);
+  if (instruction.opcode == Opcode::s_set_gpr_idx_on) return text + "," + scalar_immediate(instruction, isa);
+  return text + vector_modifiers(instruction, row, isa);
 }
 
 }  // namespace rung::amdgpu

@@ -5,8 +5,8 @@
 namespace rung::amdgpu {
 namespace {
 
-std::string cache_bits(const MemoryModifiers& memory, Target target) {
-  const bool old = target == Target::gfx90a;
+std::string cache_bits(const MemoryModifiers& memory, Isa isa) {
+  const bool old = isa == Isa::gfx90a;
   std::string text;
   if (memory.sc0) text += old ? " glc" : " sc0";
   if (memory.nt) text += old ? " slc" : " nt";
@@ -54,7 +54,9 @@ std::string joined(std::initializer_list<std::string> parts) {
   return text;
 }
 
-std::string if_there(const Operand& operand) { return operand.kind == OperandKind::none ? "" : register_text(operand); }
+std::string if_there(const InstructionOperand& operand) {
+  return operand.kind == OperandKind::none ? "" : register_text(operand);
+}
 
 std::string signed_hex(int32_t value) {
   return value < 0 ? "-" + hex(static_cast<uint32_t>(-value)) : hex(static_cast<uint32_t>(value));
@@ -110,7 +112,7 @@ std::string memory_operands(const Instruction& made, const Row& row) {
   }
 }
 
-std::string memory_modifiers(const Instruction& made, const Row& row, Target target) {
+std::string memory_modifiers(const Instruction& made, const Row& row, Isa isa) {
   if (made.encoding == Encoding::ds) return lds_offset(made, row) + (row.flags & kGws ? " gds" : "");
   std::string text;
   if (made.encoding == Encoding::smem) {
@@ -120,7 +122,7 @@ std::string memory_modifiers(const Instruction& made, const Row& row, Target tar
   if (made.memory.idxen) text += " idxen";
   if (made.memory.offen) text += " offen";
   if (made.memory.offset) text += " offset:" + std::to_string(made.memory.offset);
-  if (!(row.flags & kNoAddress) || target != Target::gfx90a) text += cache_bits(made.memory, target);
+  if (!(row.flags & kNoAddress) || isa != Isa::gfx90a) text += cache_bits(made.memory, isa);
   return text + (made.memory.lds && !(row.flags & kLds) ? " lds" : "");
 }
 

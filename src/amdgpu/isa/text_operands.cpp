@@ -89,7 +89,7 @@ std::span<const Named> names_of(Type type) {
   }
 }
 
-int64_t signed_value(const Operand& operand) {
+int64_t signed_value(const InstructionOperand& operand) {
   switch (operand.type) {
     case Type::b16:
     case Type::i16:
@@ -118,7 +118,7 @@ std::string literal_of_f64(uint64_t bits) {
 bool is_integer_of_16(Type type) { return type == Type::b16 || type == Type::i16 || type == Type::u16; }
 
 // "lit()" marks a literal that could have been an inline constant.
-std::string constant_text(const Operand& operand) {
+std::string constant_text(const InstructionOperand& operand) {
   if (operand.literal && operand.type == Type::f64) return literal_of_f64(operand.bits);
   const int64_t value = signed_value(operand);
   bool is_inline = value >= -16 && value <= 64;
@@ -139,7 +139,7 @@ std::string hex(uint64_t value) {
 
 std::string small_or_hex(uint32_t value) { return value <= 64 ? std::to_string(value) : hex(value); }
 
-std::string register_text(const Operand& operand) {
+std::string register_text(const InstructionOperand& operand) {
   switch (operand.kind) {
     case OperandKind::none:
       return "off";
@@ -155,7 +155,7 @@ std::string register_text(const Operand& operand) {
   return "";
 }
 
-std::string operand_text(const Operand& operand) {
+std::string operand_text(const InstructionOperand& operand) {
   std::string text = register_text(operand);
   if (operand.abs) text = "|" + text + "|";
   if (!operand.neg) return text;

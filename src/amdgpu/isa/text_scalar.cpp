@@ -17,7 +17,7 @@ std::string counters(uint32_t value) {
   return text;
 }
 
-std::string hardware_register(uint32_t value, Target target) {
+std::string hardware_register(uint32_t value, Isa isa) {
   static constexpr const char* kNames[] = {"",
                                            "MODE",
                                            "STATUS",
@@ -43,7 +43,7 @@ std::string hardware_register(uint32_t value, Target target) {
                                            "SQ_PERF_SNAPSHOT_DATA1",
                                            "SQ_PERF_SNAPSHOT_PC_LO",
                                            "SQ_PERF_SNAPSHOT_PC_HI"};
-  const uint32_t known = target == Target::gfx90a ? 20 : 25, id = value & 63;
+  const uint32_t known = isa == Isa::gfx90a ? 20 : 25, id = value & 63;
   const uint32_t first = value >> 6 & 31, count = (value >> 11 & 31) + 1;
   const std::string name = id < known ? kNames[id] : "";
   std::string text = "hwreg(" + (name.empty() ? std::to_string(id) : "HW_REG_" + name);
@@ -71,31 +71,31 @@ std::string index_modes(uint32_t value) {
   return " gpr_idx(" + text + ")";
 }
 
-std::string literal_or_register(const Operand& operand) {
+std::string literal_or_register(const InstructionOperand& operand) {
   if (operand.kind != OperandKind::constant) return register_text(operand);
-  Operand plain = operand;
+  InstructionOperand plain = operand;
   plain.literal = false;
   return register_text(plain);
 }
 
-std::string sopk_text(const Instruction& made, uint32_t value, Target target) {
+std::string sopk_text(const Instruction& made, uint32_t value, Isa isa) {
   switch (made.opcode) {
     case Opcode::s_getreg_b32:
-      return " " + register_text(made.destination) + ", " + hardware_register(value, target);
+      return " " + register_text(made.destination) + ", " + hardware_register(value, isa);
     case Opcode::s_setreg_b32:
     case Opcode::s_setreg_imm32_b32:
-      return " " + hardware_register(value, target) + ", " + literal_or_register(made.sources[0]);
+      return " " + hardware_register(value, isa) + ", " + literal_or_register(made.sources[0]);
     default:
       break;
   }
-  const Operand& operand = made.source_count ? made.sources[0] : made.destination;
+  const InstructionOperand& operand = made.source_count ? made.sources[0] : made.destination;
   const bool is_branch = made.opcode == Opcode::s_call_b64 || made.opcode == Opcode::s_cbranch_i_fork;
   return " " + register_text(operand) + ", " + (is_branch ? std::to_string(value) : hex(value));
 }
 
 }  // namespace
 
-std::string scalar_immediate(const Instruction& made, Target target) {
+std::string scalar_immediate(const Instruction& made, Isa isa) {
   const uint32_t value = static_cast<uint16_t>(made.immediate);
   switch (made.opcode) {
     case Opcode::s_waitcnt:
@@ -119,7 +119,7 @@ std::string scalar_immediate(const Instruction& made, Target target) {
     default:
       break;
   }
-  if (made.encoding == Encoding::sopk) return sopk_text(made, value, target);
+  if (made.encoding == Encoding::sopk) return sopk_text(made, value, isa);
   const bool is_branch = name_of(made.opcode).starts_with("s_cbranch") || made.opcode == Opcode::s_branch;
   return " " + (is_branch ? std::to_string(value) : small_or_hex(value));
 }

@@ -33,7 +33,7 @@ std::string vop3_halves(const Instruction& made, const Row& row) {
 std::string packed_modifiers(const Instruction& made, const Row& row) {
   std::string text;
   const int count = made.source_count;
-  const auto source = [&](int i) -> const Operand& { return made.sources[static_cast<size_t>(i)]; };
+  const auto source = [&](int i) -> const InstructionOperand& { return made.sources[static_cast<size_t>(i)]; };
   if (row.flags & (kPacked | kMix)) {
     text += list_unless(false, "op_sel", count, [&](int i) { return source(i).op_sel; });
     text += list_unless((row.flags & kPacked) != 0, "op_sel_hi", count, [&](int i) { return source(i).op_sel_hi; });
@@ -49,15 +49,15 @@ std::string number(const char* name, uint32_t value) {
   return value ? std::string(" ") + name + ":" + std::to_string(value) : "";
 }
 
-std::string matrix_modifiers(const Instruction& made, const Row& row, Target target) {
+std::string matrix_modifiers(const Instruction& made, const Row& row, Isa isa) {
   std::string text;
   if (row.number >= kScaled) {
-    const auto scale = [&](int i) -> const Operand& { return made.sources[static_cast<size_t>(i) + 3]; };
+    const auto scale = [&](int i) -> const InstructionOperand& { return made.sources[static_cast<size_t>(i) + 3]; };
     text += list_unless(false, "op_sel", 3, [&](int i) { return i < 2 && scale(i).op_sel; });
     text += list("op_sel_hi", 3, [&](int i) { return i < 2 && scale(i).op_sel_hi; });
   }
   text += number("cbsz", made.matrix.cbsz) + number("abid", made.matrix.abid);
-  if (made.destination.type == Type::f64 && target != Target::gfx90a)
+  if (made.destination.type == Type::f64 && isa != Isa::gfx90a)
     return text + list_unless(false, "neg", 3, [&](int i) { return made.matrix.blgp >> i & 1; });
   return text + number("blgp", made.matrix.blgp);
 }
@@ -123,10 +123,10 @@ std::string dpp_modifiers(const Instruction& made) {
 
 }  // namespace
 
-std::string vector_modifiers(const Instruction& made, const Row& row, Target target) {
+std::string vector_modifiers(const Instruction& made, const Row& row, Isa isa) {
   if (made.is_sdwa) return sdwa_modifiers(made, row);
   if (made.is_dpp) return dpp_modifiers(made);
-  if (row.flags & kMatrix) return matrix_modifiers(made, row, target);
+  if (row.flags & kMatrix) return matrix_modifiers(made, row, isa);
   if (made.encoding == Encoding::vop3p) return packed_modifiers(made, row);
   if (made.encoding != Encoding::vop3) return "";
   std::string text;

@@ -93,7 +93,7 @@ void count_classes(std::span<const Instruction> instructions, std::span<const ui
   for (size_t n = 0; n < executed.size(); ++n) {
     if (executed[n] == 0) continue;
     const Instruction& instruction = instructions[n];
-    if (instruction.bytes == 0) continue;  // no instruction: reaching it was a finding
+    if (instruction.bytes == 0) continue;  // no instruction: reaching it was a defect
     counts.instructions += executed[n];
     counts.by_opcode[instruction.opcode] += executed[n];
     field_of(counts, class_of(instruction)) += executed[n];

@@ -102,7 +102,7 @@ void begin_wave(Wave& wave, Group& group, const Launch& launch) {
   if (kernel.rsrc1 >> 23 & 1) wave.mode |= Mode::kIeee;
   wave.next = program.entry();
   wave.pause = Pause::none;
-  wave.target = program.code().target();
+  wave.isa = program.code().isa();
   wave.code = &program.code();
   wave.apertures = {kSharedAperture, kSharedAperture + 0xffffffff, kPrivateAperture, kPrivateAperture + 0xffffffff};
   wave.group = &group;
@@ -113,8 +113,8 @@ void begin_wave(Wave& wave, Group& group, const Launch& launch) {
   scalars.next = kernel.rsrc2 >> 1 & 0x1f;
   for (int axis = 0; axis < 3; ++axis)
     if (kernel.rsrc2 >> (7 + axis) & 1) scalars.put(group.id[axis]);
-  if (kernel.rsrc2 >> 10 & 1) scalars.put(0);                             // work-group info
-  if (kernel.rsrc2 & 1 && wave.target == Target::gfx90a) scalars.put(0);  // offset of the wave's scratch
+  if (kernel.rsrc2 >> 10 & 1) scalars.put(0);                       // work-group info
+  if (kernel.rsrc2 & 1 && wave.isa == Isa::gfx90a) scalars.put(0);  // offset of the wave's scratch
 
   const Extents& threads = launch.dispatch.threads;
   const uint32_t first = wave.number * kWaveLanes;
@@ -154,11 +154,11 @@ Result<Launch> prepare(const Dispatch& dispatch) {
   const KernelInfo& kernel = dispatch.program->kernel();
   Launch launch{.dispatch = dispatch};
   if (auto fits = check_extents(dispatch, launch); !fits) return tl::unexpected(fits.error());
-  const TargetInfo& target = info_of(dispatch.program->code().target());
+  const IsaInfo& isa = info_of(dispatch.program->code().isa());
   const uint64_t lds = uint64_t{kernel.lds_bytes} + dispatch.dynamic_lds_bytes;
-  if (lds > target.lds_bytes)
-    return wrong_usage("kernel '{}': got {} bytes of LDS, wanted at most {} on {}", kernel.name, lds, target.lds_bytes,
-                       target.name);
+  if (lds > isa.lds_bytes)
+    return wrong_usage("kernel '{}': got {} bytes of LDS, wanted at most {} on {}", kernel.name, lds, isa.lds_bytes,
+                       isa.name);
   launch.lds_bytes = static_cast<uint32_t>(lds);
   size_t expected = 0, whole = kernel.argument_bytes;
   for (const KernelArgument& argument : kernel.arguments) {

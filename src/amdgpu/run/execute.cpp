@@ -28,7 +28,7 @@ struct Shared {
   const Checks& checks;
   std::atomic<uint64_t> next_group{0}, instructions{0};
   std::atomic<bool> over{false};
-  std::atomic<bool> told{false};    // there is a finding after which waves go on
+  std::atomic<bool> told{false};    // there is a defect after which waves go on
   std::atomic<uint64_t> behind{0};  // instructions since then
   std::mutex mutex;
   Execution result;
@@ -126,7 +126,7 @@ class Worker {
     group_.instructions += most - left;
     if (shared_.told && (shared_.behind += most - left) > kMostBehind) shared_.over = true;
     if (shared_.instructions.fetch_add(most - left) + (most - left) > shared_.checks.most_instructions)
-      wave.fail(FindingKind::endless, instructions[wave.next], -1,
+      wave.fail(DefectKind::endless, instructions[wave.next], -1,
                 fmt::format("more than {} instructions", shared_.checks.most_instructions));
   }
 
@@ -139,7 +139,7 @@ class Worker {
       if (wave.next == first->next) continue;
       const DecodedCode& code = group_.program->code();
       const uint64_t other = code.address_of(first->next - 1) - group_.program->kernel().entry;
-      wave.fail(FindingKind::divergent_barrier, code.instructions()[wave.next - 1], -1,
+      wave.fail(DefectKind::divergent_barrier, code.instructions()[wave.next - 1], -1,
                 fmt::format("wave {} waits at the barrier at +{:#x}", first->number, other));
       report(wave);
       return false;
@@ -152,38 +152,38 @@ class Worker {
   }
 
   // `index` is the instruction's.
-  Finding complete(Finding finding, uint64_t index) const {
+  Defect complete(Defect defect, uint64_t index) const {
     const Program& program = *group_.program;
-    finding.kernel = program.kernel().name;
-    finding.offset = program.code().address_of(index) - program.kernel().entry;
+    defect.kernel = program.kernel().name;
+    defect.offset = program.code().address_of(index) - program.kernel().entry;
     const Instruction& instruction = program.code().instructions()[index];
-    finding.instruction = instruction.bytes == 0 ? "?" : to_text(instruction, program.code().target());
-    finding.group = group_.id;
-    return finding;
+    defect.instruction = instruction.bytes == 0 ? "?" : to_text(instruction, program.code().isa());
+    defect.group = group_.id;
+    return defect;
   }
 
-  // Puts a finding behind those told before, but keeps races between groups last.
-  static void put(Finding finding, std::vector<Finding>& all) {
-    const auto is_race = [](const Finding& f) { return f.kind == FindingKind::global_race; };
-    all.insert(is_race(finding) ? all.end() : std::ranges::find_if(all, is_race), std::move(finding));
+  // Puts a defect behind those told before, but keeps races between groups last.
+  static void put(Defect defect, std::vector<Defect>& all) {
+    const auto is_race = [](const Defect& f) { return f.kind == DefectKind::global_race; };
+    all.insert(is_race(defect) ? all.end() : std::ranges::find_if(all, is_race), std::move(defect));
   }
   void report(Wave& wave) {
-    Finding finding = complete(wave.finding, wave.next - 1);
+    Defect defect = complete(wave.defect, wave.next - 1);
     std::lock_guard lock(shared_.mutex);
-    if (!shared_.over.exchange(true)) put(std::move(finding), shared_.result.findings);
+    if (!shared_.over.exchange(true)) put(std::move(defect), shared_.result.defects);
   }
 
-  // Each finding of a kind at an instruction is told once.
+  // Each defect of a kind at an instruction is told once.
   void report_told() {
-    for (const Finding& each : group_.found) {
-      Finding finding = complete(each, each.offset);
+    for (const Defect& each : group_.found) {
+      Defect defect = complete(each, each.offset);
       std::lock_guard lock(shared_.mutex);
-      auto& told = shared_.result.findings;
-      const auto same = [&](const Finding& f) { return f.kind == finding.kind && f.offset == finding.offset; };
-      if (told.size() >= Execution::kMostFindings || std::ranges::any_of(told, same)) continue;
-      shared_.told = shared_.told || leaves_values(finding.kind);
-      put(std::move(finding), told);
-      if (told.size() >= Execution::kMostFindings) shared_.over = true;
+      auto& told = shared_.result.defects;
+      const auto same = [&](const Defect& f) { return f.kind == defect.kind && f.offset == defect.offset; };
+      if (told.size() >= Execution::kMostDefects || std::ranges::any_of(told, same)) continue;
+      shared_.told = shared_.told || leaves_values(defect.kind);
+      put(std::move(defect), told);
+      if (told.size() >= Execution::kMostDefects) shared_.over = true;
     }
     group_.found.clear();
   }

@@ -146,7 +146,7 @@ void GlobalRaces::touch(Wave& wave, const Addresses& addresses, const LanePatter
   for (int lane = 0; lane < kWaveLanes; ++lane) {
     const uint64_t at = addresses.at[lane];
     if (!(addresses.lanes >> lane & 1) || wrong + 4 <= at || wrong >= at + access.bytes) continue;
-    return group.tell(wave, FindingKind::global_race, lane, fmt::format("{} bytes at {:#x}", access.bytes, at));
+    return group.tell(wave, DefectKind::global_race, lane, fmt::format("{} bytes at {:#x}", access.bytes, at));
   }
 }
 
@@ -155,7 +155,7 @@ void GlobalRaces::touch_scalar(Wave& wave, uint64_t address, uint64_t bytes) {
   if (group.synchronised) return;
   const Touch touch{many_ + 1 + group.number, false, false, nullptr};
   if (touch_run(address, address + bytes, touch) != kNowhere)
-    group.tell(wave, FindingKind::global_race, -1, fmt::format("{} bytes at {:#x}", bytes, address));
+    group.tell(wave, DefectKind::global_race, -1, fmt::format("{} bytes at {:#x}", bytes, address));
 }
 
 }  // namespace rung::amdgpu

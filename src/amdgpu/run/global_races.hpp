@@ -31,7 +31,7 @@ class GlobalRaces {
   // Begins a launch of `groups`, at most kMostGroups.
   void begin(uint64_t groups);
   // Notes an access of the instruction before wave.next. If another group's access makes it a race, the group gets a
-  // finding, one per instruction.
+  // defect, one per instruction.
   void touch(Wave& wave, const Addresses& addresses, const LanePattern& pattern, const GlobalAccess& access);
   // Does the same for a scalar load.
   void touch_scalar(Wave& wave, uint64_t address, uint64_t bytes);

@@ -7,7 +7,7 @@
 
 #include "amdgpu/run/checks.hpp"
 #include "amdgpu/run/count.hpp"
-#include "amdgpu/run/finding.hpp"
+#include "amdgpu/run/defect.hpp"
 #include "amdgpu/run/lane_pattern.hpp"
 #include "amdgpu/run/lds.hpp"
 #include "amdgpu/run/scoreboard.hpp"
@@ -38,10 +38,10 @@ struct Group {
   Checks checks;
   GlobalRaces* races = nullptr;  // null: not looked for
   std::array<uint32_t, 3> id{};
-  uint32_t number = 0;         // in the grid, x fastest
-  bool synchronised = false;   // an atomic on memory returned a value: it may know of others' writes
-  bool goes_on = false;        // a finding that leaves values does not end its wave
-  std::vector<Finding> found;  // the findings told; their `offset` is the instruction's index
+  uint32_t number = 0;        // in the grid, x fastest
+  bool synchronised = false;  // an atomic on memory returned a value: it may know of others' writes
+  bool goes_on = false;       // a defect that leaves values does not end its wave
+  std::vector<Defect> found;  // the defects told; their `offset` is the instruction's index
   Lds lds;
   LanePatterns patterns;
   std::vector<Wave> waves;
@@ -50,13 +50,13 @@ struct Group {
   std::vector<uint64_t> executed;     // by the instruction's index
   uint64_t instructions = 0;          // by all its waves
 
-  // Notes a finding at the instruction before wave.next, once.
-  void tell(const Wave& wave, FindingKind kind, int lane, std::string detail);
+  // Notes a defect at the instruction before wave.next, once.
+  void tell(const Wave& wave, DefectKind kind, int lane, std::string detail);
   WaveMemory& of(const Wave& wave) { return memory_of[wave.number]; }
 };
 
-// Makes the finding that a register of Wave::pending, or of Wave::scalar_pending, is still to be written. If the wave
-// goes on, the register counts as waited for, so that one missing wait is one finding.
+// Reports the defect that a register of Wave::pending, or of Wave::scalar_pending, is still to be written. If the wave
+// goes on, the register counts as waited for, so that one missing wait is one defect.
 struct PendingRegister {
   uint32_t number;
   bool scalar;

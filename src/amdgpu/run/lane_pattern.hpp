@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "amdgpu/isa/target.hpp"
+#include "amdgpu/isa/isa.hpp"
 
 namespace rung::amdgpu {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include "amdgpu/isa/target.hpp"
+#include "amdgpu/isa/isa.hpp"
 
 namespace rung::amdgpu {
 

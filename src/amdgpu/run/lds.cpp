@@ -16,10 +16,10 @@ void Lds::reset(size_t bytes, const Checks& checks) {
 
 std::optional<LdsFault> Lds::read_cell(Cell& cell, uint32_t byte, uint32_t me) const {
   const uint32_t write = cell.write;
-  if ((write & kWho) == 0 && checks_.uninitialised) return LdsFault{FindingKind::uninitialised, byte, -1};
-  if (must_wait(write, me)) return LdsFault{FindingKind::missing_wait, byte, other_of(write)};
+  if ((write & kWho) == 0 && checks_.uninitialised) return LdsFault{DefectKind::uninitialised, byte, -1};
+  if (must_wait(write, me)) return LdsFault{DefectKind::missing_wait, byte, other_of(write)};
   if (write >> kEpoch == epoch_ && (write & kWho) != me && checks_.races)
-    return LdsFault{FindingKind::lds_race, byte, other_of(write)};
+    return LdsFault{DefectKind::lds_race, byte, other_of(write)};
   const uint32_t mark = epoch_ << kEpoch | me;
   if (cell.read >> kEpoch != epoch_)
     cell.read = mark;
@@ -30,13 +30,13 @@ std::optional<LdsFault> Lds::read_cell(Cell& cell, uint32_t byte, uint32_t me) c
 
 std::optional<LdsFault> Lds::write_cell(Cell& cell, uint32_t byte, uint32_t me, bool atomic) const {
   const uint32_t write = cell.write;
-  if (atomic && (write & kWho) == 0 && checks_.uninitialised) return LdsFault{FindingKind::uninitialised, byte, -1};
-  if (must_wait(write, me)) return LdsFault{FindingKind::missing_wait, byte, other_of(write)};
+  if (atomic && (write & kWho) == 0 && checks_.uninitialised) return LdsFault{DefectKind::uninitialised, byte, -1};
+  if (must_wait(write, me)) return LdsFault{DefectKind::missing_wait, byte, other_of(write)};
   if (cell.read >> kEpoch == epoch_ && (cell.read & kWho) != me && checks_.races)
-    return LdsFault{FindingKind::lds_race, byte, other_of(cell.read)};
+    return LdsFault{DefectKind::lds_race, byte, other_of(cell.read)};
   uint32_t who = me;
   if (write >> kEpoch == epoch_ && (write & kWho) != me && checks_.races) {
-    if (!atomic || !(write & kAtomic)) return LdsFault{FindingKind::lds_race, byte, other_of(write)};
+    if (!atomic || !(write & kAtomic)) return LdsFault{DefectKind::lds_race, byte, other_of(write)};
     who = kMany;
   }
   cell.write = epoch_ << kEpoch | who | (atomic ? kAtomic : 0);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "amdgpu/run/checks.hpp"
-#include "amdgpu/run/finding.hpp"
+#include "amdgpu/run/defect.hpp"
 #include "amdgpu/run/lane_pattern.hpp"
 
 namespace rung::amdgpu {
@@ -15,7 +15,7 @@ namespace rung::amdgpu {
 enum class LdsUse : uint8_t { read, write, atomic };
 
 struct LdsFault {
-  FindingKind kind{};
+  DefectKind kind{};
   uint32_t byte = 0;
   int other = -1;  // the wave whose access conflicts; -1: several, or none
 };

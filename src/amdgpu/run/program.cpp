@@ -14,15 +14,15 @@ namespace {
 
 // The handler of instructions that have none.
 void not_executed(Wave& wave, const Instruction& instruction) {
-  wave.fail(FindingKind::bad_instruction, instruction, -1,
+  wave.fail(DefectKind::bad_instruction, instruction, -1,
             instruction.bytes == 0 ? "there is no instruction" : "it is not executed here");
 }
 
-Handler handler_of(const Instruction& instruction, Target target) {
+Handler handler_of(const Instruction& instruction, Isa isa) {
   if (instruction.bytes == 0) return not_executed;
-  if (const Handler handler = alu_handler(instruction, target)) return handler;
-  if (const Handler handler = memory_handler(instruction, target)) return handler;
-  const Handler handler = matrix_handler(instruction, target);
+  if (const Handler handler = alu_handler(instruction, isa)) return handler;
+  if (const Handler handler = memory_handler(instruction, isa)) return handler;
+  const Handler handler = matrix_handler(instruction, isa);
   return handler != nullptr ? handler : not_executed;
 }
 
@@ -30,7 +30,7 @@ Handler handler_of(const Instruction& instruction, Target target) {
 
 void DecodedCode::append(const Instruction& instruction, uint64_t address) {
   instructions_.push_back(instruction);
-  handlers_.push_back(handler_of(instruction, target_));
+  handlers_.push_back(handler_of(instruction, isa_));
   addresses_.push_back(address);
 }
 
@@ -40,7 +40,7 @@ void DecodedCode::append(const Segment& segment) {
   bool gap = false;
   for (size_t at = 0; at + 4 <= segment.data.size();) {
     const uint64_t address = front + at;
-    const auto instruction = decode(segment.data.subspan(at), target_);
+    const auto instruction = decode(segment.data.subspan(at), isa_);
     if (instruction) {
       index_by_word_[(address - first_) / 4] = static_cast<uint32_t>(instructions_.size());
       append(*instruction, address);
@@ -55,7 +55,7 @@ void DecodedCode::append(const Segment& segment) {
 
 Result<std::shared_ptr<const DecodedCode>> DecodedCode::make(const CodeObject& object, uint64_t base) {
   auto code = std::make_shared<DecodedCode>();
-  code->target_ = object.target;
+  code->isa_ = object.isa;
   code->base_ = base;
   uint64_t first = ~uint64_t{0}, last = 0;
   for (const Segment& segment : object.segments) {
@@ -77,7 +77,7 @@ Result<Program> Program::make(std::shared_ptr<const DecodedCode> code, const Ker
   program.entry_ = code->index_at(program.kernel_.entry);
   if (program.entry_ == DecodedCode::kNone)
     return bad_file("kernel '{}': no instruction of {} begins at its entry {:#x}", kernel.name,
-                    info_of(code->target()).name, kernel.entry);
+                    info_of(code->isa()).name, kernel.entry);
   program.code_ = std::move(code);
   return program;
 }

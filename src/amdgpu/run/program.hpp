@@ -14,10 +14,10 @@ namespace rung::amdgpu {
 class DecodedCode {
  public:
   // Decodes all of the object's executable segments, as a kernel may call code outside its own. Bytes that do not
-  // decode become an instruction of 0 bytes, which is a finding if it is reached.
+  // decode become an instruction of 0 bytes, which is a defect if it is reached.
   // `base`: the address where the object is loaded, added to its addresses. Errors (ErrorKind::file): there is no code.
   static Result<std::shared_ptr<const DecodedCode>> make(const CodeObject& object, uint64_t base);
-  Target target() const { return target_; }
+  Isa isa() const { return isa_; }
   uint64_t base() const { return base_; }
   std::span<const Instruction> instructions() const { return instructions_; }
   std::span<const Handler> handlers() const { return handlers_; }  // if it is not executed here: one that says so
@@ -33,7 +33,7 @@ class DecodedCode {
   void append(const Segment& segment);
   void append(const Instruction& instruction, uint64_t address);
 
-  Target target_{};
+  Isa isa_{};
   uint64_t base_ = 0, first_ = 0;
   std::vector<Instruction> instructions_;
   std::vector<Handler> handlers_;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "amdgpu/isa/target.hpp"
+#include "amdgpu/isa/isa.hpp"
 
 namespace rung::amdgpu {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "amdgpu/isa/instruction.hpp"
-#include "amdgpu/isa/target.hpp"
-#include "amdgpu/run/finding.hpp"
+#include "amdgpu/isa/isa.hpp"
+#include "amdgpu/run/defect.hpp"
 #include "amdgpu/run/lanes.hpp"
 #include "amdgpu/run/mode.hpp"
 
@@ -31,7 +31,7 @@ struct Wave {
   uint32_t mode = Mode::kUsual;
   uint32_t next = 0;  // index in the code of the next instruction; s_getpc and branches ask the code for addresses
   Pause pause = Pause::none;
-  Target target = Target::gfx942;
+  Isa isa = Isa::gfx942;
   // For the checks: the lanes in which each register was written, and written scalar registers. All ones: unchecked.
   std::array<uint64_t, kVectorRegisters> written{};
   std::array<bool, kScalarRegisters> scalar_written{};
@@ -45,9 +45,9 @@ struct Wave {
   Group* group = nullptr;
   const DecodedCode* code = nullptr;
   std::vector<std::byte> scratch;  // swizzled by lane: dword d of lane l at (d * 64 + l) * 4
-  // The finding that ended this wave. Its kind, lane, detail and wave are filled here, the rest by the runner, which
+  // The defect that ended this wave. Its kind, lane, detail and wave are filled here, the rest by the runner, which
   // has the program.
-  Finding finding;
+  Defect defect;
 
   Wave() : v(std::make_unique<Lanes[]>(kVectorRegisters)) {}
 
@@ -60,14 +60,14 @@ struct Wave {
     s[kVcc] = static_cast<uint32_t>(mask), s[kVcc + 1] = static_cast<uint32_t>(mask >> 32);
   }
   // Returns the place of a vector operand's first register in `v`, `written` and `pending`.
-  static uint32_t place_of(const Operand& operand) {
+  static uint32_t place_of(const InstructionOperand& operand) {
     return operand.number + (operand.kind == OperandKind::agpr ? kFirstAgpr : 0);
   }
   // The functions below stand in group.cpp, as they need the group.
   Lds& lds() const;
-  // Makes a finding at `instruction`, the one before `next`. The first one ends this wave, unless its group goes on and
-  // the finding leaves values; then it is only told. `pause` says which.
-  void fail(FindingKind kind, const Instruction& instruction, int lane, std::string detail);
+  // Reports a defect at `instruction`, the one before `next`. The first one ends this wave, unless its group goes on
+  // and the defect leaves values; then it is only told. `pause` says which.
+  void fail(DefectKind kind, const Instruction& instruction, int lane, std::string detail);
 };
 
 }  // namespace rung::amdgpu

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "amdgpu/isa/target.hpp"
+#include "amdgpu/isa/isa.hpp"
 #include "device/gpu/modules.hpp"
 
 namespace rung::gpu {
@@ -39,9 +39,9 @@ constexpr Card kCards[] = {
 };
 
 static_assert(peaks_of("AMD Instinct MI300X").units ==
-              static_cast<int>(amdgpu::info_of(amdgpu::Target::gfx942).compute_units));
+              static_cast<int>(amdgpu::info_of(amdgpu::Isa::gfx942).compute_units));
 static_assert(peaks_of("AMD Instinct MI355X").units ==
-              static_cast<int>(amdgpu::info_of(amdgpu::Target::gfx950).compute_units));
+              static_cast<int>(amdgpu::info_of(amdgpu::Isa::gfx950).compute_units));
 
 }  // namespace
 
@@ -64,8 +64,8 @@ GpuInfo info_of(const Card& card) {
   info.l2_bytes = card.cache_bytes;
   info.memory_bytes = static_cast<size_t>(card.memory_gib) << 30;
   const bool amd = vendor_of(card.architecture) == Vendor::amd;
-  for (const amdgpu::TargetInfo& target : amdgpu::kTargets)
-    if (static_cast<int>(target.number) == card.architecture) info.shared_bytes_per_block = target.lds_bytes;
+  for (const amdgpu::IsaInfo& isa : amdgpu::kIsas)
+    if (static_cast<int>(isa.number) == card.architecture) info.shared_bytes_per_block = isa.lds_bytes;
   info.lanes = amd ? amdgpu::kWaveLanes : 32;
   info.cooperative = info.clusters = info.dependent_launch = !amd;
   if (!amd) info.shared_bytes_per_block = kHopperSharedBytes;

@@ -48,9 +48,9 @@ int put(Stream stream, const EmulatedWork& work) {
 
 int device_count(int* count) { return *count = 1, kDone; }
 
-template <amdgpu::Target target>
+template <amdgpu::Isa isa>
 int describe(int, GpuInfo* info) {
-  const amdgpu::TargetInfo& facts = amdgpu::info_of(target);
+  const amdgpu::IsaInfo& facts = amdgpu::info_of(isa);
   *info = {.name = fmt::format("emulated {}", facts.name),
            .runtime = "emu",
            .bus_address = "",
@@ -63,9 +63,9 @@ int describe(int, GpuInfo* info) {
   return kDone;
 }
 
-template <amdgpu::Target target>
+template <amdgpu::Isa isa>
 int context_create(Context* context, int) {
-  return *context = new EmulatedDevice(target), kDone;
+  return *context = new EmulatedDevice(isa), kDone;
 }
 int context_destroy(Context context) {
   if (current == context) current = nullptr;
@@ -179,7 +179,7 @@ int module_function(Function* function, Module module, const char* name) {
 }
 int allow_shared_bytes(Function, size_t bytes) {
   return on_device([&](EmulatedDevice& device) -> Status {
-    const uint32_t most = amdgpu::info_of(device.target()).lds_bytes;
+    const uint32_t most = amdgpu::info_of(device.isa()).lds_bytes;
     if (bytes > most) return fail("got {} bytes of LDS, a block has {} at most", bytes, most);
     return {};
   });
@@ -223,15 +223,15 @@ int graph_launch(ExecutableGraph executable, Stream stream) {
   });
 }
 
-template <amdgpu::Target target>
+template <amdgpu::Isa isa>
 const Runtime kTable{.name = "emu",
                      .error_text = error_text,
                      .is_fault = is_fault,
                      .device_count = device_count,
-                     .describe = describe<target>,
+                     .describe = describe<isa>,
                      .sensors = nullptr,
                      .gemm_libraries = {},
-                     .context_create = context_create<target>,
+                     .context_create = context_create<isa>,
                      .context_destroy = context_destroy,
                      .context_use = context_use,
                      .context_current = context_current,
@@ -272,16 +272,16 @@ const Runtime kTable{.name = "emu",
 
 }  // namespace
 
-const Runtime& emulated_runtime(amdgpu::Target target) {
-  switch (target) {
-    case amdgpu::Target::gfx90a:
-      return kTable<amdgpu::Target::gfx90a>;
-    case amdgpu::Target::gfx942:
-      return kTable<amdgpu::Target::gfx942>;
-    case amdgpu::Target::gfx950:
+const Runtime& emulated_runtime(amdgpu::Isa isa) {
+  switch (isa) {
+    case amdgpu::Isa::gfx90a:
+      return kTable<amdgpu::Isa::gfx90a>;
+    case amdgpu::Isa::gfx942:
+      return kTable<amdgpu::Isa::gfx942>;
+    case amdgpu::Isa::gfx950:
       break;
   }
-  return kTable<amdgpu::Target::gfx950>;
+  return kTable<amdgpu::Isa::gfx950>;
 }
 
 void set_emulated_checks(Context context, const amdgpu::Checks& checks) {

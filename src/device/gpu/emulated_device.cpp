@@ -31,15 +31,15 @@ void carry_written(const amdgpu::Region& to, uint64_t to_address, const amdgpu::
 
 }  // namespace
 
-EmulatedDevice::EmulatedDevice(amdgpu::Target target) : target_(target), threads_(usable_cores()) {}
+EmulatedDevice::EmulatedDevice(amdgpu::Isa isa) : isa_(isa), threads_(usable_cores()) {}
 
 Result<std::unique_ptr<EmulatedModule>> EmulatedDevice::load(std::span<const std::byte> file) {
   auto made = std::make_unique<EmulatedModule>();
   made->file.assign(file.begin(), file.end());
   RUNG_TRY(made->object, amdgpu::read_code_object(made->file));
-  if (made->object.target != target_)
-    return bad_file("a code object for {}, this device is {}", amdgpu::info_of(made->object.target).name,
-                    amdgpu::info_of(target_).name);
+  if (made->object.isa != isa_)
+    return bad_file("a code object for {}, this device is {}", amdgpu::info_of(made->object.isa).name,
+                    amdgpu::info_of(isa_).name);
   RUNG_TRY(made->image, amdgpu::Image::load(made->object, memory_));
   RUNG_TRY(made->code, amdgpu::DecodedCode::make(made->object, made->image->base()));
   return made;
@@ -60,7 +60,7 @@ Result<EmulatedLaunch> EmulatedDevice::prepare(const EmulatedFunction& function,
                                                void** parameters) const {
   const amdgpu::KernelInfo& kernel = *function.kernel;
   if (shape.cooperative) return fail("'{}': launches of a whole grid are not emulated", kernel.name);
-  if (volume(shape.cluster) != 1) return fail("'{}': {} has no clusters of blocks", kernel.name, info_of(target_).name);
+  if (volume(shape.cluster) != 1) return fail("'{}': {} has no clusters of blocks", kernel.name, info_of(isa_).name);
   EmulatedLaunch made{&function, shape, {}};
   for (const amdgpu::KernelArgument& argument : kernel.arguments) {
     if (is_hidden(argument)) continue;
@@ -98,7 +98,7 @@ Status EmulatedDevice::run(EmulatedStream& stream, const EmulatedLaunch& launch)
     std::lock_guard lock(mutex_);
     counts_.add(done->counts);
   }
-  return done->findings.empty() ? Status{} : die(amdgpu::text_of(done->findings));
+  return done->defects.empty() ? Status{} : die(amdgpu::text_of(done->defects));
 }
 
 Status EmulatedDevice::run(EmulatedStream&, const EmulatedCopy& copy) {

@@ -71,9 +71,9 @@ struct EmulatedEvent {
 // A context: the memory of one opened device, its modules, and the fault that ended it. Any number of threads use it.
 class EmulatedDevice {
  public:
-  explicit EmulatedDevice(amdgpu::Target target);
+  explicit EmulatedDevice(amdgpu::Isa isa);
 
-  amdgpu::Target target() const { return target_; }
+  amdgpu::Isa isa() const { return isa_; }
   amdgpu::Memory& memory() { return memory_; }
   // Sets the checks of launches from now on, before others are under way; by default all checks are made.
   void set_checks(const amdgpu::Checks& checks) { checks_ = checks; }
@@ -103,7 +103,7 @@ class EmulatedDevice {
   Status die(std::string why);
   Status reach(const char* what, uint64_t address, size_t bytes);
 
-  const amdgpu::Target target_;
+  const amdgpu::Isa isa_;
   const int threads_;
   amdgpu::Checks checks_;
   amdgpu::Memory memory_;

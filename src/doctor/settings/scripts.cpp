@@ -8,7 +8,7 @@
 namespace rung::doctor {
 namespace {
 
-bool holds_always(const Setting& setting) { return setting.verdict == Verdict::set && setting.when.empty(); }
+bool holds_always(const Setting& setting) { return setting.rating == Rating::set && setting.when.empty(); }
 
 std::string comment(const Setting& setting) {
   const std::string when = setting.when.empty() ? "" : fmt::format(" (where: {})", setting.when);
@@ -17,7 +17,7 @@ std::string comment(const Setting& setting) {
 
 std::string head(const SettingList& list) {
   return fmt::format("# {} on {}, for latency. Lines that are commented out are trials: measure each alone.\n",
-                     name_of(list.stack), list.gpu_name);
+                     name_of(list.framework), list.gpu_name);
 }
 
 std::string variables(const SettingList& list, std::string_view word) {
@@ -37,8 +37,8 @@ std::string by_hand(const SettingList& list) {
   return text;
 }
 
-std::string_view serve_command(Stack stack) {
-  return stack == Stack::sglang ? "python -m sglang.launch_server --model-path MODEL" : "vllm serve MODEL";
+std::string_view serve_command(Framework framework) {
+  return framework == Framework::sglang ? "python -m sglang.launch_server --model-path MODEL" : "vllm serve MODEL";
 }
 
 // Writes flags after the command that serves, one per line, so that each can be taken out.
@@ -49,7 +49,7 @@ std::string flags(const SettingList& list) {
       text += fmt::format("{}{}SERVE_FLAGS+=({})\n", comment(*s), holds_always(*s) ? "" : "# ", assignment(*s));
   return text.empty()
              ? text
-             : fmt::format("SERVE_FLAGS=()\n{}# {} \"${{SERVE_FLAGS[@]}}\"\n", text, serve_command(list.stack));
+             : fmt::format("SERVE_FLAGS=()\n{}# {} \"${{SERVE_FLAGS[@]}}\"\n", text, serve_command(list.framework));
 }
 
 // Writes flags as comments for the command that the Dockerfile's owner writes: a Dockerfile has no list to add to.
@@ -57,7 +57,7 @@ std::string flags_of_command(const SettingList& list) {
   std::string text;
   for (const Setting* s : list.settings)
     if (s->kind == SettingKind::flag)
-      text += fmt::format("{}# {} {}\n", comment(*s), serve_command(list.stack), assignment(*s));
+      text += fmt::format("{}# {} {}\n", comment(*s), serve_command(list.framework), assignment(*s));
   return text;
 }
 

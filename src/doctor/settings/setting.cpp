@@ -48,21 +48,21 @@ const Source* source_of_variable(std::string_view name) {
 const std::vector<Setting>& all_settings() {
   static const std::vector<Setting> table = [] {
     std::vector<Setting> rows{
-#define RUNG_VARIABLE(stack, gpus, verdict, name, value, when, measure, reason, traps) \
-  {Stack::stack,                                                                       \
-   GpuFamily::gpus,                                                                    \
-   SettingKind::variable,                                                              \
-   Verdict::verdict,                                                                   \
-   #name,                                                                              \
-   value,                                                                              \
-   when,                                                                               \
-   reason,                                                                             \
-   measures::measure,                                                                  \
-   traps,                                                                              \
+#define RUNG_VARIABLE(framework, gpus, rating, name, value, when, measure, reason, traps) \
+  {Framework::framework,                                                                  \
+   GpuFamily::gpus,                                                                       \
+   SettingKind::variable,                                                                 \
+   Rating::rating,                                                                        \
+   #name,                                                                                 \
+   value,                                                                                 \
+   when,                                                                                  \
+   reason,                                                                                \
+   measures::measure,                                                                     \
+   traps,                                                                                 \
    nullptr},
-#define RUNG_SETTING(stack, gpus, kind, verdict, name, value, when, measure, reason, traps, source)          \
-  {Stack::stack,      GpuFamily::gpus, SettingKind::kind,       Verdict::verdict, name, value, when, reason, \
-   measures::measure, traps,           &setting_sources::source},
+#define RUNG_SETTING(framework, gpus, kind, rating, name, value, when, measure, reason, traps, source)        \
+  {Framework::framework, GpuFamily::gpus, SettingKind::kind,       Rating::rating, name, value, when, reason, \
+   measures::measure,    traps,           &setting_sources::source},
 #include "doctor/settings/pytorch.inc"
 #include "doctor/settings/rung.inc"
 #include "doctor/settings/sglang.inc"
@@ -126,11 +126,11 @@ std::string read_by(const Setting& setting) {
 
 std::span<const Setting> setting_table() { return all_settings(); }
 
-std::vector<const Setting*> settings_for(Stack stack, GpuGeneration gpu) {
+std::vector<const Setting*> settings_for(Framework framework, GpuGeneration gpu) {
   std::vector<const Setting*> chosen;
   for (const Setting& row : setting_table())
-    if (row.stack == stack && is_of(row.gpus, gpu)) chosen.push_back(&row);
-  std::stable_partition(chosen.begin(), chosen.end(), [](const Setting* row) { return row->verdict == Verdict::set; });
+    if (row.framework == framework && is_of(row.gpus, gpu)) chosen.push_back(&row);
+  std::stable_partition(chosen.begin(), chosen.end(), [](const Setting* row) { return row->rating == Rating::set; });
   return chosen;
 }
 

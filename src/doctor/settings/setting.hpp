@@ -1,4 +1,4 @@
-// The table of settings worth trying for latency, by the stack that serves and the GPU it serves on.
+// The table of settings worth trying for latency, by the framework that serves and the GPU it serves on.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <array>
@@ -12,9 +12,9 @@
 
 namespace rung::doctor {
 
-enum class Stack : uint8_t { pytorch, vllm, sglang, rung };
-inline constexpr std::array<std::string_view, 4> kStackWords{"pytorch", "vllm", "sglang", "rung"};
-constexpr std::string_view name_of(Stack stack) { return kStackWords[static_cast<size_t>(stack)]; }
+enum class Framework : uint8_t { pytorch, vllm, sglang, rung };
+inline constexpr std::array<std::string_view, 4> kFrameworkWords{"pytorch", "vllm", "sglang", "rung"};
+constexpr std::string_view name_of(Framework framework) { return kFrameworkWords[static_cast<size_t>(framework)]; }
 
 enum class SettingKind : uint8_t {
   variable,  // an environment variable: a row of the knob table
@@ -41,10 +41,10 @@ enum class GpuFamily : uint8_t { any, nvidia, hopper, blackwell, amd, mi200, mi3
 bool is_of(GpuFamily family, GpuGeneration gpu);
 
 struct Setting {
-  Stack stack;
+  Framework framework;
   GpuFamily gpus;
   SettingKind kind;
-  Verdict verdict;         // set: nothing is known against it; measure: helps some and hurts others
+  Rating rating;           // set: nothing is known against it; measure: helps some and hurts others
   std::string_view name;   // "NCCL_MIN_NCHANNELS", "--kv-cache-dtype"; of code and commands: the action, in a few words
   std::string_view value;  // of code and commands: a one-line example
   std::string_view when;   // empty: always
@@ -56,7 +56,7 @@ struct Setting {
 
 std::span<const Setting> setting_table();
 // Returns settings to set before settings to measure, each in the table's order.
-std::vector<const Setting*> settings_for(Stack stack, GpuGeneration gpu);
+std::vector<const Setting*> settings_for(Framework framework, GpuGeneration gpu);
 
 // Returns a variable's readers with versions: "SGLang since 0.5.6, PyTorch to 2.8"; empty if none is known.
 std::string read_by(const Setting& setting);

@@ -28,10 +28,10 @@ std::string settings_text(const SettingList& list) {
   std::string text = fmt::format(
       "{} on {}, for latency: {}. Measure each alone, keep what helps, then measure "
       "what was kept together.\n",
-      name_of(list.stack), list.gpu_name, words::counted(list.settings.size(), "setting"));
+      name_of(list.framework), list.gpu_name, words::counted(list.settings.size(), "setting"));
   std::string_view heading;
   for (const Setting* setting : list.settings) {
-    const std::string_view wanted = setting->verdict == Verdict::set ? "set" : "try, and keep where it is faster";
+    const std::string_view wanted = setting->rating == Rating::set ? "set" : "try, and keep where it is faster";
     if (wanted != heading) text += fmt::format("\n{}\n", heading = wanted);
     text += block(*setting);
   }
@@ -44,14 +44,15 @@ nlohmann::json to_json(const SettingList& list) {
     settings.push_back({{"kind", name_of(s->kind)},
                         {"name", s->name},
                         {"value", s->value},
-                        {"verdict", name_of(s->verdict)},
+                        {"verdict", name_of(s->rating)},
                         {"when", s->when},
                         {"reason", s->reason},
                         {"measure", s->measure},
                         {"traps", s->traps},
                         {"read_by", read_by(*s)},
                         {"source", s->source->document}});
-  return {{"stack", name_of(list.stack)}, {"gpu", list.gpu}, {"goal", "latency"}, {"settings", std::move(settings)}};
+  return {
+      {"stack", name_of(list.framework)}, {"gpu", list.gpu}, {"goal", "latency"}, {"settings", std::move(settings)}};
 }
 
 }  // namespace rung::doctor

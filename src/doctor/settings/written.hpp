@@ -11,7 +11,7 @@
 namespace rung::doctor {
 
 struct SettingList {
-  Stack stack = Stack::pytorch;
+  Framework framework = Framework::pytorch;
   std::string_view gpu, gpu_name;  // "mi300x", "AMD Instinct MI300X"
   std::vector<const Setting*> settings;
 };

@@ -5,14 +5,14 @@
 
 namespace rung::cpu {
 
-enum class Isa { avx2, avx512, avx512_bf16, amx_bf16 };
+enum class CpuIsa { avx2, avx512, avx512_bf16, amx_bf16 };
 
-template <Isa isa>
+template <CpuIsa isa>
 Verdict wants(const Machine& cpu) {
-  if constexpr (isa == Isa::avx2) return cpu.avx2 ? accept() : reject("needs AVX2 and FMA");
-  if constexpr (isa == Isa::avx512) return cpu.avx512 ? accept() : reject("needs AVX-512");
-  if constexpr (isa == Isa::avx512_bf16) return cpu.avx512_bf16 ? accept() : reject("needs AVX-512 BF16");
-  if constexpr (isa == Isa::amx_bf16) return cpu.amx_bf16 ? accept() : reject("needs AMX BF16");
+  if constexpr (isa == CpuIsa::avx2) return cpu.avx2 ? accept() : reject("needs AVX2 and FMA");
+  if constexpr (isa == CpuIsa::avx512) return cpu.avx512 ? accept() : reject("needs AVX-512");
+  if constexpr (isa == CpuIsa::avx512_bf16) return cpu.avx512_bf16 ? accept() : reject("needs AVX-512 BF16");
+  if constexpr (isa == CpuIsa::amx_bf16) return cpu.amx_bf16 ? accept() : reject("needs AMX BF16");
 }
 
 }  // namespace rung::cpu

@@ -25,15 +25,15 @@ Html head_of(const trace::Summary& summary) {
   return head + html("</header>\n");
 }
 
-Html changes_html(const trace::Advice& advice) {
-  return each(advice.changes, [](const trace::Change& c) {
+Html changes_html(const trace::TraceFinding& finding) {
+  return each(finding.changes, [](const trace::Change& c) {
     return html("<p><b>{}</b></p>{}", c.stack, command_block(printable(c.what)));
   });
 }
 
 Html first_of(const trace::Summary& summary) {
   if (summary.findings.empty()) return {};
-  const trace::Advice& first = summary.findings.front();
+  const trace::TraceFinding& first = summary.findings.front();
   Html content =
       html("<p class='first'><b>{}</b></p><p>{}: {}.</p>", first.remedy, first.title, bound_text(first, summary));
   content += changes_html(first);
@@ -56,25 +56,25 @@ Html table_html(const TextTable& table) {
       table.title, head, each(table.rows, [](const auto& row) { return html("<tr>{}</tr>", cells(row)); }));
 }
 
-Html finding_html(const trace::Advice& advice, const trace::Summary& summary) {
+Html finding_html(const trace::TraceFinding& finding, const trace::Summary& summary) {
   const auto item = [](std::string_view name, std::string_view what) {
     return what.empty() ? Html{} : html("<li><b>{}</b>: {}</li>", name, what);
   };
   Html out = html(
       "<details open class='finding'><summary>{}<span class='sum'>{} · {}</span></summary>"
       "<p>How the bound comes about: {}.</p><ul class='notes'>{}</ul><p><b>{}</b></p>\n",
-      advice.title, bound_text(advice, summary), advice.id, advice.bound_from,
-      each(advice.evidence,
+      finding.title, bound_text(finding, summary), finding.id, finding.bound_from,
+      each(finding.evidence,
            [](const auto& e) { return html("<li>{}</li>", shorten(printable(evidence_text(e)), 200)); }),
-      advice.remedy);
-  out += changes_html(advice);
-  return out +
-         html("<ul class='notes'>{}{}</ul></details>\n", item("traps", advice.traps), item("confirm", advice.confirm));
+      finding.remedy);
+  out += changes_html(finding);
+  return out + html("<ul class='notes'>{}{}</ul></details>\n", item("traps", finding.traps),
+                    item("confirm", finding.confirm));
 }
 
 Html findings_of(const trace::Summary& summary) {
   if (summary.findings.empty()) return html("<p class='none'>{}</p>\n", nothing_found(summary));
-  return each(summary.findings, [&](const auto& advice) { return finding_html(advice, summary); });
+  return each(summary.findings, [&](const auto& finding) { return finding_html(finding, summary); });
 }
 
 // The script adds keyboard navigation only; without it the page has the same content.

@@ -26,19 +26,19 @@ std::string table_markdown(const TextTable& table) {
   return out;
 }
 
-std::string finding_markdown(const trace::Advice& advice, const trace::Summary& summary) {
-  std::string out = fmt::format("\n### {}: {}\n\n{}: {}.\n\n", markdown_text(advice.id), markdown_text(advice.title),
-                                markdown_text(bound_text(advice, summary)), markdown_text(advice.bound_from));
-  for (const trace::Evidence& e : advice.evidence) out += fmt::format("- {}\n", markdown_text(evidence_text(e)));
-  out += fmt::format("\n{}\n\n", markdown_text(advice.remedy));
-  for (const trace::Change& c : advice.changes)
+std::string finding_markdown(const trace::TraceFinding& finding, const trace::Summary& summary) {
+  std::string out = fmt::format("\n### {}: {}\n\n{}: {}.\n\n", markdown_text(finding.id), markdown_text(finding.title),
+                                markdown_text(bound_text(finding, summary)), markdown_text(finding.bound_from));
+  for (const trace::Evidence& e : finding.evidence) out += fmt::format("- {}\n", markdown_text(evidence_text(e)));
+  out += fmt::format("\n{}\n\n", markdown_text(finding.remedy));
+  for (const trace::Change& c : finding.changes)
     out += fmt::format("- {}: {}\n", markdown_text(c.stack), markdown_text(c.what));
-  if (!advice.traps.empty()) out += fmt::format("\nTraps: {}\n", markdown_text(advice.traps));
-  return out + fmt::format("\nConfirm: {}\n", markdown_text(advice.confirm));
+  if (!finding.traps.empty()) out += fmt::format("\nTraps: {}\n", markdown_text(finding.traps));
+  return out + fmt::format("\nConfirm: {}\n", markdown_text(finding.confirm));
 }
 
 std::string first_markdown(const trace::Summary& summary) {
-  const trace::Advice& first = summary.findings.front();
+  const trace::TraceFinding& first = summary.findings.front();
   return fmt::format("\n## Do this first\n\n{}\n\n{}: {}. Then record again and compare:\n\n    {}\n",
                      markdown_text(first.remedy), markdown_text(first.title), markdown_text(bound_text(first, summary)),
                      printable(compare_command(summary)));
@@ -51,7 +51,7 @@ std::string advice_markdown(const trace::Summary& summary, const trace::Differen
   for (const std::string& line : lines_of(summary)) out += fmt::format("\n{}\n", markdown_text(line));
   if (!summary.findings.empty()) out += first_markdown(summary);
   out += "\n## Findings\n";
-  for (const trace::Advice& advice : summary.findings) out += finding_markdown(advice, summary);
+  for (const trace::TraceFinding& finding : summary.findings) out += finding_markdown(finding, summary);
   if (const std::string nothing = nothing_found(summary); summary.findings.empty() && !nothing.empty())
     out += "\n" + nothing + "\n";
   for (const TextTable& table : tables_of(summary)) out += table_markdown(table);

@@ -131,10 +131,10 @@ std::string difference_line(const trace::Difference& d) {
   return line;
 }
 
-std::string bound_text(const trace::Advice& advice, const Summary& summary) {
+std::string bound_text(const trace::TraceFinding& finding, const Summary& summary) {
   const double step = summary.step_ms();
-  return fmt::format("at most {} of a step ({})", duration_ms(advice.bound_ms),
-                     percent(step > 0 ? advice.bound_ms / step : 0));
+  return fmt::format("at most {} of a step ({})", duration_ms(finding.bound_ms),
+                     percent(step > 0 ? finding.bound_ms / step : 0));
 }
 
 std::string compare_command(const Summary& summary) {

@@ -39,7 +39,7 @@ std::string difference_line(const trace::Difference& difference);
 std::string compare_command(const trace::Summary& summary);
 
 // Returns "at most 1.8 of 2.1 ms a step (85 %)".
-std::string bound_text(const trace::Advice& advice, const trace::Summary& summary);
+std::string bound_text(const trace::TraceFinding& finding, const trace::Summary& summary);
 // Returns "62 x cudaStreamSynchronize, 3.1 ms".
 std::string evidence_text(const trace::Evidence& evidence);
 

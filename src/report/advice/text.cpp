@@ -41,19 +41,19 @@ std::string table_text(const TextTable& table) {
   return out;
 }
 
-std::string finding_text(size_t number, const trace::Advice& advice, const trace::Summary& summary) {
-  std::string out = fmt::format("\n{}. {}: {}\n   {}: {}\n", number, advice.id, printable(advice.title),
-                                bound_text(advice, summary), printable(advice.bound_from));
-  for (const trace::Evidence& e : advice.evidence)
+std::string finding_text(size_t number, const trace::TraceFinding& finding, const trace::Summary& summary) {
+  std::string out = fmt::format("\n{}. {}: {}\n   {}: {}\n", number, finding.id, printable(finding.title),
+                                bound_text(finding, summary), printable(finding.bound_from));
+  for (const trace::Evidence& e : finding.evidence)
     out += fmt::format("   seen     {}\n", shorten(printable(evidence_text(e)), 110));
-  out += fmt::format("   remedy   {}\n", advice.remedy);
-  for (const trace::Change& change : advice.changes) out += fmt::format("   {:<8} {}\n", change.stack, change.what);
-  if (!advice.traps.empty()) out += fmt::format("   traps    {}\n", advice.traps);
-  return out + fmt::format("   confirm  {}\n", advice.confirm);
+  out += fmt::format("   remedy   {}\n", finding.remedy);
+  for (const trace::Change& change : finding.changes) out += fmt::format("   {:<8} {}\n", change.stack, change.what);
+  if (!finding.traps.empty()) out += fmt::format("   traps    {}\n", finding.traps);
+  return out + fmt::format("   confirm  {}\n", finding.confirm);
 }
 
 std::string first_text(const trace::Summary& summary) {
-  const trace::Advice& first = summary.findings.front();
+  const trace::TraceFinding& first = summary.findings.front();
   return fmt::format("\nDo this first: {}\n  {}: {}.\n  Then record again and compare: {}\n", first.remedy,
                      printable(first.title), bound_text(first, summary), printable(compare_command(summary)));
 }
@@ -66,7 +66,7 @@ std::string advice_text(const trace::Summary& summary, const trace::Difference* 
   if (!summary.findings.empty()) out += first_text(summary);
   for (const TextTable& table : tables_of(summary)) out += table_text(table);
   size_t number = 0;
-  for (const trace::Advice& advice : summary.findings) out += finding_text(++number, advice, summary);
+  for (const trace::TraceFinding& finding : summary.findings) out += finding_text(++number, finding, summary);
   if (const std::string nothing = nothing_found(summary); summary.findings.empty() && !nothing.empty())
     out += "\n" + nothing + "\n";
   if (!against) return out;

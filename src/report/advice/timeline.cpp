@@ -69,9 +69,9 @@ Html keys(const std::vector<Piece>& pieces) {
 
 }  // namespace
 
-std::string_view class_of(trace::Category category) {
-  constexpr std::array<std::string_view, trace::kCategoryWords.size()> kClasses{"c0", "c1", "c2",   "c3",     "c4",
-                                                                                "c5", "c6", "rest", "refused"};
+std::string_view class_of(trace::KernelCategory category) {
+  constexpr std::array<std::string_view, trace::kKernelCategoryWords.size()> kClasses{
+      "c0", "c1", "c2", "c3", "c4", "c5", "c6", "rest", "refused"};
   return kClasses[static_cast<size_t>(category)];
 }
 

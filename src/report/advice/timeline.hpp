@@ -6,7 +6,7 @@
 
 namespace rung::report {
 
-std::string_view class_of(trace::Category category);
+std::string_view class_of(trace::KernelCategory category);
 std::string_view class_of(trace::GapCause cause);
 
 // Returns nothing if no step is known. Joins neighbours of one kind that are too narrow to tell apart.

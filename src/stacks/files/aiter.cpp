@@ -202,7 +202,7 @@ const Format aiter{
     Wins::none,
     looks_tuned,
     [](TuningFile& file) { return parse_aiter(file, true); },
-    [](const Machine&) { return columns_line(kAiterColumns); },
+    [](const TunedMachine&) { return columns_line(kAiterColumns); },
     [](TuningFile& file, Entry& entry) { return aiter_rows(file, entry, true); }};
 
 const Format aiter_untuned{"aiter_untuned",
@@ -211,7 +211,7 @@ const Format aiter_untuned{"aiter_untuned",
                            Wins::every,
                            looks_listed,
                            [](TuningFile& file) { return parse_aiter(file, false); },
-                           [](const Machine&) { return columns_line(kAiterListColumns); },
+                           [](const TunedMachine&) { return columns_line(kAiterListColumns); },
                            [](TuningFile& file, Entry& entry) { return aiter_rows(file, entry, false); }};
 
 }  // namespace rung::stacks

@@ -28,7 +28,7 @@ struct Format {
   // Fills tables, facts, entries and refused lines. Errors: more than limits allow.
   Status (*parse)(TuningFile& file);
   // Returns the lines of a header for the machine; null: the format is read only.
-  Result<std::vector<std::string>> (*header)(const Machine& machine);
+  Result<std::vector<std::string>> (*header)(const TunedMachine& machine);
   // Returns the lines of an entry; the last one is the entry's own, and those before it are for a new entry only. Sets
   // the entry's key and table. The inverse of parse; null: the format is read only.
   Result<std::vector<std::string>> (*rows)(TuningFile& file, Entry& entry);

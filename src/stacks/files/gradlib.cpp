@@ -115,30 +115,30 @@ bool has_all(const Columns& columns, std::initializer_list<std::string_view> nam
                              [&](std::string_view name) { return std::ranges::find(columns, name) != columns.end(); });
 }
 
+Result<std::vector<std::string>> header_of(std::string_view columns) { return std::vector{std::string(columns)}; }
+
 }  // namespace
 
-const Format gradlib{
-    "gradlib",
-    "gradlib's results",
-    "vLLM's ROCm branch until 2025: the file VLLM_TUNE_FILE; vLLM itself reads no such file",
-    Wins::last,
-    [](std::span<const Line> head) {
-      return has_all(head_columns(head), {"M", "N", "K", "libtype", "solidx"});
-    },
-    [](TuningFile& file) { return parse_table(file, tuned_at); },
-    [](const Machine&) -> Result<std::vector<std::string>> { return std::vector{std::string(kGradlibColumns)}; },
-    [](TuningFile& file, Entry& entry) { return gradlib_rows(file, entry, true); }};
+const Format gradlib{"gradlib",
+                     "gradlib's results",
+                     "vLLM's ROCm branch until 2025: the file VLLM_TUNE_FILE; vLLM itself reads no such file",
+                     Wins::last,
+                     [](std::span<const Line> head) {
+                       return has_all(head_columns(head), {"M", "N", "K", "libtype", "solidx"});
+                     },
+                     [](TuningFile& file) { return parse_table(file, tuned_at); },
+                     [](const TunedMachine&) { return header_of(kGradlibColumns); },
+                     [](TuningFile& file, Entry& entry) { return gradlib_rows(file, entry, true); }};
 
-const Format gradlib_untuned{
-    "gradlib_untuned",
-    "gradlib's products to tune",
-    "gradlib's gemm_tuner.py; written where VLLM_TUNE_GEMM=1, as VLLM_UNTUNE_FILE says",
-    Wins::every,
-    [](std::span<const Line> head) {
-      return has_all(head_columns(head), {"M", "N", "K", "bias", "dtype"});
-    },
-    [](TuningFile& file) { return parse_table(file, listed_at); },
-    [](const Machine&) -> Result<std::vector<std::string>> { return std::vector{std::string(kGradlibListColumns)}; },
-    [](TuningFile& file, Entry& entry) { return gradlib_rows(file, entry, false); }};
+const Format gradlib_untuned{"gradlib_untuned",
+                             "gradlib's products to tune",
+                             "gradlib's gemm_tuner.py; written where VLLM_TUNE_GEMM=1, as VLLM_UNTUNE_FILE says",
+                             Wins::every,
+                             [](std::span<const Line> head) {
+                               return has_all(head_columns(head), {"M", "N", "K", "bias", "dtype"});
+                             },
+                             [](TuningFile& file) { return parse_table(file, listed_at); },
+                             [](const TunedMachine&) { return header_of(kGradlibListColumns); },
+                             [](TuningFile& file, Entry& entry) { return gradlib_rows(file, entry, false); }};
 
 }  // namespace rung::stacks

@@ -118,7 +118,7 @@ Status parse_override(TuningFile& file) {
   return {};
 }
 
-Result<std::vector<std::string>> override_header(const Machine& machine) {
+Result<std::vector<std::string>> override_header(const TunedMachine& machine) {
   const auto found = machine.versions.find(kVersionFact);
   if (found == machine.versions.end() || found->second.empty())
     return mismatch("hipBLASLt: got no {} of this machine's library, without which it trusts no row", kVersionFact);

@@ -7,7 +7,7 @@
 namespace rung::stacks {
 
 // Empty or zero fields are unknown, and the linter says nothing about them.
-struct Machine {
+struct TunedMachine {
   std::string gpu;           // "mi300x": for messages
   std::string architecture;  // "gfx942", "sm_90"; a device's may be "gfx942:sramecc+:xnack-"
   int compute_units = 0;     // or multiprocessors

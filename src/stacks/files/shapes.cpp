@@ -115,7 +115,7 @@ const Format shapes{
       return has_column(columns, "m") && has_column(columns, "n") && has_column(columns, "k");
     },
     [](TuningFile& file) { return parse_table(file, listed); },
-    [](const Machine&) -> Result<std::vector<std::string>> { return std::vector{std::string(kAllColumns)}; },
+    [](const TunedMachine&) -> Result<std::vector<std::string>> { return std::vector{std::string(kAllColumns)}; },
     listed_rows};
 
 }  // namespace rung::stacks

@@ -77,7 +77,7 @@ Status parse_tunableop(TuningFile& file, Result<Entry> (*entry)(std::string_view
   return {};
 }
 
-std::string version_of(const Machine& machine, std::string_view name) {
+std::string version_of(const TunedMachine& machine, std::string_view name) {
   const auto found = machine.versions.find(name);
   if (found != machine.versions.end()) return found->second;
   const bool whole = machine.architecture.find(':') != std::string::npos;  // with its features, as PyTorch writes it
@@ -85,7 +85,7 @@ std::string version_of(const Machine& machine, std::string_view name) {
 }
 
 // PyTorch takes a file only if the file's validators are exactly its own.
-std::vector<std::string_view> validator_names(const Machine& machine) {
+std::vector<std::string_view> validator_names(const TunedMachine& machine) {
   const auto version = pytorch_version_of(version_of(machine, "PT_VERSION"));
   if (machine.is_amd())
     return {"PT_VERSION", version && *version < kHipVersion ? "ROCM_VERSION" : "HIP_VERSION", "HIPBLASLT_VERSION",
@@ -94,7 +94,7 @@ std::vector<std::string_view> validator_names(const Machine& machine) {
   return {"PT_VERSION", "CUBLASLT_VERSION", "CUDA_DEVICE"};
 }
 
-Result<std::vector<std::string>> validators_of(const Machine& machine) {
+Result<std::vector<std::string>> validators_of(const TunedMachine& machine) {
   std::vector<std::string> lines;
   for (const std::string_view name : validator_names(machine)) {
     const std::string value = version_of(machine, name);
@@ -181,7 +181,7 @@ const Format tunableop_untuned{
       return cells > 0 && cells <= 2;
     },
     [](TuningFile& file) { return parse_tunableop(file, recorded_of); },
-    [](const Machine&) { return Result<std::vector<std::string>>(std::vector<std::string>{}); },
+    [](const TunedMachine&) { return Result<std::vector<std::string>>(std::vector<std::string>{}); },
     recorded_rows};
 
 }  // namespace rung::stacks

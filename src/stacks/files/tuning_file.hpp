@@ -78,7 +78,7 @@ std::string cell_of(const TuningFile& file, const Entry& entry, std::string_view
 
 // Makes a file with only the format's header, for this machine. Errors: a read-only format, facts that it needs and the
 // machine lacks.
-Result<TuningFile> new_tuning_file(std::string_view format, const Machine& machine);
+Result<TuningFile> new_tuning_file(std::string_view format, const TunedMachine& machine);
 // Replaces the entry that the stack would take for this key, or adds a line. A changed entry keeps the cells that this
 // program does not understand. Errors: content that the format cannot express.
 Status put(TuningFile& file, Entry entry);

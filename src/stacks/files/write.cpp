@@ -37,7 +37,7 @@ Status expect_one_line(const std::vector<std::string>& lines) {
 
 }  // namespace
 
-Result<TuningFile> new_tuning_file(std::string_view format, const Machine& machine) {
+Result<TuningFile> new_tuning_file(std::string_view format, const TunedMachine& machine) {
   TuningFile file;
   RUNG_TRY(file.format, format_named(format));
   if (!file.format->header) return wrong_usage("format: got '{}', which is only read", format);

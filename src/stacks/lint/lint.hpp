@@ -53,7 +53,7 @@ struct MeasuredRow {
 };
 
 struct LintOptions {
-  Machine machine;
+  TunedMachine machine;
   // Measures a row that the stack takes. Null: no row is measured. Errors are noted and are no findings.
   std::function<Result<MeasuredRow>(const Entry& entry)> measure;
 };

@@ -74,14 +74,14 @@ bool is_default(const Entry& entry) {
   return entry.solution && (entry.solution->library == "default" || entry.solution->library == "torch");
 }
 
-bool is_for(const Entry& entry, const Machine& machine) {
+bool is_for(const Entry& entry, const TunedMachine& machine) {
   const std::string row = entry.architecture.substr(0, entry.architecture.find(':'));
   const bool units_differ =
       entry.compute_units && machine.compute_units && entry.compute_units != machine.compute_units;
   return (row.empty() || machine.architecture.empty() || row == machine.processor()) && !units_differ;
 }
 
-void duplicates(const TuningFile& file, const Machine&, LintNotes& notes) {
+void duplicates(const TuningFile& file, const TunedMachine&, LintNotes& notes) {
   std::unordered_map<std::string_view, const Entry*> seen;
   for (const Entry& entry : file.entries) {
     const auto [found, is_new] = seen.try_emplace(entry.key, &entry);
@@ -89,7 +89,7 @@ void duplicates(const TuningFile& file, const Machine&, LintNotes& notes) {
   }
 }
 
-void bad_times(const TuningFile& file, const Machine&, LintNotes& notes) {
+void bad_times(const TuningFile& file, const TunedMachine&, LintNotes& notes) {
   for (const Entry& entry : file.entries) {
     if (!entry.us || is_measured(entry)) continue;
     const std::string text = fmt::format("{}: got a time of {:.6g} us", product_of(entry), *entry.us);
@@ -100,7 +100,7 @@ void bad_times(const TuningFile& file, const Machine&, LintNotes& notes) {
   }
 }
 
-void slower_than_default(const TuningFile& file, const Machine&, LintNotes& notes) {
+void slower_than_default(const TuningFile& file, const TunedMachine&, LintNotes& notes) {
   std::unordered_map<std::string_view, const Entry*> defaults;
   for (const Entry& entry : file.entries)
     if (is_default(entry) && is_measured(entry)) defaults.try_emplace(entry.key, &entry);
@@ -114,7 +114,7 @@ void slower_than_default(const TuningFile& file, const Machine&, LintNotes& note
   }
 }
 
-void other_vendor(const TuningFile& file, const Machine& machine, LintNotes& notes) {
+void other_vendor(const TuningFile& file, const TunedMachine& machine, LintNotes& notes) {
   if (machine.is_nvidia() && is_read_on_amd(file))
     notes.problem(0, LintKind::wrong_gpu,
                   fmt::format("{} are of AMD's stacks, and nothing reads them on {}", file.format->title,
@@ -122,7 +122,7 @@ void other_vendor(const TuningFile& file, const Machine& machine, LintNotes& not
 }
 
 // A file may hold rows of many GPUs: it is a problem only if the file has none for this GPU.
-void other_gpus(const TuningFile& file, const Machine& machine, LintNotes& notes) {
+void other_gpus(const TuningFile& file, const TunedMachine& machine, LintNotes& notes) {
   if (machine.is_nvidia()) return;
   std::map<std::pair<std::string, int>, OnTarget> others;
   size_t fitting = 0;

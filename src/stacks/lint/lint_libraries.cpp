@@ -35,7 +35,7 @@ void check_truth(std::string_view column, std::string_view cell, size_t line, Li
 
 }  // namespace
 
-void hipblaslt_version(const TuningFile& file, const Machine& machine, LintNotes& notes) {
+void hipblaslt_version(const TuningFile& file, const TunedMachine& machine, LintNotes& notes) {
   if (file.format != &hipblaslt || file.separator != ',') return;
   if (file.facts.empty())
     return notes.problem(
@@ -57,7 +57,7 @@ void hipblaslt_version(const TuningFile& file, const Machine& machine, LintNotes
   }
 }
 
-void library_solutions(const TuningFile& file, const Machine&, LintNotes& notes) {
+void library_solutions(const TuningFile& file, const TunedMachine&, LintNotes& notes) {
   if (file.format != &hipblaslt && file.format != &rocblas) return;
   const std::string_view library = file.format == &rocblas ? "rocBLAS" : "hipBLASLt";
   for (const Entry& entry : file.entries)
@@ -67,7 +67,7 @@ void library_solutions(const TuningFile& file, const Machine&, LintNotes& notes)
                                 *entry.solution->index, library));
 }
 
-void aiter_columns(const TuningFile& file, const Machine&, LintNotes& notes) {
+void aiter_columns(const TuningFile& file, const TunedMachine&, LintNotes& notes) {
   if (file.format != &aiter || file.tables.empty()) return;
   const Columns& columns = file.tables[0];
   const auto missing = [&](std::string_view name) {
@@ -94,7 +94,7 @@ void aiter_columns(const TuningFile& file, const Machine&, LintNotes& notes) {
         "there is no column gfx: aiter since June 2026 wants one, and looks up by the count of compute units alone");
 }
 
-void aiter_cells(const TuningFile& file, const Machine&, LintNotes& notes) {
+void aiter_cells(const TuningFile& file, const TunedMachine&, LintNotes& notes) {
   if ((file.format != &aiter && file.format != &aiter_untuned) || file.tables.empty()) return;
   for (const Entry& entry : file.entries) {
     const TableLine line(file.tables[0], file.lines[entry.line - 1].text);
@@ -108,7 +108,7 @@ void aiter_cells(const TuningFile& file, const Machine&, LintNotes& notes) {
   }
 }
 
-void aiter_libraries(const TuningFile& file, const Machine&, LintNotes& notes) {
+void aiter_libraries(const TuningFile& file, const TunedMachine&, LintNotes& notes) {
   if (file.format != &aiter || file.tables.empty() || !has_column(file.tables[0], "libtype")) return;
   const bool halves = is_of_halves(file.tables[0]);
   const std::span<const std::string_view> known =
@@ -120,7 +120,7 @@ void aiter_libraries(const TuningFile& file, const Machine&, LintNotes& notes) {
           fmt::format("libtype: got {}, wanted one of {}", shown(entry.solution->library), fmt::join(known, ", ")));
 }
 
-void gradlib_rows(const TuningFile& file, const Machine&, LintNotes& notes) {
+void gradlib_rows(const TuningFile& file, const TunedMachine&, LintNotes& notes) {
   if (file.format != &gradlib) return;
   for (const Entry& entry : file.entries)
     if (entry.solution->library != "hipblaslt" && entry.solution->library != "rocblas")

@@ -32,7 +32,7 @@ std::string_view harm_of_crlf(const TuningFile& file) {
 
 }  // namespace
 
-void refused_lines(const TuningFile& file, const Machine&, LintNotes& notes) {
+void refused_lines(const TuningFile& file, const TunedMachine&, LintNotes& notes) {
   if (file.separator != ',') return;
   for (const Refused& refused : file.refused) {
     if (file.format == &tunableop && is_comment(file.lines[refused.line - 1].text))
@@ -49,7 +49,7 @@ void refused_lines(const TuningFile& file, const Machine&, LintNotes& notes) {
           "of a column is found");
 }
 
-void separators(const TuningFile& file, const Machine&, LintNotes& notes) {
+void separators(const TuningFile& file, const TunedMachine&, LintNotes& notes) {
   if (file.separator != ',')
     notes.problem(1, LintKind::separators,
                   fmt::format("cells are separated by {}: the stack separates them at commas alone, and takes none of "
@@ -65,7 +65,7 @@ void separators(const TuningFile& file, const Machine&, LintNotes& notes) {
   }
 }
 
-void encoding(const TuningFile& file, const Machine&, LintNotes& notes) {
+void encoding(const TuningFile& file, const TunedMachine&, LintNotes& notes) {
   if (file.lines.empty()) return;
   const bool marked = without_mark(file.lines[0].text).size() != file.lines[0].text.size();
   if (marked && (file.format == &tunableop || file.format == &tunableop_untuned))
@@ -78,7 +78,7 @@ void encoding(const TuningFile& file, const Machine&, LintNotes& notes) {
     notes.problem(line, LintKind::encoding, fmt::format("lines end with a carriage return: {}", harm_of_crlf(file)));
 }
 
-void no_rows(const TuningFile& file, const Machine&, LintNotes& notes) {
+void no_rows(const TuningFile& file, const TunedMachine&, LintNotes& notes) {
   if (!file.entries.empty() || !file.refused.empty()) return;
   const bool list = file.format->wins == Wins::every;
   notes.problem(0, LintKind::no_rows,

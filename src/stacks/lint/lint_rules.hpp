@@ -26,7 +26,7 @@ class LintNotes {
 
 namespace lint_rules {
 
-using Rule = void(const TuningFile& file, const Machine& machine, LintNotes& notes);
+using Rule = void(const TuningFile& file, const TunedMachine& machine, LintNotes& notes);
 // Rules of all formats.
 Rule refused_lines, separators, encoding, no_rows, duplicates, bad_times, slower_than_default, other_gpus, other_vendor;
 // Rules of one stack, which examine only its files.
@@ -37,7 +37,7 @@ Rule aiter_columns, aiter_cells, aiter_libraries, gradlib_rows;
 // Returns whether the entry is the stack's own choice, with which others are compared.
 bool is_default(const Entry& entry);
 // Returns whether the entry is for this GPU, as far as the row and the machine identify their GPUs.
-bool is_for(const Entry& entry, const Machine& machine);
+bool is_for(const Entry& entry, const TunedMachine& machine);
 
 }  // namespace lint_rules
 }  // namespace rung::stacks

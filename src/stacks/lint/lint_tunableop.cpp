@@ -28,37 +28,37 @@ bool has_any(const TuningFile& file, std::span<const std::string_view> names) {
 }
 
 // The PyTorch that could take the file, and its vendor: the machine's if known, else the file's.
-struct Stack {
+struct PyTorchBuild {
   PyTorchVersion version{99, 0};  // if no version is given, the newest
   bool amd = false, nvidia = false;
 };
 
-Stack stack_of(const TuningFile& file, const Machine& machine) {
-  Stack stack;
+PyTorchBuild build_of(const TuningFile& file, const TunedMachine& machine) {
+  PyTorchBuild build;
   const Fact* fact = fact_named(file, "PT_VERSION");
   const auto known = machine.versions.find("PT_VERSION");
   const std::string text = known != machine.versions.end() ? known->second : fact ? fact->value : "";
   const auto version = pytorch_version_of(text);
-  stack.version = version.value_or(stack.version);
-  stack.amd = machine.is_amd() || (!machine.is_nvidia() && has_any(file, kAmdValidators));
+  build.version = version.value_or(build.version);
+  build.amd = machine.is_amd() || (!machine.is_nvidia() && has_any(file, kAmdValidators));
   // A file that names no vendor can be NVIDIA's only before cuBLASLt's solutions.
-  stack.nvidia =
-      machine.is_nvidia() || (!stack.amd && (has_any(file, kNvidiaValidators) || (version && *version >= kCublasLt)));
-  return stack;
+  build.nvidia =
+      machine.is_nvidia() || (!build.amd && (has_any(file, kNvidiaValidators) || (version && *version >= kCublasLt)));
+  return build;
 }
 
 // Returns the validators that this PyTorch has.
-std::vector<std::string_view> wanted_validators(const Stack& stack) {
+std::vector<std::string_view> wanted_validators(const PyTorchBuild& build) {
   std::vector<std::string_view> names{"PT_VERSION"};
-  if (stack.amd)
+  if (build.amd)
     names.insert(names.end(), {kArchitecture, "ROCBLAS_VERSION", "HIPBLASLT_VERSION",
-                               stack.version < kHipVersion ? "ROCM_VERSION" : "HIP_VERSION"});
-  if (stack.nvidia && stack.version >= kCublasLt)
+                               build.version < kHipVersion ? "ROCM_VERSION" : "HIP_VERSION"});
+  if (build.nvidia && build.version >= kCublasLt)
     names.insert(names.end(), std::begin(kNvidiaValidators), std::end(kNvidiaValidators));
   return names;
 }
 
-void check_value(const Fact& fact, const Machine& machine, LintNotes& notes) {
+void check_value(const Fact& fact, const TunedMachine& machine, LintNotes& notes) {
   if (fact.name == kArchitecture) {
     const bool whole = machine.architecture.find(':') != std::string::npos;
     const std::string got = whole ? fact.value : fact.value.substr(0, fact.value.find(':'));
@@ -74,37 +74,37 @@ void check_value(const Fact& fact, const Machine& machine, LintNotes& notes) {
                             shown(fact.value), shown(known->second)));
 }
 
-std::string stack_text(const Stack& stack) {
-  const std::string where = stack.amd ? " on AMD" : stack.nvidia ? " on NVIDIA" : "";
-  if (stack.version.major == 99) return "PyTorch" + where;
-  return fmt::format("PyTorch {}.{}{}", stack.version.major, stack.version.minor, where);
+std::string build_text(const PyTorchBuild& build) {
+  const std::string where = build.amd ? " on AMD" : build.nvidia ? " on NVIDIA" : "";
+  if (build.version.major == 99) return "PyTorch" + where;
+  return fmt::format("PyTorch {}.{}{}", build.version.major, build.version.minor, where);
 }
 
-std::string known_solutions(const Stack& stack) {
-  if (stack.amd)
-    return stack.version < kLeadingDimensions ? "Default, Gemm_Hipblaslt_TN_N or Gemm_Rocblas_N"
+std::string known_solutions(const PyTorchBuild& build) {
+  if (build.amd)
+    return build.version < kLeadingDimensions ? "Default, Gemm_Hipblaslt_TN_N or Gemm_Rocblas_N"
                                               : "Default, Gemm_Hipblaslt_N or Gemm_Rocblas_N";
-  if (stack.nvidia) return stack.version < kCublasLt ? "Default, its only one" : "Default or Gemm_Cublaslt_id_N_...";
+  if (build.nvidia) return build.version < kCublasLt ? "Default, its only one" : "Default or Gemm_Cublaslt_id_N_...";
   return "Default or a solution of hipBLASLt, rocBLAS or cuBLASLt";
 }
 
 // rocBLAS has no solutions for products with a bias or scaling.
-bool is_known(const SolutionName& solution, const Entry& entry, const Stack& stack) {
+bool is_known(const SolutionName& solution, const Entry& entry, const PyTorchBuild& build) {
   if (solution.library == "default") return true;
   if (solution.library.empty()) return false;
   const bool cublaslt = solution.library == "cublaslt";
-  if ((cublaslt && stack.amd) || (!cublaslt && stack.nvidia)) return false;
-  if (cublaslt) return stack.version >= kCublasLt;
-  if (solution.library == "hipblaslt") return solution.has_layout == (stack.version < kLeadingDimensions);
+  if ((cublaslt && build.amd) || (!cublaslt && build.nvidia)) return false;
+  if (cublaslt) return build.version >= kCublasLt;
+  if (solution.library == "hipblaslt") return solution.has_layout == (build.version < kLeadingDimensions);
   return entry.key.starts_with("GemmTunableOp_") || entry.key.starts_with(kTunableOpWords[2]);
 }
 
 }  // namespace
 
-void tunableop_validators(const TuningFile& file, const Machine& machine, LintNotes& notes) {
+void tunableop_validators(const TuningFile& file, const TunedMachine& machine, LintNotes& notes) {
   if (file.format != &tunableop || file.separator != ',') return;
-  const Stack stack = stack_of(file, machine);
-  const auto wanted = wanted_validators(stack);
+  const PyTorchBuild build = build_of(file, machine);
+  const auto wanted = wanted_validators(build);
   std::set<std::string_view> seen;
   for (const Fact& fact : file.facts) {
     if (!seen.insert(fact.name).second)
@@ -113,32 +113,32 @@ void tunableop_validators(const TuningFile& file, const Machine& machine, LintNo
     if (std::ranges::find(wanted, fact.name) == wanted.end())
       notes.problem(fact.line, LintKind::validators,
                     fmt::format("validator {}: {} has none of this name, and takes none of the file", shown(fact.name),
-                                stack_text(stack)));
+                                build_text(build)));
     else if (&fact == fact_named(file, fact.name))
       check_value(fact, machine, notes);
   }
   for (const std::string_view name : wanted)
     if (!fact_named(file, name))
       notes.problem(0, LintKind::validators,
-                    fmt::format("there is no validator {}: {} takes none of the file", name, stack_text(stack)));
+                    fmt::format("there is no validator {}: {} takes none of the file", name, build_text(build)));
 }
 
-void tunableop_solutions(const TuningFile& file, const Machine& machine, LintNotes& notes) {
+void tunableop_solutions(const TuningFile& file, const TunedMachine& machine, LintNotes& notes) {
   if (file.format != &tunableop) return;
-  const Stack stack = stack_of(file, machine);
+  const PyTorchBuild build = build_of(file, machine);
   const std::string_view then =
-      stack.version < kCublasLt ? "stops with an error at such a product" : "takes its default";
+      build.version < kCublasLt ? "stops with an error at such a product" : "takes its default";
   for (const Entry& entry : file.entries)
-    if (!is_known(parse_solution(entry.solution->name), entry, stack))
+    if (!is_known(parse_solution(entry.solution->name), entry, build))
       notes.problem(entry.line, LintKind::unknown_solution,
                     fmt::format("solution: got {}, wanted {}: {} {}", shown(entry.solution->name),
-                                known_solutions(stack), stack_text(stack), then));
+                                known_solutions(build), build_text(build), then));
 }
 
-void tunableop_names(const TuningFile& file, const Machine& machine, LintNotes& notes) {
+void tunableop_names(const TuningFile& file, const TunedMachine& machine, LintNotes& notes) {
   if (file.format != &tunableop && file.format != &tunableop_untuned) return;
-  const Stack stack = stack_of(file, machine);
-  const bool wants_leading = stack.version >= kLeadingDimensions;
+  const PyTorchBuild build = build_of(file, machine);
+  const bool wants_leading = build.version >= kLeadingDimensions;
   for (const Entry& entry : file.entries) {
     const std::string_view key = entry.key;
     const std::string_view name = key.substr(0, key.find(',')), sizes = key.substr(key.find(',') + 1);
@@ -150,13 +150,13 @@ void tunableop_names(const TuningFile& file, const Machine& machine, LintNotes& 
     if ((sizes.find("_ld_") != sizes.npos) != wants_leading)
       notes.problem(entry.line, LintKind::old_form,
                     fmt::format("sizes {} leading dimensions: {} does not find the row",
-                                wants_leading ? "without" : "with", stack_text(stack)));
+                                wants_leading ? "without" : "with", build_text(build)));
   }
 }
 
 // PyTorch's offline tuner rebuilds the products of its rows with torch.mm, and leaves out rows from which it cannot be
 // sure to get the same product.
-void tunableop_offline(const TuningFile& file, const Machine&, LintNotes& notes) {
+void tunableop_offline(const TuningFile& file, const TunedMachine&, LintNotes& notes) {
   if (file.format != &tunableop_untuned) return;
   size_t first = 0, rows = 0;
   for (const Entry& entry : file.entries) {

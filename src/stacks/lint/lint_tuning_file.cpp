@@ -29,9 +29,9 @@ Result<const Target*> target_of(const LintTask& task) {
   return target;
 }
 
-Result<Machine> machine_for(const LintTask& task, const Target* target) {
+Result<TunedMachine> machine_for(const LintTask& task, const Target* target) {
   if (target) return machine_of(*target);
-  Machine machine;
+  TunedMachine machine;
   if (task.gpu.empty()) return machine;
   RUNG_TRY(const gpu::Card* card, gpu::card_named(task.gpu));
   machine.gpu = card->word;
@@ -63,7 +63,7 @@ std::string architecture_in(const Validators& validators) {
   return "sm_" + digits;
 }
 
-Status add_pytorch(Machine& machine, const Validators& validators) {
+Status add_pytorch(TunedMachine& machine, const Validators& validators) {
   const std::string architecture = architecture_in(validators);
   if (architecture.empty()) return {};
   const std::string processor = architecture.substr(0, architecture.find(':'));
@@ -79,7 +79,7 @@ class Timing {
   Timing(const LintTask& task, const Target& target, const TuningFile& file)
       : task_(task), target_(target), rows_(file.entries.size()), clock_(task.budget_s), current_(*target.gpu) {
     // TunableOp's files name library versions: solutions have other numbers in another build.
-    const Machine here = machine_of(target);
+    const TunedMachine here = machine_of(target);
     for (const auto& fact : file.facts) {
       const auto open = here.versions.find(fact.name);
       if (open == here.versions.end() || open->second == fact.value) continue;

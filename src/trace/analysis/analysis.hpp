@@ -90,7 +90,7 @@ struct Accounting {
   int64_t busy_ns = 0;     // at least one stream is working
   std::vector<Gap> gaps;   // in order
   int64_t host_op_ns = 0;  // the launching thread is in host operations or runtime calls
-  std::array<int64_t, 9> by_category_ns{};  // sums of durations, per Category (streams may overlap)
+  std::array<int64_t, 9> by_category_ns{};  // sums of durations, per KernelCategory (streams may overlap)
   int64_t outside = 0, outside_ns = 0;      // pieces of work that begin in no step, and their durations
 };
 
@@ -142,11 +142,11 @@ std::vector<uint32_t> enclosing(const Analysis& analysis, uint32_t event);
 std::vector<uint32_t> enclosing(const Recording& recording, uint32_t event);
 
 // An operand of a host operation; operands_of() is empty if operands are not recorded or not understood.
-struct Operand {
+struct CallOperand {
   std::string_view type;                // "bf16", "f32", "f16", "i64", ...; else the profiler's word
   std::vector<int64_t> shape, strides;  // empty for scalars; strides empty if not recorded
 };
-std::vector<Operand> operands_of(const Recording& recording, const Event& op);
-int64_t elements_of(const Operand& operand);
+std::vector<CallOperand> operands_of(const Recording& recording, const Event& op);
+int64_t elements_of(const CallOperand& operand);
 
 }  // namespace rung::trace

@@ -9,13 +9,25 @@
 
 namespace rung::trace {
 
-enum class Category : uint8_t { gemm, attention, norm, elementwise, reduction, copy, collective, other, unclassified };
-inline constexpr std::array<std::string_view, 9> kCategoryWords{
+enum class KernelCategory : uint8_t {
+  gemm,
+  attention,
+  norm,
+  elementwise,
+  reduction,
+  copy,
+  collective,
+  other,
+  unclassified
+};
+inline constexpr std::array<std::string_view, 9> kKernelCategoryWords{
     "GEMM", "attention", "normalisation", "element-wise", "reduction", "copy", "collective", "other", "unclassified"};
-constexpr std::string_view name_of(Category category) { return kCategoryWords[static_cast<size_t>(category)]; }
+constexpr std::string_view name_of(KernelCategory category) {
+  return kKernelCategoryWords[static_cast<size_t>(category)];
+}
 
 struct KernelClass {
-  Category category = Category::unclassified;
+  KernelCategory category = KernelCategory::unclassified;
   std::string_view library;  // "cuBLAS", "rocBLAS (Tensile)", "Triton", "PyTorch", ...; empty: unknown
 };
 

@@ -47,7 +47,7 @@ void add_rule(std::vector<Alternative>& alternatives, KernelClass kind, std::str
 const std::vector<Alternative>& all_alternatives() {
   static const std::vector<Alternative> alternatives = [] {
     std::vector<Alternative> made;
-#define RUNG_KERNEL_RULE(category, library, pattern) add_rule(made, {Category::category, library}, pattern);
+#define RUNG_KERNEL_RULE(category, library, pattern) add_rule(made, {KernelCategory::category, library}, pattern);
 #include "trace/analysis/kernel_rules.inc"
 #undef RUNG_KERNEL_RULE
     return made;
@@ -59,7 +59,7 @@ const std::vector<Alternative>& all_alternatives() {
 
 KernelClass classify_kernel(std::string_view name) {
   const KernelName parts = kernel_name_parts(name);
-  if (is_inductor_copy(parts.own)) return {Category::copy, "Triton"};
+  if (is_inductor_copy(parts.own)) return {KernelCategory::copy, "Triton"};
   const WordText own(parts.own), arguments(parts.arguments);
   const auto holds = [&](const Piece& piece) {
     if (piece.where == Where::begin) return own.begins_with(piece.text);

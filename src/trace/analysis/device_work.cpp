@@ -63,7 +63,7 @@ class KernelKinds {
   explicit KernelKinds(const Recording& recording) : recording_(recording) {}
 
   KernelClass of(const Event& event) {
-    if (event.kind != EventKind::kernel) return {Category::copy, {}};
+    if (event.kind != EventKind::kernel) return {KernelCategory::copy, {}};
     const auto [known, fresh] = kinds_.try_emplace(event.name);
     if (fresh) known->second = classify(recording_.name_of(event));
     return known->second;

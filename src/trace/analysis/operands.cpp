@@ -85,22 +85,22 @@ std::vector<int64_t> numbers_of(std::string_view json) {
 
 }  // namespace
 
-int64_t elements_of(const Operand& operand) {
+int64_t elements_of(const CallOperand& operand) {
   double elements = operand.shape.empty() ? 0 : 1;
   for (const int64_t length : operand.shape) elements *= static_cast<double>(std::max<int64_t>(length, 0));
   return static_cast<int64_t>(std::min(elements, 1e18));  // a file may contain any number
 }
 
-std::vector<Operand> operands_of(const Recording& recording, const Event& op) {
+std::vector<CallOperand> operands_of(const Recording& recording, const Event& op) {
   if (op.kind != EventKind::host_op || op.detail == 0 || op.detail >= recording.operands.size()) return {};
   const OperandTexts& texts = recording.operands[op.detail];
-  std::vector<Operand> operands;
+  std::vector<CallOperand> operands;
   const Padded types(recording.strings[texts.types]);
   const bool typed = each_value(types.cursor(), [&](std::string_view value) {
     operands.push_back({our_word(types.original(inner(value))), {}, {}});
   });
   if (!typed) return {};
-  const auto fill = [&](uint32_t text, std::vector<int64_t> Operand::*field) {
+  const auto fill = [&](uint32_t text, std::vector<int64_t> CallOperand::*field) {
     const Padded padded(recording.strings[text]);
     size_t at = 0;
     return text == 0 || each_value(padded.cursor(), [&](std::string_view value) {
@@ -108,7 +108,7 @@ std::vector<Operand> operands_of(const Recording& recording, const Event& op) {
              ++at;
            });
   };
-  if (!fill(texts.shapes, &Operand::shape) || !fill(texts.strides, &Operand::strides)) return {};
+  if (!fill(texts.shapes, &CallOperand::shape) || !fill(texts.strides, &CallOperand::strides)) return {};
   return operands;
 }
 

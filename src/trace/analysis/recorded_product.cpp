@@ -38,7 +38,7 @@ bool is_compiled(std::string_view operation) {
 }
 
 // Returns the product of all dimensions before the last; 0: an invalid size, or more rows than fit.
-int64_t rows_of(const Operand& operand) {
+int64_t rows_of(const CallOperand& operand) {
   int64_t rows = 1;
   for (size_t axis = 0; axis + 1 < operand.shape.size(); ++axis)
     if (operand.shape[axis] < 1 || __builtin_mul_overflow(rows, operand.shape[axis], &rows)) return 0;
@@ -50,7 +50,7 @@ bool are_sizes(const RecordedProduct& product) {
   constexpr int64_t kMost = INT32_MAX;
   for (const int64_t size : {product.batch, product.m, product.n, product.k})
     if (size <= 0 || size > kMost) return false;
-  for (const Operand* operand : {&product.a, &product.b})
+  for (const CallOperand* operand : {&product.a, &product.b})
     for (const int64_t stride : operand->strides)
       if (stride < 0 || stride > kMost * kMost) return false;
   return true;
@@ -72,9 +72,9 @@ Status set_sizes(const ProductOp& op, RecordedProduct& product) {
 }
 
 // Sets sizes by elements: Inductor's templates take operands of any shape and the result last, before the grid's sizes.
-Status set_compiled_sizes(const std::vector<Operand>& operands, RecordedProduct& product) {
-  std::vector<const Operand*> tensors;
-  for (const Operand& operand : operands)
+Status set_compiled_sizes(const std::vector<CallOperand>& operands, RecordedProduct& product) {
+  std::vector<const CallOperand*> tensors;
+  for (const CallOperand& operand : operands)
     if (operand.shape.size() >= 2) tensors.push_back(&operand);
   if (tensors.size() < 3) return fail("no shapes recorded");
   product.a = *tensors[0];
@@ -88,17 +88,17 @@ Status set_compiled_sizes(const std::vector<Operand>& operands, RecordedProduct&
   return a / product.m == product.k ? Status{} : fail("operands whose inner sizes differ");
 }
 
-const Operand* operand_at(const std::vector<Operand>& operands, int place) {
+const CallOperand* operand_at(const std::vector<CallOperand>& operands, int place) {
   const bool has_shape =
       place >= 0 && static_cast<size_t>(place) < operands.size() && !operands[static_cast<size_t>(place)].shape.empty();
   return has_shape ? &operands[static_cast<size_t>(place)] : nullptr;
 }
 
-Status take_operands(const ProductOp& op, const std::vector<Operand>& operands, RecordedProduct& product) {
-  const Operand *a = operand_at(operands, op.a), *b = operand_at(operands, op.b);
+Status take_operands(const ProductOp& op, const std::vector<CallOperand>& operands, RecordedProduct& product) {
+  const CallOperand *a = operand_at(operands, op.a), *b = operand_at(operands, op.b);
   if (!a || !b) return fail("no shapes recorded");
   product.a = *a, product.b = *b, product.b_transposed = op.b_transposed;
-  if (const Operand* bias = operand_at(operands, op.bias)) product.bias = *bias;
+  if (const CallOperand* bias = operand_at(operands, op.bias)) product.bias = *bias;
   return set_sizes(op, product);
 }
 
@@ -110,7 +110,7 @@ std::optional<ProductKind> product_kind(std::string_view operation) {
 }
 
 Result<RecordedProduct> product_of(const Recording& recording, const Event& operation) {
-  const std::vector<Operand> operands = operands_of(recording, operation);
+  const std::vector<CallOperand> operands = operands_of(recording, operation);
   const ProductOp* op = op_named(recording.name_of(operation));
   RecordedProduct product;
   RUNG_CHECK(op ? take_operands(*op, operands, product) : set_compiled_sizes(operands, product));

@@ -20,8 +20,8 @@ enum class ProductKind : uint8_t {
 // A product of [batch, m, k] by [batch, k, n].
 struct RecordedProduct {
   int64_t batch = 1, m = 0, n = 0, k = 0;
-  Operand a, b;
-  std::optional<Operand> bias;
+  CallOperand a, b;
+  std::optional<CallOperand> bias;
   bool b_transposed = false;  // b is [n, k]; unknown for a compiled product
 
   std::string_view type() const { return a.type; }

@@ -1,39 +1,39 @@
-// Asks every detector.
+// Looks for every finding in the step of median length.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <vector>
 
-#include "trace/findings/detector.hpp"
+#include "trace/findings/all_findings.hpp"
 
 namespace rung::trace {
 namespace {
 
 enum class RestsOn : uint8_t { idle, work };
 
-struct Detector {
-  std::optional<Advice> (*find)(const Analysis&);
+struct FindingRow {
+  std::optional<TraceFinding> (*find)(const Analysis&);
   RestsOn rests_on;
 };
 
-const std::vector<Detector>& all_detectors() {
-  static const std::vector<Detector> detectors{
-#define RUNG_DETECTOR(name, rests_on) {detectors::name, RestsOn::rests_on},
-#include "trace/findings/detectors.inc"
-#undef RUNG_DETECTOR
+const std::vector<FindingRow>& all_findings() {
+  static const std::vector<FindingRow> rows{
+#define RUNG_FINDING(name, rests_on) {findings::name, RestsOn::rests_on},
+#include "trace/findings/findings.inc"
+#undef RUNG_FINDING
   };
-  return detectors;
+  return rows;
 }
 
 }  // namespace
 
-std::vector<Advice> advise_on(const Analysis& analysis) {
+std::vector<TraceFinding> advise_on(const Analysis& analysis) {
   const Analysis step = median_step(analysis);
-  std::vector<Advice> found;
-  for (const Detector& detector : all_detectors()) {
-    if (detector.rests_on == RestsOn::idle && analysis.launches.are_lost()) continue;
-    if (std::optional<Advice> advice = detector.find(step)) found.push_back(std::move(*advice));
+  std::vector<TraceFinding> found;
+  for (const FindingRow& row : all_findings()) {
+    if (row.rests_on == RestsOn::idle && analysis.launches.are_lost()) continue;
+    if (std::optional<TraceFinding> finding = row.find(step)) found.push_back(std::move(*finding));
   }
-  std::ranges::stable_sort(found, std::greater{}, &Advice::bound_ms);
+  std::ranges::stable_sort(found, std::greater{}, &TraceFinding::bound_ms);
   return found;
 }
 

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/derived.hpp"
-#include "trace/findings/detector.hpp"
 #include "trace/findings/evidence.hpp"
 #include "trace/findings/replay.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 constexpr std::string_view kAllocationInStepRemedy =
@@ -24,7 +24,7 @@ std::vector<uint32_t> allocations_inside_steps(const Analysis& analysis) {
 
 }  // namespace
 
-std::optional<Advice> allocation_in_step(const Analysis& analysis) {
+std::optional<TraceFinding> allocation_in_step(const Analysis& analysis) {
   Tally tally;
   for (const uint32_t call : allocations_inside_steps(analysis)) {
     const Event& event = analysis.recording.events[call];
@@ -34,7 +34,7 @@ std::optional<Advice> allocation_in_step(const Analysis& analysis) {
   const Analysis& all = analysis.whole();
   const double bound_ms = most_saved_ms(all, {.calls = allocations_inside_steps(all), .work = {}, .spans = {}});
   if (!is_worthwhile(analysis, bound_ms)) return std::nullopt;
-  return Advice{
+  return TraceFinding{
       .id = "allocation_in_step",
       .title = fmt::format("Memory is allocated or freed {} times inside a step: {} of the host's time",
                            count_in_words(per_step(analysis, tally.count())),
@@ -65,4 +65,4 @@ std::optional<Advice> allocation_in_step(const Analysis& analysis) {
           "stays; time of a step without a profiler."};
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

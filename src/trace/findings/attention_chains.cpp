@@ -50,7 +50,7 @@ class ChainFinder {
   }
 
   bool is_product(size_t i) const {
-    return product_of_[i] != kNowhere || analysis_.work[i].kind.category == Category::gemm;
+    return product_of_[i] != kNowhere || analysis_.work[i].kind.category == KernelCategory::gemm;
   }
   std::optional<Product> product_at(size_t i) const {
     return product_of_[i] == kNowhere ? std::nullopt : std::optional(products_[product_of_[i]]);
@@ -63,7 +63,7 @@ class ChainFinder {
       const auto i = static_cast<size_t>(at);
       if (is_product(i)) return i;
       if (analysis_.event(analysis_.work[i]).kind == EventKind::fill) continue;
-      if (!is_small_step(analysis_.work[i]) || analysis_.work[i].kind.category == Category::norm) break;
+      if (!is_small_step(analysis_.work[i]) || analysis_.work[i].kind.category == KernelCategory::norm) break;
       if (++between > kMostBetween) break;
     }
     return kNowhere;

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <map>
 
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/collectives.hpp"
-#include "trace/findings/detector.hpp"
 #include "trace/findings/evidence.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 constexpr uint32_t kGpus = 8;  // in a machine, each with a link to the other seven
@@ -23,7 +23,7 @@ bool leaves_links(const Collective& collective) { return collective.ranks > 1 &&
 
 }  // namespace
 
-std::optional<Advice> collective_group(const Analysis& analysis) {
+std::optional<TraceFinding> collective_group(const Analysis& analysis) {
   if (!is_fully_linked_amd(analysis)) return std::nullopt;
   std::vector<Collective> found = collectives_of(analysis);
   std::erase_if(found, [](const Collective& collective) { return !leaves_links(collective); });
@@ -39,7 +39,7 @@ std::optional<Advice> collective_group(const Analysis& analysis) {
     ++sizes[collective.ranks];
   }
   const auto most = std::ranges::max_element(sizes, {}, [](const auto& size) { return size.second; });
-  return Advice{
+  return TraceFinding{
       .id = "collective_group",
       .title = fmt::format("{} collectives per step in groups of {}: {} in which the device does nothing else",
                            count_in_words(per_step(analysis, tally.count())), most->first, duration_ms(bound_ms)),
@@ -61,4 +61,4 @@ std::optional<Advice> collective_group(const Analysis& analysis) {
           "at the message size seen here."};
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

@@ -70,7 +70,7 @@ std::vector<Collective> without_waits(const Analysis& analysis) {
   std::vector<Collective> found;
   for (uint32_t i = 0; i < analysis.work.size(); ++i) {
     const Work& work = analysis.work[i];
-    if (work.kind.category != Category::collective) continue;
+    if (work.kind.category != KernelCategory::collective) continue;
     Collective collective{.work = i};
     if (work.call != kNone)
       for (const uint32_t around : enclosing(analysis, work.call))

@@ -1,4 +1,4 @@
-// Functions that detectors share: sums by name as evidence, figures of one step, times in words.
+// Functions that findings share: sums by name as evidence, figures of one step, times in words.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/words.hpp"
-#include "trace/findings/advice.hpp"
+#include "trace/findings/trace_finding.hpp"
 
 namespace rung::trace {
 
@@ -22,7 +22,7 @@ inline double ms_per_step(const Analysis& analysis, int64_t ns) { return ms_of(n
 double per_step(const Analysis& analysis, int64_t count);
 double step_ms(const Analysis& analysis);
 
-// A bound below 1 % of a step gives no advice: other findings, or noise, are larger.
+// A bound below 1 % of a step is no finding: other findings, or noise, are larger.
 inline constexpr double kLeastShare = 0.01;
 bool is_worthwhile(const Analysis& analysis, double bound_ms);
 

@@ -4,10 +4,10 @@
 
 #include <set>
 
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/collectives.hpp"
-#include "trace/findings/detector.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 constexpr size_t kMostStreams = 4;  // AMD's guide: more streams share hardware queues
@@ -53,14 +53,14 @@ std::string title_of(const Analysis& analysis, int64_t count, int64_t all_ns, do
 
 }  // namespace
 
-std::optional<Advice> exposed_collectives(const Analysis& analysis) {
+std::optional<TraceFinding> exposed_collectives(const Analysis& analysis) {
   std::vector<Collective> large = collectives_of(analysis);
   std::erase_if(large, [&](const Collective& collective) { return is_small(analysis, collective); });
   if (large.empty()) return std::nullopt;
   const double bound_ms = ms_per_step(analysis, exposed_ns(analysis, large, Part::transfer));
   if (!is_worthwhile(analysis, bound_ms)) return std::nullopt;
   const Tally tally = tally_of(analysis, large, Part::transfer);
-  return Advice{
+  return TraceFinding{
       .id = "exposed_collectives",
       .title = title_of(analysis, tally.count(), tally.ns(), bound_ms),
       .evidence = tally.rows(),
@@ -79,4 +79,4 @@ std::optional<Advice> exposed_collectives(const Analysis& analysis) {
           "overlaps."};
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

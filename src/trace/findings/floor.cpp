@@ -41,14 +41,14 @@ int bytes_of(std::string_view type) {
 
 bool is_narrow(std::string_view type) { return type == "bf16" || type == "f16"; }
 
-int64_t stored_elements_of(const Operand& operand) {
-  Operand stored = operand;
+int64_t stored_elements_of(const CallOperand& operand) {
+  CallOperand stored = operand;
   for (size_t i = 0; i < std::min(stored.shape.size(), stored.strides.size()); ++i)
     if (stored.strides[i] == 0) stored.shape[i] = std::min<int64_t>(stored.shape[i], 1);
   return elements_of(stored);
 }
 
-double bytes_of(const Operand& operand) {
+double bytes_of(const CallOperand& operand) {
   return static_cast<double>(stored_elements_of(operand)) * bytes_of(operand.type);
 }
 

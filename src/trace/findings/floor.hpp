@@ -27,7 +27,7 @@ int bytes_of(std::string_view type);
 bool is_narrow(std::string_view type);  // bf16 or f16
 
 // Returns the number of elements in memory: a dimension of stride 0 counts as one element.
-int64_t stored_elements_of(const Operand& operand);
-double bytes_of(const Operand& operand);  // of the stored elements
+int64_t stored_elements_of(const CallOperand& operand);
+double bytes_of(const CallOperand& operand);  // of the stored elements
 
 }  // namespace rung::trace

@@ -14,10 +14,10 @@ std::optional<AttentionShapes> attention_shapes_of(const Analysis& analysis, con
   const uint32_t event = op_around(analysis, work, "scaled_dot_product");
   if (event == kNone) return std::nullopt;
   const Event& op = recording.events[event];
-  const std::vector<Operand> operands = operands_of(recording, op);
+  const std::vector<CallOperand> operands = operands_of(recording, op);
   if (operands.size() < kMask) return std::nullopt;
-  const Operand &q = operands[0], &k = operands[1], &v = operands[2];
-  for (const Operand* operand : {&q, &k, &v})
+  const CallOperand &q = operands[0], &k = operands[1], &v = operands[2];
+  for (const CallOperand* operand : {&q, &k, &v})
     if (operand->shape.size() != kDimensions) return std::nullopt;
   const bool is_masked = operands.size() > kMask && !operands[kMask].shape.empty();
   // is_causal is among the values; if none is "True", it is false.

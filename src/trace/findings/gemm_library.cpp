@@ -1,4 +1,4 @@
-// Finds products in Triton where the vendor's library is faster, and the reverse; gives advice only on evidence.
+// Finds products in Triton where the vendor's library is faster, and the reverse, on evidence alone.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -6,13 +6,13 @@
 #include <array>
 #include <map>
 
-#include "trace/findings/detector.hpp"
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/evidence.hpp"
 #include "trace/findings/kernels.hpp"
 #include "trace/findings/products.hpp"
 #include "trace/findings/saving.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 constexpr double kClearly = 1.05;
@@ -57,7 +57,7 @@ constexpr std::string_view kTriton = "Triton", kVendor = "the vendor's library";
 
 }  // namespace
 
-std::optional<Advice> gemm_library(const Analysis& analysis) {
+std::optional<TraceFinding> gemm_library(const Analysis& analysis) {
   const std::vector<Product>& products = products_of(analysis);
   const OtherSide others(analysis, products);
   const CardPeaks* peaks = peaks_of(analysis);
@@ -77,18 +77,18 @@ std::optional<Advice> gemm_library(const Analysis& analysis) {
   const bool triton = tallies[1].ns() >= tallies[0].ns();
   const Tally& tally = tallies[triton];
   if (tally.empty() || !is_worthwhile(analysis, saving.bound_ms())) return std::nullopt;
-  Advice advice;
-  advice.id = "gemm_library";
-  advice.title = fmt::format(
+  TraceFinding finding;
+  finding.id = "gemm_library";
+  finding.title = fmt::format(
       "{} products of a step, {}, are by {} and slower than {}", count_in_words(per_step(analysis, tally.count())),
       duration_ms(ms_per_step(analysis, tally.ns())), triton ? kTriton : kVendor, triton ? kVendor : kTriton);
   if (peaks && triton)
-    advice.title += fmt::format(" can be: {} of the card's peak",
-                                percent(triton_flops / (peaks->narrow_tflops * 1e3) / static_cast<double>(tally.ns())));
-  for (const Tally& rows : tallies) std::ranges::copy(rows.rows(), std::back_inserter(advice.evidence));
-  saving.give_bound(advice, "time above the same sizes by the other in this recording, else above the card's peaks");
-  advice.remedy = triton ? "Leave these products to the vendor's library." : "Let Triton compute these products.";
-  advice.changes = {
+    finding.title += fmt::format(" can be: {} of the card's peak", percent(triton_flops / (peaks->narrow_tflops * 1e3) /
+                                                                           static_cast<double>(tally.ns())));
+  for (const Tally& rows : tallies) std::ranges::copy(rows.rows(), std::back_inserter(finding.evidence));
+  saving.give_bound(finding, "time above the same sizes by the other in this recording, else above the card's peaks");
+  finding.remedy = triton ? "Leave these products to the vendor's library." : "Let Triton compute these products.";
+  finding.changes = {
       {"PyTorch",
        "torch._inductor.config.max_autotune_gemm_backends (TORCHINDUCTOR_MAX_AUTOTUNE_GEMM_BACKENDS): \"ATEN\" keeps "
        "the vendor's, \"ATEN,TRITON\" measures both, \"CK\" adds Composable Kernel on ROCm; without max_autotune_gemm "
@@ -100,13 +100,13 @@ std::optional<Advice> gemm_library(const Analysis& analysis) {
        "VLLM_ENABLE_INDUCTOR_MAX_AUTOTUNE=0 with compile_sizes; on ROCm VLLM_ROCM_USE_AITER=1 and "
        "VLLM_ROCM_USE_AITER_LINEAR choose aiter's"},
   };
-  advice.traps =
+  finding.traps =
       "Templates fuse what follows a product: as many kernels as the library's may come back. "
       "TORCH_ROCM_USE_HIPBLASLT is read by nothing. aiter's assembly kernels and preshuffled weights pay only above a "
       "number of rows (M of about 64 and more): preshuffling all weights slows small M down; and its tuned files ship "
       "empty for many shapes.";
-  advice.confirm = "Time a whole step in turns; autotuning measures kernels alone, with weights in cache.";
-  return advice;
+  finding.confirm = "Time a whole step in turns; autotuning measures kernels alone, with weights in cache.";
+  return finding;
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

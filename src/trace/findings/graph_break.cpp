@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/derived.hpp"
-#include "trace/findings/detector.hpp"
 #include "trace/findings/evidence.hpp"
 #include "trace/findings/late_gaps.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 constexpr std::string_view kGraphBreakRemedy =
@@ -117,7 +117,7 @@ class BreakFinder {
 
 }  // namespace
 
-std::optional<Advice> graph_break(const Analysis& analysis) {
+std::optional<TraceFinding> graph_break(const Analysis& analysis) {
   const std::vector<Event> regions = compiled_regions(analysis);
   const BreakFinder finder(analysis);
   Breaks breaks;
@@ -132,7 +132,7 @@ std::optional<Advice> graph_break(const Analysis& analysis) {
   }
   std::string title = fmt::format("The compiled step is cut {} times, with eager work between the parts: {}",
                                   count_in_words(per_step(analysis, breaks.count)), evidence[1].event);
-  return Advice{
+  return TraceFinding{
       .id = "graph_break",
       .title = std::move(title),
       .evidence = std::move(evidence),
@@ -159,4 +159,4 @@ std::optional<Advice> graph_break(const Analysis& analysis) {
           "within tolerance."};
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

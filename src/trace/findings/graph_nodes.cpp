@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "trace/findings/detector.hpp"
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/evidence.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 constexpr double kFewNodes = 16;
@@ -47,7 +47,7 @@ Nodes nodes_of(const Analysis& analysis) {
 
 }  // namespace
 
-std::optional<Advice> graph_nodes(const Analysis& analysis) {
+std::optional<TraceFinding> graph_nodes(const Analysis& analysis) {
   const Nodes nodes = nodes_of(analysis);
   if (per_step(analysis, nodes.pauses.count()) < kFewNodes) return std::nullopt;
   const double mean_us = static_cast<double>(nodes.pauses.ns()) / 1e3 / static_cast<double>(nodes.pauses.count());
@@ -59,7 +59,7 @@ std::optional<Advice> graph_nodes(const Analysis& analysis) {
                  analysis.recording.events[call].duration_ns);
   std::vector<Evidence> evidence = nodes.pauses.rows();
   std::ranges::move(launches.rows(), std::back_inserter(evidence));
-  return Advice{
+  return TraceFinding{
       .id = "graph_nodes",
       .title = fmt::format("{} nodes of HIP graphs in a step stand {:.1f} us apart, {} in all",
                            count_in_words(per_step(analysis, nodes.count)), mean_us, duration_ms(bound_ms)),
@@ -85,4 +85,4 @@ std::optional<Advice> graph_nodes(const Analysis& analysis) {
       .confirm = "Fewer kernels in a step of a new trace; time of a step without a profiler, in turns; outputs equal."};
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

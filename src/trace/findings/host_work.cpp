@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "trace/findings/detector.hpp"
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/evidence.hpp"
 #include "trace/findings/host_doings.hpp"
 #include "trace/findings/replay.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 constexpr std::string_view kHostWorkRemedy =
@@ -32,7 +32,7 @@ double bound_of_host_work(const Analysis& all, double idle_ms, double step) {
 
 }  // namespace
 
-std::optional<Advice> host_work(const Analysis& analysis) {
+std::optional<TraceFinding> host_work(const Analysis& analysis) {
   const std::vector<LateGap> gaps = pauses_of(analysis);
   const std::vector<std::string> doings = host_doings(analysis, gaps);
   Tally tally;
@@ -40,7 +40,7 @@ std::optional<Advice> host_work(const Analysis& analysis) {
   const double idle_ms = ms_per_step(analysis, tally.ns()), step = step_ms(analysis);
   if (tally.empty() || !is_worthwhile(analysis, idle_ms)) return std::nullopt;
   const std::vector<Evidence> evidence = tally.rows();
-  return Advice{
+  return TraceFinding{
       .id = "host_work",
       .title = fmt::format("The device waits {} of a step's {} while the host does other work, most of it in {}",
                            duration_ms(idle_ms), duration_ms(step), evidence.front().event),
@@ -67,4 +67,4 @@ std::optional<Advice> host_work(const Analysis& analysis) {
       .confirm = "Time of a step without a profiler; in a new trace none of these pauses within a step."};
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/derived.hpp"
-#include "trace/findings/detector.hpp"
 #include "trace/findings/evidence.hpp"
 #include "trace/findings/late_gaps.hpp"
 #include "trace/findings/replay.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 constexpr std::string_view kInputLoadingRemedy =
@@ -23,7 +23,7 @@ double bound_of_loading(const Analysis& all, double idle_ms, double step) {
 
 }  // namespace
 
-std::optional<Advice> input_loading(const Analysis& analysis) {
+std::optional<TraceFinding> input_loading(const Analysis& analysis) {
   int64_t idle_ns = 0;
   Tally tally;
   for (const LateGap& gap : late_gaps(analysis, GapCause::input_loading)) {
@@ -34,7 +34,7 @@ std::optional<Advice> input_loading(const Analysis& analysis) {
   }
   const double idle_ms = ms_per_step(analysis, idle_ns), step = step_ms(analysis);
   if (tally.empty() || !is_worthwhile(analysis, idle_ms)) return std::nullopt;
-  return Advice{
+  return TraceFinding{
       .id = "input_loading",
       .title = fmt::format("The device waits {} of a step's {} while the host loads input", duration_ms(idle_ms),
                            duration_ms(step)),
@@ -63,4 +63,4 @@ std::optional<Advice> input_loading(const Analysis& analysis) {
           "Time of a step without a profiler; in a new trace the first launch follows the step's begin at once."};
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

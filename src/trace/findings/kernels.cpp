@@ -50,14 +50,14 @@ std::string_view short_kernel_name(std::string_view kernel) {
   return name.empty() ? kernel : name;
 }
 
-bool reads_twice(const Operand& operand) {
+bool reads_twice(const CallOperand& operand) {
   for (size_t i = 0; i < std::min(operand.shape.size(), operand.strides.size()); ++i)
     if (operand.strides[i] == 0 && operand.shape[i] > 1) return true;
   return false;
 }
 
 // Strides of dimensions with a single element do not matter.
-bool have_other_strides(const Operand& a, const Operand& b) {
+bool have_other_strides(const CallOperand& a, const CallOperand& b) {
   if (a.strides.size() != a.shape.size() || b.strides.size() != a.shape.size()) return false;
   for (size_t i = 0; i < a.shape.size(); ++i)
     if (a.shape[i] > 1 && a.strides[i] != b.strides[i]) return true;
@@ -76,16 +76,16 @@ std::string label_of(const Analysis& analysis, const Work& work) {
 }
 
 bool is_softmax(const Analysis& analysis, const Work& work) {
-  if (work.kind.category == Category::attention || work.kind.category == Category::gemm) return false;
+  if (work.kind.category == KernelCategory::attention || work.kind.category == KernelCategory::gemm) return false;
   return has_word_of_any_case(analysis.name(work), "softmax");
 }
 
 bool is_small_step(const Work& work) {
   switch (work.kind.category) {
-    case Category::norm:
-    case Category::elementwise:
-    case Category::reduction:
-    case Category::copy:
+    case KernelCategory::norm:
+    case KernelCategory::elementwise:
+    case KernelCategory::reduction:
+    case KernelCategory::copy:
       return true;
     default:
       return false;
@@ -96,7 +96,7 @@ std::optional<TensorCopy> tensor_copy_of(const Analysis& analysis, const Work& w
   if (op_name(analysis, work) != "aten::copy_") return {};
   if (op_around(analysis, work, "aten::clone") == kNone && op_around(analysis, work, "aten::repeat") == kNone)
     return {};
-  std::vector<Operand> operands = operands_of(analysis.recording, analysis.recording.events[work.op]);
+  std::vector<CallOperand> operands = operands_of(analysis.recording, analysis.recording.events[work.op]);
   if (operands.size() < 2 || operands[0].shape.empty() || operands[0].shape != operands[1].shape) return {};
   TensorCopy copy{std::move(operands[0]), std::move(operands[1])};
   copy.is_expanded = reads_twice(copy.from);

@@ -20,7 +20,7 @@ bool is_small_step(const Work& work);
 
 // A copy of a tensor into new memory, if strides are recorded.
 struct TensorCopy {
-  Operand to, from;
+  CallOperand to, from;
   bool is_expanded = false;   // reads elements more than once: a stride of 0
   bool is_reordered = false;  // the same type, other strides
 };

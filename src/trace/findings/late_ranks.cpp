@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/collectives.hpp"
-#include "trace/findings/detector.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 constexpr std::string_view kLateRanksRemedy =
@@ -14,13 +14,13 @@ constexpr std::string_view kLateRanksRemedy =
 
 }  // namespace
 
-std::optional<Advice> late_ranks(const Analysis& analysis) {
+std::optional<TraceFinding> late_ranks(const Analysis& analysis) {
   std::vector<Collective> waiting = collectives_of(analysis);
   std::erase_if(waiting, [](const Collective& collective) { return collective.wait_ns == 0; });
   const double bound_ms = ms_per_step(analysis, exposed_ns(analysis, waiting, Part::wait));
   if (!is_worthwhile(analysis, bound_ms)) return std::nullopt;
   const Tally tally = tally_of(analysis, waiting, Part::wait);
-  return Advice{
+  return TraceFinding{
       .id = "late_ranks",
       .title = fmt::format("This rank waits {} per step in {} collectives for ranks that come later",
                            duration_ms(bound_ms), count_in_words(per_step(analysis, tally.count()))),
@@ -42,4 +42,4 @@ std::optional<Advice> late_ranks(const Analysis& analysis) {
       .confirm = "Time of a step without a profiler; in new traces of all ranks none waits much longer than another."};
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

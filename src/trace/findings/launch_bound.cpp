@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/capture_breaks.hpp"
-#include "trace/findings/detector.hpp"
 #include "trace/findings/evidence.hpp"
 #include "trace/findings/late_gaps.hpp"
 #include "trace/findings/replay.hpp"
 #include "trace/findings/stream_order.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 constexpr double kLeastShareOfStep = 0.1;
@@ -77,7 +77,7 @@ Tally launch_calls(const Analysis& analysis) {
 
 }  // namespace
 
-std::optional<Advice> launch_bound(const Analysis& analysis) {
+std::optional<TraceFinding> launch_bound(const Analysis& analysis) {
   const Late late = late_launches(analysis);
   const double step = step_ms(analysis), late_ms = ms_per_step(analysis, late.gaps.ns());
   const double overlap_ms = ms_per_step(analysis, overlap_of_late_launches_ns(analysis));
@@ -92,7 +92,7 @@ std::optional<Advice> launch_bound(const Analysis& analysis) {
   for (const CaptureBreak& found : capture_breaks(analysis))
     if (found.is_between_launches)
       evidence.push_back({fmt::format("breaks a capture: {} {}", found.call, found.place), found.count, found.ms});
-  return Advice{
+  return TraceFinding{
       .id = "launch_bound",
       .title = fmt::format(
           "The device waits {} of a step's {} for launches that come late: {} calls launch {} pieces of work",
@@ -129,4 +129,4 @@ std::optional<Advice> launch_bound(const Analysis& analysis) {
           "trace one graph launch per step and none of these gaps."};
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

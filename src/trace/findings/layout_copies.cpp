@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "trace/findings/detector.hpp"
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/evidence.hpp"
 #include "trace/findings/kernels.hpp"
 #include "trace/findings/saving.hpp"
 #include "trace/findings/sequence.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 bool is_matrix_work(const Work& work) {
-  return work.kind.category == Category::gemm || work.kind.category == Category::attention;
+  return work.kind.category == KernelCategory::gemm || work.kind.category == KernelCategory::attention;
 }
 
 // Without operations, the kernel's name shows a copy by strides, and its place shows that a product or attention reads
@@ -42,7 +42,7 @@ std::string layout_copy_name(const Analysis& analysis, size_t i) {
 
 }  // namespace
 
-std::optional<Advice> layout_copies(const Analysis& analysis) {
+std::optional<TraceFinding> layout_copies(const Analysis& analysis) {
   Saving saving(analysis);
   Tally tally;
   bool is_format = false;
@@ -54,15 +54,15 @@ std::optional<Advice> layout_copies(const Analysis& analysis) {
     saving.remove(i);
   }
   if (tally.empty() || !is_worthwhile(analysis, saving.bound_ms())) return std::nullopt;
-  Advice advice;
-  advice.id = "layout_copies";
-  advice.title =
+  TraceFinding finding;
+  finding.id = "layout_copies";
+  finding.title =
       fmt::format("{} copies of a step, {}, only change the order of elements",
                   count_in_words(per_step(analysis, tally.count())), duration_ms(ms_per_step(analysis, tally.ns())));
-  advice.evidence = tally.rows();
-  saving.give_bound(advice, "time of the copies");
-  advice.remedy = "Let kernels read strides, or keep one order from end to end.";
-  advice.changes = {
+  finding.evidence = tally.rows();
+  saving.give_bound(finding, "time of the copies");
+  finding.remedy = "Let kernels read strides, or keep one order from end to end.";
+  finding.changes = {
       {"PyTorch",
        "no contiguous() before scaled_dot_product_attention or matmul: both take strides; keep [batch, rows, heads, "
        "head] from the projection to the output, and view() it; torch.compile fuses what remains"},
@@ -71,14 +71,14 @@ std::optional<Advice> layout_copies(const Analysis& analysis) {
        "cache's order"},
   };
   if (is_format)
-    advice.changes.push_back({"PyTorch",
-                              "model.to(memory_format=torch.channels_last) and inputs likewise: convolutions then "
-                              "convert nothing; on ROCm with PYTORCH_MIOPEN_SUGGEST_NHWC=1"});
-  advice.traps =
+    finding.changes.push_back({"PyTorch",
+                               "model.to(memory_format=torch.channels_last) and inputs likewise: convolutions then "
+                               "convert nothing; on ROCm with PYTORCH_MIOPEN_SUGGEST_NHWC=1"});
+  finding.traps =
       "A kernel that reads strides can be slower than one that reads rows: a copy that pays for itself stays. view() "
       "refuses what reshape() copies silently.";
-  advice.confirm = "The copies are gone, and the kernels that read what they wrote are no slower.";
-  return advice;
+  finding.confirm = "The copies are gone, and the kernels that read what they wrote are no slower.";
+  return finding;
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

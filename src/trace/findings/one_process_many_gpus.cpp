@@ -6,11 +6,11 @@
 #include <set>
 #include <unordered_map>
 
-#include "trace/findings/detector.hpp"
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/evidence.hpp"
 #include "trace/findings/late_gaps.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 constexpr double kLeastOfLaunches = 0.1;  // of a process's launches: a device with fewer is no worker
@@ -101,7 +101,7 @@ int64_t waited_for_others_ns(const Analysis& analysis, const Process& process) {
 
 }  // namespace
 
-std::optional<Advice> one_process_many_gpus(const Analysis& analysis) {
+std::optional<TraceFinding> one_process_many_gpus(const Analysis& analysis) {
   if (devices_of(analysis.recording) < 2) return std::nullopt;
   const Process process = process_with_most_devices(analysis.recording);
   if (process.devices.size() < 2) return std::nullopt;
@@ -110,7 +110,7 @@ std::optional<Advice> one_process_many_gpus(const Analysis& analysis) {
   std::vector<Evidence> evidence;
   for (const auto& [device, work] : process.devices)
     evidence.push_back({fmt::format("kernels on device {}", device), work.count, ms_of(work.ns)});
-  return Advice{
+  return TraceFinding{
       .id = "one_process_many_gpus",
       .title = fmt::format("One process launches to {} GPUs; the busiest waits {} per step while it works for others",
                            process.devices.size(), duration_ms(bound_ms)),
@@ -131,4 +131,4 @@ std::optional<Advice> one_process_many_gpus(const Analysis& analysis) {
       .confirm = "Time of a step without a profiler, slowest rank; gaps by late launches in a new trace of one rank."};
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-#include "trace/findings/detector.hpp"
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/evidence.hpp"
 #include "trace/findings/kernel_tile.hpp"
 #include "trace/findings/kernels.hpp"
 #include "trace/findings/products.hpp"
 #include "trace/findings/saving.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 constexpr int64_t kFewRows = 4;
@@ -34,7 +34,7 @@ bool is_slow_row(const Analysis& analysis, const Product& product, const CardPea
 
 }  // namespace
 
-std::optional<Advice> one_row_gemm(const Analysis& analysis) {
+std::optional<TraceFinding> one_row_gemm(const Analysis& analysis) {
   const CardPeaks* peaks = peaks_of(analysis);
   if (!peaks) return std::nullopt;  // a tile kernel may read as fast as the card can
   Saving saving(analysis);
@@ -48,16 +48,16 @@ std::optional<Advice> one_row_gemm(const Analysis& analysis) {
               product.ns);
   }
   if (tally.empty() || !is_worthwhile(analysis, saving.bound_ms())) return std::nullopt;
-  Advice advice;
-  advice.id = "one_row_gemm";
-  advice.title = fmt::format("{} products of at most {} rows a step, {}, read weights at {} of the card's memory rate",
-                             count_in_words(per_step(analysis, tally.count())), kFewRows,
-                             duration_ms(ms_per_step(analysis, tally.ns())),
-                             percent(bytes / peaks->memory_gbps / static_cast<double>(tally.ns())));
-  advice.evidence = tally.rows();
-  saving.give_bound(advice, "time above reading operands once at the card's memory rate");
-  advice.remedy = "Use kernels for few rows: GEMV, skinny products, or a split inner dimension.";
-  advice.changes = {
+  TraceFinding finding;
+  finding.id = "one_row_gemm";
+  finding.title = fmt::format("{} products of at most {} rows a step, {}, read weights at {} of the card's memory rate",
+                              count_in_words(per_step(analysis, tally.count())), kFewRows,
+                              duration_ms(ms_per_step(analysis, tally.ns())),
+                              percent(bytes / peaks->memory_gbps / static_cast<double>(tally.ns())));
+  finding.evidence = tally.rows();
+  saving.give_bound(finding, "time above reading operands once at the card's memory rate");
+  finding.remedy = "Use kernels for few rows: GEMV, skinny products, or a split inner dimension.";
+  finding.changes = {
       {"PyTorch",
        "PYTORCH_TUNABLEOP_ENABLED=1 with a file tuned at these shapes (ROCm); torch.compile computes one row by a "
        "generated kernel that it can fuse with what is around it"},
@@ -65,11 +65,11 @@ std::optional<Advice> one_row_gemm(const Analysis& analysis) {
        "on ROCm VLLM_ROCM_USE_SKINNY_GEMM=1 (the default), which wants f16 or bf16 without bias in some versions"},
       {"AMD", "rocBLAS for small M; aiter's GEMMs and preshuffled weights from about 64 rows"},
   };
-  advice.traps =
+  finding.traps =
       "Narrower weights (FP8, INT4) bring more than a better kernel where memory is the limit. A tuned entry holds "
       "for one M: speculative or batched decoding has another.";
-  advice.confirm = "Bytes of weights over kernel time, against the card's memory rate; the step in turns.";
-  return advice;
+  finding.confirm = "Bytes of weights over kernel time, against the card's memory rate; the step in turns.";
+  return finding;
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

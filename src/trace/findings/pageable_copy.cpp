@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/derived.hpp"
-#include "trace/findings/detector.hpp"
 #include "trace/findings/evidence.hpp"
 #include "trace/findings/replay.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 constexpr std::string_view kPageableCopyRemedy =
@@ -43,7 +43,7 @@ std::string size_in_words(const Analysis& analysis, int64_t bytes, int64_t ns) {
 
 }  // namespace
 
-std::optional<Advice> pageable_copy(const Analysis& analysis) {
+std::optional<TraceFinding> pageable_copy(const Analysis& analysis) {
   const Omission uploads = pageable_uploads(analysis);
   if (uploads.work.empty()) return std::nullopt;
   const Analysis& all = analysis.whole();
@@ -58,7 +58,7 @@ std::optional<Advice> pageable_copy(const Analysis& analysis) {
   }
   std::vector<Evidence> evidence = device.rows();
   for (Evidence& row : held.rows(3)) evidence.push_back(std::move(row));
-  return Advice{
+  return TraceFinding{
       .id = "pageable_copy",
       .title = fmt::format("{} copies per step from pageable memory to the device: {}{}",
                            count_in_words(per_step(analysis, device.count())),
@@ -83,4 +83,4 @@ std::optional<Advice> pageable_copy(const Analysis& analysis) {
           "step without a profiler."};
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

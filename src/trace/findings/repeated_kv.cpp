@@ -4,15 +4,15 @@
 
 #include <algorithm>
 
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/attention_chains.hpp"
-#include "trace/findings/detector.hpp"
 #include "trace/findings/evidence.hpp"
 #include "trace/findings/fused_attention.hpp"
 #include "trace/findings/kernels.hpp"
 #include "trace/findings/saving.hpp"
 #include "trace/findings/sequence.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 // Finds a copy to [batch, groups, heads of a group, rows, head] that repeats a dimension between first and last.
@@ -65,7 +65,7 @@ class RepeatedKeys {
     for (const AttentionChain& chain : chains_) look_at_broadcast(chain);
   }
 
-  std::optional<Advice> advice();
+  std::optional<TraceFinding> finding();
 
  private:
   static constexpr size_t kMostBetween = 8;  // pieces between the copies and attention: scales, copies of queries
@@ -73,7 +73,8 @@ class RepeatedKeys {
   // Returns whether the work ends the open copies: attention or a chain's product reads them.
   bool is_read_by(size_t i, const Repetitions& open) {
     const Work& work = analysis_.work[i];
-    if (work.kind.category != Category::attention && !is_scores_[i]) return work.kind.category == Category::gemm;
+    if (work.kind.category != KernelCategory::attention && !is_scores_[i])
+      return work.kind.category == KernelCategory::gemm;
     for (const size_t copy : open.copies) {
       saving_.remove(copy);
       const auto operands = tensor_copy_of(analysis_, analysis_.work[copy]);
@@ -82,7 +83,7 @@ class RepeatedKeys {
     }
     copies_ += static_cast<int64_t>(open.copies.size());
     const auto demand = fused_demand_of(analysis_, work, open.times);
-    if (demand && work.kind.category == Category::attention) {
+    if (demand && work.kind.category == KernelCategory::attention) {
       const int64_t slack = analysis_.event(work).duration_ns - floor_ns(peaks_, *demand);
       if (peaks_ && slack > 0) saving_.shorten(slack);
     }
@@ -93,7 +94,7 @@ class RepeatedKeys {
   void look_at_broadcast(const AttentionChain& chain) {
     if (!chain.scores || !chain.values) return;
     for (const Product* product : {&*chain.scores, &*chain.values}) {
-      const Operand& keys = product->b;
+      const CallOperand& keys = product->b;
       if (product->batch < 2 || keys.strides.size() != keys.shape.size() || keys.strides[0] != 0) continue;
       ++broadcasts_;
       tally_.add(label_of(analysis_, analysis_.work[product->main]) + " by " + shape_text(keys.shape) + ", heads alike",
@@ -112,38 +113,38 @@ class RepeatedKeys {
   int64_t copies_ = 0, broadcasts_ = 0;
 };
 
-std::optional<Advice> RepeatedKeys::advice() {
+std::optional<TraceFinding> RepeatedKeys::finding() {
   if (tally_.empty() || !is_worthwhile(analysis_, saving_.bound_ms())) return std::nullopt;
-  Advice advice;
-  advice.id = "repeated_kv";
+  TraceFinding finding;
+  finding.id = "repeated_kv";
   const std::string copied = fmt::format("{} copies", count_in_words(per_step(analysis_, copies_)));
   const std::string read = fmt::format("{} products", count_in_words(per_step(analysis_, broadcasts_)));
-  advice.title = fmt::format("Keys and values of few heads are repeated for all: {} and {} of a step",
-                             copies_ == 0 ? read : (broadcasts_ == 0 ? copied : copied + ", " + read),
-                             duration_ms(ms_per_step(analysis_, tally_.ns())));
-  advice.evidence = tally_.rows();
+  finding.title = fmt::format("Keys and values of few heads are repeated for all: {} and {} of a step",
+                              copies_ == 0 ? read : (broadcasts_ == 0 ? copied : copied + ", " + read),
+                              duration_ms(ms_per_step(analysis_, tally_.ns())));
+  finding.evidence = tally_.rows();
   saving_.give_bound(
-      advice, "time of the copies, and what their readers take above the card's peaks with keys and values read once");
-  advice.remedy = "Give grouped keys and values to a kernel that knows groups.";
-  advice.changes = {
+      finding, "time of the copies, and what their readers take above the card's peaks with keys and values read once");
+  finding.remedy = "Give grouped keys and values to a kernel that knows groups.";
+  finding.changes = {
       {"PyTorch",
        "scaled_dot_product_attention(..., enable_gqa=True) in place of repeat_interleave(), repeat() or "
        "expand().reshape(); for products of one group, fold its heads into the rows of the queries"},
       {"vLLM", "its attention takes num_kv_heads as it is; a model's own repeat_kv goes"},
   };
-  advice.traps =
+  finding.traps =
       "With enable_gqa and f32, or where no fused kernel fits, scaled_dot_product_attention repeats keys and values "
       "itself. expand() alone copies nothing; the reshape(), flatten() or contiguous() after it does.";
-  advice.confirm = "The copies are gone from the trace; outputs are the same bits or differ by the order of sums.";
-  return advice;
+  finding.confirm = "The copies are gone from the trace; outputs are the same bits or differ by the order of sums.";
+  return finding;
 }
 
 }  // namespace
 
-std::optional<Advice> repeated_kv(const Analysis& analysis) {
+std::optional<TraceFinding> repeated_kv(const Analysis& analysis) {
   RepeatedKeys keys(analysis);
   keys.look();
-  return keys.advice();
+  return keys.finding();
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

@@ -142,18 +142,18 @@ double Saving::bound_ms() { return std::min(device_ms() + host_ms(), step_ms(ana
 
 double Saving::loaded_bound_ms() { return device_ms() * load() + host_ms(); }
 
-void Saving::give_bound(Advice& advice, std::string_view how) {
-  advice.bound_ms = bound_ms();
-  advice.bound_from = how;
+void Saving::give_bound(TraceFinding& finding, std::string_view how) {
+  finding.bound_ms = bound_ms();
+  finding.bound_from = how;
   if (host_ms() > 0)
-    advice.bound_from += fmt::format(", {}, and {} of the host's launches while the device stood still",
-                                     duration_ms(device_ms()), duration_ms(host_ms()));
-  if (device_ms() + host_ms() > advice.bound_ms) advice.bound_from += "; no more than the step";
+    finding.bound_from += fmt::format(", {}, and {} of the host's launches while the device stood still",
+                                      duration_ms(device_ms()), duration_ms(host_ms()));
+  if (device_ms() + host_ms() > finding.bound_ms) finding.bound_from += "; no more than the step";
   if (load() <= 1) return;
-  advice.loaded_bound_ms = loaded_bound_ms();
-  advice.bound_from +=
+  finding.loaded_bound_ms = loaded_bound_ms();
+  finding.bound_from +=
       fmt::format("; up to {} where clocks fall under a load that lasts ({:g} times the device's part)",
-                  duration_ms(advice.loaded_bound_ms), load());
+                  duration_ms(finding.loaded_bound_ms), load());
 }
 
 }  // namespace rung::trace

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/findings/advice.hpp"
+#include "trace/findings/trace_finding.hpp"
 
 namespace rung::trace {
 
@@ -34,7 +34,7 @@ class Saving {
   // Returns the same where a lasting load lowers the device's clocks, as a short recording does not show.
   double loaded_bound_ms();
   // Sets the bounds, and their derivation: `how` and the figures that add up to them.
-  void give_bound(Advice& advice, std::string_view how);
+  void give_bound(TraceFinding& finding, std::string_view how);
 
  private:
   struct Cost {

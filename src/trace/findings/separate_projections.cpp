@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-#include "trace/findings/detector.hpp"
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/evidence.hpp"
 #include "trace/findings/kernels.hpp"
 #include "trace/findings/products.hpp"
 #include "trace/findings/saving.hpp"
 #include "trace/findings/sequence.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 struct Projections {
@@ -32,7 +32,7 @@ bool is_fill(const Analysis& analysis, size_t i) { return analysis.event(analysi
 bool has_operand_of(const Analysis& analysis, const Work& work, int64_t elements) {
   if (work.op == kNone) return false;
   const auto operands = operands_of(analysis.recording, analysis.recording.events[work.op]);
-  return std::ranges::any_of(operands, [&](const Operand& operand) { return elements_of(operand) == elements; });
+  return std::ranges::any_of(operands, [&](const CallOperand& operand) { return elements_of(operand) == elements; });
 }
 
 // Between gate and up there is no work, or the activation of the gate's result, which then multiplies up's result.
@@ -40,7 +40,8 @@ bool is_activated_gate(const Analysis& analysis, const Product& gate, const Prod
   const size_t between = gate.last + 1, after = up.last + 1;
   if (up.first != between + 1 || after >= analysis.work.size() || gate.n != up.n) return false;
   const Work &activation = analysis.work[between], &multiplied = analysis.work[after];
-  return activation.kind.category == Category::elementwise && has_operand_of(analysis, activation, gate.m * gate.n) &&
+  return activation.kind.category == KernelCategory::elementwise &&
+         has_operand_of(analysis, activation, gate.m * gate.n) &&
          op_name(analysis, multiplied).find("mul") != std::string_view::npos &&
          has_operand_of(analysis, multiplied, gate.m * gate.n);
 }
@@ -102,8 +103,8 @@ bool are_same_launch(const Analysis& analysis, const Work& a, const Work& b) {
 
 bool has_attention_next(const Analysis& analysis, size_t i) {
   for (; i < analysis.work.size(); ++i) {
-    if (analysis.work[i].kind.category == Category::gemm) return false;
-    if (analysis.work[i].kind.category == Category::attention) return true;
+    if (analysis.work[i].kind.category == KernelCategory::gemm) return false;
+    if (analysis.work[i].kind.category == KernelCategory::attention) return true;
   }
   return false;
 }
@@ -114,7 +115,7 @@ std::vector<Projections> by_kernels(const Analysis& analysis) {
   std::vector<size_t> run;
   for (size_t i = 0; i <= analysis.work.size(); ++i) {
     const bool inside = i < analysis.work.size() && analysis.work[i].op == kNone;
-    if (inside && analysis.work[i].kind.category == Category::gemm) {
+    if (inside && analysis.work[i].kind.category == KernelCategory::gemm) {
       run.push_back(i);
       continue;
     }
@@ -132,7 +133,7 @@ std::vector<Projections> by_kernels(const Analysis& analysis) {
 
 }  // namespace
 
-std::optional<Advice> separate_projections(const Analysis& analysis) {
+std::optional<TraceFinding> separate_projections(const Analysis& analysis) {
   Saving saving(analysis);
   Tally tally;
   int64_t products = 0;
@@ -144,18 +145,18 @@ std::optional<Advice> separate_projections(const Analysis& analysis) {
     }
   }
   if (tally.empty() || !is_worthwhile(analysis, saving.bound_ms())) return std::nullopt;
-  Advice advice;
-  advice.id = "separate_projections";
-  advice.title =
+  TraceFinding finding;
+  finding.id = "separate_projections";
+  finding.title =
       fmt::format("{} products of a step, {}, are launched apart though they share inputs ({} groups)",
                   count_in_words(per_step(analysis, products)), duration_ms(ms_per_step(analysis, tally.ns())),
                   count_in_words(per_step(analysis, tally.count())));
-  advice.evidence = tally.rows();
+  finding.evidence = tally.rows();
   saving.give_bound(
-      advice,
+      finding,
       "time of each group, less its longest product or what one product of all columns needs at the card's peaks");
-  advice.remedy = "Concatenate the weights once after loading, launch one product, split its result.";
-  advice.changes = {
+  finding.remedy = "Concatenate the weights once after loading, launch one product, split its result.";
+  finding.changes = {
       {"PyTorch",
        "torch.cat of the weights (and biases) on dim 0 into one nn.Linear; .split([q, kv, kv], dim=-1) of its result, "
        "sizes by heads where they are grouped; likewise gate and up, then one kernel for activation times up"},
@@ -163,15 +164,15 @@ std::optional<Advice> separate_projections(const Analysis& analysis) {
        "QKVParallelLinear and MergedColumnParallelLinear of vllm.model_executor.layers.linear, with SiluAndMul or "
        "GeluAndMul"},
   };
-  advice.traps =
+  finding.traps =
       "The new shape needs its own entry in tuned files (TunableOp, hipBLASLt's override, aiter's CSV): old ones "
       "never match it. Parts are views with the whole row's stride, which a kernel may copy. Quantised weights keep a "
       "scale for each part; adapters must follow. Without shapes, kernels and grids say that products are alike, not "
       "that their input is.";
-  advice.confirm =
+  finding.confirm =
       "Two launches fewer for each attention; the one product is shorter than the sum; outputs are equal but for the "
       "order of sums.";
-  return advice;
+  return finding;
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

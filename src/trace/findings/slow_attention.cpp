@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/attention_chains.hpp"
-#include "trace/findings/detector.hpp"
 #include "trace/findings/evidence.hpp"
 #include "trace/findings/fused_attention.hpp"
 #include "trace/findings/kernels.hpp"
 #include "trace/findings/saving.hpp"
 #include "trace/findings/sequence.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 // The best known kernels with 128 elements a head take 1.3 to 2 times attainable_ns(); one with 40 elements, which
@@ -37,7 +37,7 @@ std::vector<Attention> attentions_of(const Analysis& analysis) {
   std::unordered_map<uint32_t, size_t> by_op;
   for (size_t i = 0; i < analysis.work.size(); ++i) {
     const Work& work = analysis.work[i];
-    if (work.kind.category != Category::attention || in_chain[i]) continue;
+    if (work.kind.category != KernelCategory::attention || in_chain[i]) continue;
     const int64_t ns = analysis.event(work).duration_ns;
     const auto known = work.op == kNone ? by_op.end() : by_op.find(work.op);
     if (known == by_op.end()) {
@@ -96,11 +96,11 @@ std::string event_of(const Analysis& analysis, const Work& work, const std::opti
   return fmt::format("{} {} on {}", analysis.name(work), shape_text(shapes->q), shape_text(shapes->k));
 }
 
-Advice words_of_slow_attention() {
-  Advice advice;
-  advice.id = "slow_attention";
-  advice.remedy = "Choose another attention kernel for these shapes, above all one that splits the keys over blocks.";
-  advice.changes = {
+TraceFinding words_of_slow_attention() {
+  TraceFinding finding;
+  finding.id = "slow_attention";
+  finding.remedy = "Choose another attention kernel for these shapes, above all one that splits the keys over blocks.";
+  finding.changes = {
       {"PyTorch",
        "with torch.nn.attention.sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.CUDNN_ATTENTION, "
        "SDPBackend.EFFICIENT_ATTENTION]): time each alone at these shapes; flash takes no mask, flex_attention "
@@ -112,17 +112,17 @@ Advice words_of_slow_attention() {
        "TORCH_ROCM_FA_PREFER_CK=1 takes Composable Kernel in place of AOTriton; aiter's assembly kernels want a head "
        "of 128 (or 192) and fall back to Composable Kernel otherwise"},
   };
-  advice.traps =
+  finding.traps =
       "Grouped heads that share keys make few blocks: fold the group into the queries' rows, which a kernel that "
       "knows groups does by itself. A mask keeps flash away and makes PyTorch choose the next one in silence. Pieces "
       "can be faster than one kernel for few queries. Sums run in another order.";
-  advice.confirm = "The kernel's name and grid change and its time falls; compare outputs; the step in turns.";
-  return advice;
+  finding.confirm = "The kernel's name and grid change and its time falls; compare outputs; the step in turns.";
+  return finding;
 }
 
 }  // namespace
 
-std::optional<Advice> slow_attention(const Analysis& analysis) {
+std::optional<TraceFinding> slow_attention(const Analysis& analysis) {
   const CardPeaks* peaks = peaks_of(analysis);
   if (!peaks) return std::nullopt;
   const SlowAttention slow(analysis, *peaks);
@@ -141,18 +141,18 @@ std::optional<Advice> slow_attention(const Analysis& analysis) {
     attainable += attainable_ns(peaks, shapes->all_pairs);
   }
   if (tally.empty() || !is_worthwhile(analysis, saving.bound_ms())) return std::nullopt;
-  Advice advice = words_of_slow_attention();
-  advice.title =
+  TraceFinding finding = words_of_slow_attention();
+  finding.title =
       fmt::format("{} attention kernels of a step, {}, are slow for what they compute",
                   count_in_words(per_step(analysis, tally.count())), duration_ms(ms_per_step(analysis, tally.ns())));
   if (attainable > 0)
-    advice.title += fmt::format(": {:.0f} times what the best known programs would take",
-                                double(with_shapes.ns()) / double(attainable));
-  advice.evidence = tally.rows();
-  saving.give_bound(advice,
+    finding.title += fmt::format(": {:.0f} times what the best known programs would take",
+                                 double(with_shapes.ns()) / double(attainable));
+  finding.evidence = tally.rows();
+  saving.give_bound(finding,
                     "time above what operands and arithmetic need at the card's peaks; all of it where shapes are not "
                     "recorded");
-  return advice;
+  return finding;
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

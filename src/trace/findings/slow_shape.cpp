@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
-#include "trace/findings/detector.hpp"
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/evidence.hpp"
 #include "trace/findings/kernels.hpp"
 #include "trace/findings/products.hpp"
 #include "trace/findings/saving.hpp"
 #include "trace/findings/sequence.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 constexpr int kVectorBytes = 16;    // the widest load of a thread
@@ -19,7 +19,7 @@ constexpr int kChannelBytes = 512;  // on CDNA 3, strides that are multiples sha
 constexpr double kFewBlocks = 32;   // or a quarter of the card's units, if it has fewer than 128
 
 // Returns bytes from one row to the next; 0: rows or columns of one element, or strides not recorded.
-int64_t row_bytes(const Operand& operand) {
+int64_t row_bytes(const CallOperand& operand) {
   const size_t rank = operand.shape.size();
   if (rank < 2 || operand.strides.size() != rank) return 0;
   if (operand.shape[rank - 1] <= 1 || operand.shape[rank - 2] <= 1) return 0;
@@ -28,7 +28,7 @@ int64_t row_bytes(const Operand& operand) {
 
 // Returns whether memory holds [m, k] and [n, k], so that both are read along k.
 bool is_tn(const Product& product) {
-  const auto has_unit = [](const Operand& operand, size_t from_last) {
+  const auto has_unit = [](const CallOperand& operand, size_t from_last) {
     const size_t rank = operand.strides.size();
     return rank > from_last && operand.strides[rank - 1 - from_last] == 1;
   };
@@ -47,7 +47,7 @@ bool is_slower_than(double times, const Product& product, const CardPeaks* peaks
 
 // Describes rows that are odd in bytes; empty: none is visible.
 std::string odd_rows(const Product& product) {
-  for (const Operand* operand : {&product.a, &product.b})
+  for (const CallOperand* operand : {&product.a, &product.b})
     if (const int64_t bytes = row_bytes(*operand); bytes % kVectorBytes != 0)
       return fmt::format("rows of {} bytes", bytes);
   if (const int64_t bytes = product.n * bytes_of(product.type()); product.m > 1 && bytes % kVectorBytes != 0)
@@ -76,7 +76,7 @@ std::string why_slow(const Analysis& analysis, const Product& product, const Car
 
 }  // namespace
 
-std::optional<Advice> slow_shape(const Analysis& analysis) {
+std::optional<TraceFinding> slow_shape(const Analysis& analysis) {
   const CardPeaks* peaks = peaks_of(analysis);
   if (!peaks) return std::nullopt;
   Saving saving(analysis);
@@ -90,16 +90,16 @@ std::optional<Advice> slow_shape(const Analysis& analysis) {
               product.ns);
   }
   if (tally.empty() || !is_worthwhile(analysis, saving.bound_ms())) return std::nullopt;
-  Advice advice;
-  advice.id = "slow_shape";
-  advice.title =
+  TraceFinding finding;
+  finding.id = "slow_shape";
+  finding.title =
       fmt::format("{} products of a step, {}, have sizes or strides that fast kernels do not take",
                   count_in_words(per_step(analysis, tally.count())), duration_ms(ms_per_step(analysis, tally.ns())));
-  advice.evidence = tally.rows();
-  saving.give_bound(advice, "time above what operands and arithmetic need at the card's peaks");
-  advice.remedy =
+  finding.evidence = tally.rows();
+  saving.give_bound(finding, "time above what operands and arithmetic need at the card's peaks");
+  finding.remedy =
       "Pad weights once, and activations as they are made, to rows of whole vectors; split what has few tiles.";
-  advice.changes = {
+  finding.changes = {
       {"PyTorch",
        "pad K and N of the weights to a multiple of 8 (bf16, f16; 64 is better), zeros beyond the end; for attention "
        "by pieces, pad the keys and mask them; torch.compile pads by itself (torch._inductor.config.shape_padding, on "
@@ -111,12 +111,12 @@ std::optional<Advice> slow_shape(const Analysis& analysis) {
        "where K is a multiple of 256 elements of f16 or bf16 and both operands lie along K: row strides of K + 128 "
        "elements; few tiles: smaller ones, or split K"},
   };
-  advice.traps =
+  finding.traps =
       "Padding the result's columns changes the stride of what reads it. Tuned files hold the old sizes: tune again. "
       "A copy that pads in every step can cost what it brings; weights are padded once.";
-  advice.confirm =
+  finding.confirm =
       "The kernel's name changes (align1 or align2 gone), and its time; compare outputs: zeros add nothing.";
-  return advice;
+  return finding;
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/collectives.hpp"
-#include "trace/findings/detector.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 constexpr double kFewest = 8;  // in a step
@@ -26,14 +26,14 @@ std::string sizes_in_words(const std::vector<Collective>& small, const Tally& ta
 
 }  // namespace
 
-std::optional<Advice> small_collectives(const Analysis& analysis) {
+std::optional<TraceFinding> small_collectives(const Analysis& analysis) {
   std::vector<Collective> small = collectives_of(analysis);
   std::erase_if(small, [&](const Collective& collective) { return !is_small(analysis, collective); });
   if (per_step(analysis, static_cast<int64_t>(small.size())) < kFewest) return std::nullopt;
   const double bound_ms = ms_per_step(analysis, exposed_ns(analysis, small, Part::transfer));
   if (!is_worthwhile(analysis, bound_ms)) return std::nullopt;
   const Tally tally = tally_of(analysis, small, Part::transfer);
-  return Advice{
+  return TraceFinding{
       .id = "small_collectives",
       .title = fmt::format("{} small collectives per step, {}: {} in which the device does nothing else",
                            count_in_words(per_step(analysis, tally.count())), sizes_in_words(small, tally),
@@ -59,4 +59,4 @@ std::optional<Advice> small_collectives(const Analysis& analysis) {
           "Sum of these kernels in a new trace of every rank; time of a step without a profiler at each group size."};
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/derived.hpp"
-#include "trace/findings/detector.hpp"
 #include "trace/findings/evidence.hpp"
 #include "trace/findings/replay.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 constexpr std::string_view kSyncInStepRemedy =
@@ -34,7 +34,7 @@ std::vector<uint32_t> waits_inside_steps(const Analysis& analysis) {
 
 }  // namespace
 
-std::optional<Advice> sync_in_step(const Analysis& analysis) {
+std::optional<TraceFinding> sync_in_step(const Analysis& analysis) {
   const std::vector<uint32_t> waits = waits_inside_steps(analysis);
   if (waits.empty()) return std::nullopt;
   const Analysis& all = analysis.whole();
@@ -43,7 +43,7 @@ std::optional<Advice> sync_in_step(const Analysis& analysis) {
   Tally tally;
   for (const uint32_t call : waits)
     tally.add(call_in_words(analysis, call), analysis.recording.events[call].duration_ns);
-  return Advice{
+  return TraceFinding{
       .id = "sync_in_step",
       .title = fmt::format("The host waits for the device {} times inside a step, {} in all; then the device waits",
                            count_in_words(per_step(analysis, tally.count())),
@@ -73,4 +73,4 @@ std::optional<Advice> sync_in_step(const Analysis& analysis) {
           "of a step."};
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

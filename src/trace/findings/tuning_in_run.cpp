@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <set>
 
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/derived.hpp"
-#include "trace/findings/detector.hpp"
 #include "trace/findings/evidence.hpp"
 #include "trace/findings/host_doings.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 constexpr std::string_view kTuningInRunRemedy =
@@ -50,11 +50,11 @@ bool shapes_differ(const Analysis& analysis) {
 
 }  // namespace
 
-std::optional<Advice> tuning_in_run(const Analysis& analysis) {
+std::optional<TraceFinding> tuning_in_run(const Analysis& analysis) {
   const Preparation found = preparation_in_steps(analysis);
   const double bound_ms = std::min(ms_per_step(analysis, length_of(found.spans)), step_ms(analysis));
   if (!is_worthwhile(analysis, bound_ms)) return std::nullopt;
-  return Advice{
+  return TraceFinding{
       .id = "tuning_in_run",
       .title = fmt::format("Kernels are compiled, tuned or loaded inside the steps: {} of each, {}{}",
                            duration_ms(bound_ms), percent(bound_ms / step_ms(analysis)),
@@ -89,4 +89,4 @@ std::optional<Advice> tuning_in_run(const Analysis& analysis) {
       .confirm = "A trace of later steps has none of these ranges; the slowest of 1000 steps is near the median."};
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

@@ -3,13 +3,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/attention_chains.hpp"
-#include "trace/findings/detector.hpp"
 #include "trace/findings/evidence.hpp"
 #include "trace/findings/saving.hpp"
 #include "trace/findings/sequence.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 const std::vector<Change> kFusedAttention{
@@ -25,7 +25,7 @@ const std::vector<Change> kFusedAttention{
 
 }  // namespace
 
-std::optional<Advice> unfused_attention(const Analysis& analysis) {
+std::optional<TraceFinding> unfused_attention(const Analysis& analysis) {
   const CardPeaks* peaks = peaks_of(analysis);
   Saving saving(analysis);
   Tally tally;
@@ -38,26 +38,26 @@ std::optional<Advice> unfused_attention(const Analysis& analysis) {
     fallbacks += chain.is_fallback;
   }
   if (!is_worthwhile(analysis, saving.bound_ms())) return std::nullopt;
-  Advice advice;
-  advice.id = "unfused_attention";
-  advice.title = fmt::format("{} kernels of a step, {}, compute attention by pieces, {} times",
-                             count_in_words(per_step(analysis, pieces)), duration_ms(ms_per_step(analysis, tally.ns())),
-                             count_in_words(per_step(analysis, tally.count())));
-  if (fallbacks > 0) advice.title += ", some by scaled_dot_product_attention's own fallback";
-  advice.evidence = tally.rows();
-  saving.give_bound(advice,
+  TraceFinding finding;
+  finding.id = "unfused_attention";
+  finding.title = fmt::format(
+      "{} kernels of a step, {}, compute attention by pieces, {} times", count_in_words(per_step(analysis, pieces)),
+      duration_ms(ms_per_step(analysis, tally.ns())), count_in_words(per_step(analysis, tally.count())));
+  if (fallbacks > 0) finding.title += ", some by scaled_dot_product_attention's own fallback";
+  finding.evidence = tally.rows();
+  saving.give_bound(finding,
                     "time of the pieces and of copies for them, less what one kernel needs at the card's peaks");
-  advice.remedy = "Compute attention by one fused kernel, which keeps scores on the chip.";
-  advice.changes = kFusedAttention;
-  advice.traps =
+  finding.remedy = "Compute attention by one fused kernel, which keeps scores on the chip.";
+  finding.changes = kFusedAttention;
+  finding.traps =
       "scaled_dot_product_attention falls back to the same pieces for f32 with grouped heads, for types or head sizes "
       "that no fused kernel takes, and with a mask that needs a gradient; sdpa_kernel([...]) without MATH makes that "
       "an error. A fused kernel for few rows and a long context can be slower than the pieces on the device: compare "
       "both. Keep it in the compiled graph: a break around it costs more than it brings.";
-  advice.confirm =
+  finding.confirm =
       "Kernels from the product to the second product become one of the category attention; time a step in turns with "
       "and without, and compare outputs: sums run in another order.";
-  return advice;
+  return finding;
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <set>
 
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/attention_chains.hpp"
-#include "trace/findings/detector.hpp"
 #include "trace/findings/evidence.hpp"
 #include "trace/findings/kernels.hpp"
 #include "trace/findings/saving.hpp"
 #include "trace/findings/sequence.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 constexpr size_t kLeastPieces = 4;  // every eager model has a sum and a norm, or an activation between products
@@ -55,7 +55,7 @@ Demand demand_of_run(const Analysis& analysis, const std::vector<size_t>& run) {
   int bytes = 0;
   for (const size_t i : run) {
     if (analysis.work[i].op == kNone) return {};
-    for (const Operand& operand : operands_of(analysis.recording, analysis.recording.events[analysis.work[i].op])) {
+    for (const CallOperand& operand : operands_of(analysis.recording, analysis.recording.events[analysis.work[i].op])) {
       const int64_t elements = stored_elements_of(operand);
       const int size = bytes_of(operand.type);
       if (size == 0 || elements < most) continue;
@@ -63,7 +63,7 @@ Demand demand_of_run(const Analysis& analysis, const std::vector<size_t>& run) {
       most = elements;
     }
   }
-  const bool ends_in_sum = analysis.work[run.back()].kind.category == Category::reduction;
+  const bool ends_in_sum = analysis.work[run.back()].kind.category == KernelCategory::reduction;
   return {0, (ends_in_sum ? 1.0 : 2.0) * double(most) * bytes};
 }
 
@@ -75,7 +75,7 @@ int64_t shortest_of(const Analysis& analysis, const std::vector<size_t>& run) {
 
 }  // namespace
 
-std::optional<Advice> unfused_elementwise(const Analysis& analysis) {
+std::optional<TraceFinding> unfused_elementwise(const Analysis& analysis) {
   const CardPeaks* peaks = peaks_of(analysis);
   Saving saving(analysis);
   Tally tally;
@@ -87,17 +87,18 @@ std::optional<Advice> unfused_elementwise(const Analysis& analysis) {
     pieces += static_cast<int64_t>(run.size());
   }
   if (tally.empty() || !is_worthwhile(analysis, saving.bound_ms())) return std::nullopt;
-  Advice advice;
-  advice.id = "unfused_elementwise";
-  advice.title = fmt::format("{} kernels of a step, {}, in chains ({}) that could be one kernel each",
-                             count_in_words(per_step(analysis, pieces)), duration_ms(ms_per_step(analysis, tally.ns())),
-                             count_in_words(per_step(analysis, tally.count())));
-  advice.evidence = tally.rows();
+  TraceFinding finding;
+  finding.id = "unfused_elementwise";
+  finding.title =
+      fmt::format("{} kernels of a step, {}, in chains ({}) that could be one kernel each",
+                  count_in_words(per_step(analysis, pieces)), duration_ms(ms_per_step(analysis, tally.ns())),
+                  count_in_words(per_step(analysis, tally.count())));
+  finding.evidence = tally.rows();
   saving.give_bound(
-      advice,
+      finding,
       "time of the chains, less one kernel for each: the largest tensor read and written once, or its shortest kernel");
-  advice.remedy = "Use the fused operation of the framework, or let a compiler fuse the chain.";
-  advice.changes = {
+  finding.remedy = "Use the fused operation of the framework, or let a compiler fuse the chain.";
+  finding.changes = {
       {"PyTorch",
        "torch.nn.functional.rms_norm and layer_norm in place of pow, mean, rsqrt and mul; torch.compile for the rest "
        "(mode \"default\"; TORCHINDUCTOR_COORDINATE_DESCENT_TUNING=1 tunes its tiles); rotation tables computed once, "
@@ -107,13 +108,13 @@ std::optional<Advice> unfused_elementwise(const Analysis& analysis) {
        "--compilation-config '{\"custom_ops\": [\"+rms_norm\", \"+silu_and_mul\"]}' prefers its kernels to "
        "Inductor's; on ROCm VLLM_ROCM_USE_AITER=1 with VLLM_ROCM_USE_AITER_RMSNORM=1"},
   };
-  advice.traps =
+  finding.traps =
       "A fused norm sums in f32 and rounds once: outputs differ in the last bit from pieces that round between. "
       "max-autotune compiles for minutes and can lose; measure it against the default mode. Inductor's own graphs "
       "(reduce-overhead) have been slow on ROCm: capture by hand.";
-  advice.confirm =
+  finding.confirm =
       "Fewer kernels between two products, and their sum is shorter; compare outputs within the type's error.";
-  return advice;
+  return finding;
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

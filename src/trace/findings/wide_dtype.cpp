@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <optional>
 
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/attention_chains.hpp"
-#include "trace/findings/detector.hpp"
 #include "trace/findings/evidence.hpp"
 #include "trace/findings/fused_attention.hpp"
 #include "trace/findings/kernels.hpp"
 #include "trace/findings/saving.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 constexpr int kNarrowBytes = 2;
@@ -29,7 +29,7 @@ bool is_wide(std::string_view type) { return type == "f32" || type == "f64"; }
 bool is_real(std::string_view type) { return is_wide(type) || is_narrow(type) || type.starts_with("f8"); }
 
 bool is_matrix_kernel(const Work& work) {
-  return work.kind.category == Category::gemm || work.kind.category == Category::attention;
+  return work.kind.category == KernelCategory::gemm || work.kind.category == KernelCategory::attention;
 }
 
 // Returns whether the first two floating-point tensors are f32; none: the operation has none, or they are not recorded.
@@ -37,7 +37,7 @@ std::optional<bool> has_wide_operands(const Analysis& analysis, const Work& work
   if (work.op == kNone) return std::nullopt;
   int tensors = 0;
   bool wide = true;
-  for (const Operand& operand : operands_of(analysis.recording, analysis.recording.events[work.op])) {
+  for (const CallOperand& operand : operands_of(analysis.recording, analysis.recording.events[work.op])) {
     if (operand.shape.empty() || !is_real(operand.type)) continue;
     wide = wide && is_wide(operand.type);
     if (++tensors == 2) break;
@@ -66,7 +66,7 @@ class WideWork {
     if (static_cast<double>(tally_.ns()) >= kAlmostAll * static_cast<double>(matrix_ns_)) look_at_others(in_attention);
   }
 
-  std::optional<Advice> advice();
+  std::optional<TraceFinding> finding();
 
  private:
   // A product in attention is charged only its arithmetic: its operands need not leave the chip.
@@ -148,38 +148,38 @@ std::string_view traps_for(const CardPeaks* peaks) {
          "in bf16 already.";
 }
 
-std::optional<Advice> WideWork::advice() {
+std::optional<TraceFinding> WideWork::finding() {
   if (tally_.empty() || !is_worthwhile(analysis_, saving_.bound_ms())) return std::nullopt;
   const double share = static_cast<double>(tally_.ns()) / static_cast<double>(std::max<int64_t>(matrix_ns_, 1));
-  Advice advice;
-  advice.id = "wide_dtype";
-  advice.title = fmt::format("{} products of a step, {}, are in f32: {} of its matrix work",
-                             count_in_words(per_step(analysis_, tally_.count())),
-                             duration_ms(ms_per_step(analysis_, tally_.ns())), percent(share));
-  advice.evidence = tally_.rows();
-  if (others_ns_ > 0) advice.evidence.push_back({"other kernels on f32", others_, ms_of(others_ns_)});
+  TraceFinding finding;
+  finding.id = "wide_dtype";
+  finding.title = fmt::format("{} products of a step, {}, are in f32: {} of its matrix work",
+                              count_in_words(per_step(analysis_, tally_.count())),
+                              duration_ms(ms_per_step(analysis_, tally_.ns())), percent(share));
+  finding.evidence = tally_.rows();
+  if (others_ns_ > 0) finding.evidence.push_back({"other kernels on f32", others_, ms_of(others_ns_)});
   const std::string_view narrow = peaks_ ? peaks_->narrow_type() : "bf16";
   saving_.give_bound(
-      advice,
+      finding,
       fmt::format("time above what the same products need at the card's peaks in {}, and, where all is in f32, half of "
                   "the other kernels and attention's pieces",
                   narrow));
-  advice.remedy = narrow == "bf16"
-                      ? "Load and run the model in bf16, or let f32 products use the matrix units."
-                      : "Load and run the model in f16: this card's matrix units multiply neither bf16 nor f32.";
-  advice.changes = changes_for(peaks_);
-  advice.traps = traps_for(peaks_);
-  advice.confirm =
+  finding.remedy = narrow == "bf16"
+                       ? "Load and run the model in bf16, or let f32 products use the matrix units."
+                       : "Load and run the model in f16: this card's matrix units multiply neither bf16 nor f32.";
+  finding.changes = changes_for(peaks_);
+  finding.traps = traps_for(peaks_);
+  finding.confirm =
       "Kernels' names lose f32 and sgemm; compare outputs with the f32 model on many inputs before and after.";
-  return advice;
+  return finding;
 }
 
 }  // namespace
 
-std::optional<Advice> wide_dtype(const Analysis& analysis) {
+std::optional<TraceFinding> wide_dtype(const Analysis& analysis) {
   WideWork work(analysis);
   work.look();
-  return work.advice();
+  return work.finding();
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

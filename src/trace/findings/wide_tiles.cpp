@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "trace/findings/detector.hpp"
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/evidence.hpp"
 #include "trace/findings/kernel_tile.hpp"
 #include "trace/findings/kernels.hpp"
 #include "trace/findings/products.hpp"
 #include "trace/findings/saving.hpp"
 
-namespace rung::trace::detectors {
+namespace rung::trace::findings {
 namespace {
 
 constexpr double kSlowerThanBest = 1.1;  // relative to the best known programs' memory speed
@@ -32,7 +32,7 @@ int64_t rows_before(const Analysis& analysis, size_t product) {
   for (size_t i = product; i-- > 0;) {
     const Work& work = analysis.work[i];
     if (analysis.event(work).lane != lane) continue;
-    if (work.kind.category == Category::gemm && between++ < kMostProductsBetween) continue;
+    if (work.kind.category == KernelCategory::gemm && between++ < kMostProductsBetween) continue;
     const std::string_view name = analysis.name(work);
     const auto grid = launch_of(analysis, work).grid;
     const bool tells = std::ranges::any_of(kBlockPerRow, [&](auto part) { return name.find(part) != name.npos; });
@@ -66,7 +66,8 @@ class WideTiles {
 
  private:
   bool is_long_and_wide(size_t work) const {
-    return analysis_.work[work].kind.category == Category::gemm && is_wide_tile(analysis_.name(analysis_.work[work])) &&
+    return analysis_.work[work].kind.category == KernelCategory::gemm &&
+           is_wide_tile(analysis_.name(analysis_.work[work])) &&
            analysis_.event(analysis_.work[work]).duration_ns >= kLeastTileNs;
   }
 
@@ -94,7 +95,7 @@ void add_without_shapes(const Analysis& analysis, const WideTiles& tiles, Saving
 
 }  // namespace
 
-std::optional<Advice> wide_tiles(const Analysis& analysis) {
+std::optional<TraceFinding> wide_tiles(const Analysis& analysis) {
   const CardPeaks* peaks = peaks_of(analysis);
   if (!peaks) return std::nullopt;  // a wide tile may read as fast as the card can
   const WideTiles tiles(analysis, *peaks);
@@ -108,18 +109,18 @@ std::optional<Advice> wide_tiles(const Analysis& analysis) {
   const int64_t with_shapes = tally.count();
   add_without_shapes(analysis, tiles, saving, tally);
   if (tally.empty() || !is_worthwhile(analysis, saving.bound_ms())) return std::nullopt;
-  Advice advice;
-  advice.id = "wide_tiles";
-  advice.title = fmt::format("{} products of at most {} rows a step, {}, run on tiles of {} x {} or more",
-                             count_in_words(per_step(analysis, tally.count())), kFewRowsOfTile,
-                             duration_ms(ms_per_step(analysis, tally.ns())), kWideTile, kWideTile);
-  advice.evidence = tally.rows();
-  saving.give_bound(advice, with_shapes == tally.count()
-                                ? "time above reading operands once at the card's memory rate"
-                                : "time above reading operands once at the card's memory rate; all of the time of "
-                                  "products whose sizes are not recorded");
-  advice.remedy = "Use kernels for few rows: GEMV, skinny products, narrow tiles, or a split inner dimension.";
-  advice.changes = {
+  TraceFinding finding;
+  finding.id = "wide_tiles";
+  finding.title = fmt::format("{} products of at most {} rows a step, {}, run on tiles of {} x {} or more",
+                              count_in_words(per_step(analysis, tally.count())), kFewRowsOfTile,
+                              duration_ms(ms_per_step(analysis, tally.ns())), kWideTile, kWideTile);
+  finding.evidence = tally.rows();
+  saving.give_bound(finding, with_shapes == tally.count()
+                                 ? "time above reading operands once at the card's memory rate"
+                                 : "time above reading operands once at the card's memory rate; all of the time of "
+                                   "products whose sizes are not recorded");
+  finding.remedy = "Use kernels for few rows: GEMV, skinny products, narrow tiles, or a split inner dimension.";
+  finding.changes = {
       {"PyTorch",
        "PYTORCH_TUNABLEOP_ENABLED=1 with a file tuned at these shapes (ROCm); torch.compile computes one row by a "
        "generated kernel; TORCH_BLAS_PREFER_HIPBLASLT chooses between rocBLAS and hipBLASLt"},
@@ -129,11 +130,11 @@ std::optional<Advice> wide_tiles(const Analysis& analysis) {
        "tune hipBLASLt for these shapes and give the file by HIPBLASLT_TUNING_OVERRIDE_FILE: an untuned shape gets the "
        "nearest tuned one's tile"},
   };
-  advice.traps =
+  finding.traps =
       "A tuned entry holds for one number of rows: batched or speculative decoding has another. A wide tile that "
       "reads weights as fast as the card can costs nothing, and is not claimed. Split sums run in another order.";
-  advice.confirm = "The kernel's name has another tile, and its time falls; compare outputs; the step in turns.";
-  return advice;
+  finding.confirm = "The kernel's name has another tile, and its time falls; compare outputs; the step in turns.";
+  return finding;
 }
 
-}  // namespace rung::trace::detectors
+}  // namespace rung::trace::findings

@@ -59,7 +59,7 @@ Listing listing_of_rows() {
 
 TEST(DerivedLanes, MeetTheBanksThatTheEmulatorCounts) {
   RUNG_NEEDS_CLANG();
-  AmdKernel kernel(kRows, "rows", Target::gfx942, {});
+  AmdKernel kernel(kRows, "rows", Isa::gfx942, {});
   const auto counts = kernel.run(Grid{.groups = {1}, .threads = {64}}, kernel.make<uint32_t>(64));
   const Listing listing = listing_of_rows();
   uint64_t cycles = 0;

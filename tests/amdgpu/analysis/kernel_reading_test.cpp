@@ -33,7 +33,7 @@ const std::vector<uint32_t> kLoop{
 };
 
 CodeReading read(const std::vector<uint32_t>& words) {
-  return read_listing(list_code(std::as_bytes(std::span(words)), Target::gfx950));
+  return read_listing(list_code(std::as_bytes(std::span(words)), Isa::gfx950));
 }
 
 TEST(Isa, CountsByWidthInLoopsAndOutside) {
@@ -87,7 +87,7 @@ std::vector<KernelReading> must_read(const MadeCodeObject& object, uint32_t lds_
 }
 
 TEST(Isa, FindingsNameTheirNumbers) {
-  const MadeCodeObject object({loop_kernel()}, Target::gfx950);
+  const MadeCodeObject object({loop_kernel()}, Isa::gfx950);
   const auto readings = must_read(object);
   ASSERT_EQ(readings.size(), 1u);
   std::vector<std::string> texts;
@@ -101,7 +101,7 @@ TEST(Isa, FindingsNameTheirNumbers) {
 }
 
 TEST(Isa, OccupancyCountsLdsThatALaunchAdds) {
-  const MadeCodeObject object({loop_kernel()}, Target::gfx950);
+  const MadeCodeObject object({loop_kernel()}, Isa::gfx950);
   EXPECT_EQ(must_read(object).front().occupancy.limit, Limit::vgprs);
   EXPECT_EQ(step_text(must_read(object).front().occupancy), "4 vector registers above 3 waves");
   const Occupancy with_lds = must_read(object, 100 * 1024).front().occupancy;

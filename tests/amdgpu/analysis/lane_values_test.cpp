@@ -17,7 +17,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 Listing listing_of(const std::string& lines) {
-  auto read = read_assembly("k:\n" + lines + "\ns_endpgm\n", Target::gfx942);
+  auto read = read_assembly("k:\n" + lines + "\ns_endpgm\n", Isa::gfx942);
   EXPECT_TRUE(read) << read.error().message;
   if (!read) return {};
   EXPECT_EQ(read->front().listing.undecoded, 0u);

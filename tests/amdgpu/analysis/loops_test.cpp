@@ -15,7 +15,7 @@ namespace {
 
 // An 'x' for each instruction in a loop, an 'i' for those in an inner one.
 std::string marks_of(const std::string& lines) {
-  const auto read = read_assembly("k:\n" + lines + "\ns_endpgm\n", Target::gfx942);
+  const auto read = read_assembly("k:\n" + lines + "\ns_endpgm\n", Isa::gfx942);
   EXPECT_TRUE(read) << read.error().message;
   if (!read) return "";
   const auto blocks = blocks_of(read->front().listing);

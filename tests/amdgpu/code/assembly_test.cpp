@@ -79,13 +79,13 @@ Disassembly of section .text:
 	s_endpgm                                                   // 000000001918: BF810000
 )";
 
-std::string error_of(const std::string& text, std::optional<Target> target = std::nullopt) {
-  const auto read = read_assembly(text, target);
+std::string error_of(const std::string& text, std::optional<Isa> isa = std::nullopt) {
+  const auto read = read_assembly(text, isa);
   return read ? "read" : read.error().message;
 }
 
-AssemblyKernel must_read(const std::string& text, std::optional<Target> target = std::nullopt) {
-  auto read = read_assembly(text, target);
+AssemblyKernel must_read(const std::string& text, std::optional<Isa> isa = std::nullopt) {
+  auto read = read_assembly(text, isa);
   EXPECT_TRUE(read) << read.error().message;
   EXPECT_TRUE(!read || read->size() == 1) << read->size();
   return read && !read->empty() ? std::move(read->front()) : AssemblyKernel{};
@@ -100,7 +100,7 @@ std::string with(std::string text, const std::string& from, const std::string& t
 TEST(Assembly, OfACompilerHasItsMetadata) {
   const AssemblyKernel kernel = must_read(kCompiled);
   EXPECT_TRUE(kernel.described);
-  EXPECT_EQ(kernel.listing.target, Target::gfx942);
+  EXPECT_EQ(kernel.listing.isa, Isa::gfx942);
   EXPECT_EQ(kernel.info.name, "k");
   EXPECT_EQ(kernel.info.vgprs, 172u);
   EXPECT_EQ(kernel.info.agprs, 4u);
@@ -136,10 +136,10 @@ TEST(Assembly, LabelsAreGoalsOfBranches) {
 }
 
 TEST(Assembly, OfADisassemblerHasAddressesAndNamedRegisters) {
-  const AssemblyKernel kernel = must_read(kDumped, Target::gfx950);
+  const AssemblyKernel kernel = must_read(kDumped, Isa::gfx950);
   EXPECT_FALSE(kernel.described);
   EXPECT_EQ(kernel.info.name, "loop");
-  EXPECT_EQ(kernel.listing.target, Target::gfx950);
+  EXPECT_EQ(kernel.listing.isa, Isa::gfx950);
   EXPECT_EQ(kernel.info.vgprs, 8u + 10u);
   EXPECT_EQ(kernel.info.agprs, 10u);
   EXPECT_EQ(kernel.info.most_threads, kUnknownThreads);
@@ -161,7 +161,7 @@ std::string code_facts(const KernelReading& kernel) {
 std::vector<std::string> facts_of_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   const std::string file(std::istreambuf_iterator<char>(in), {});
-  const auto read = read_machine_code(std::as_bytes(std::span(file)), {}, Target::gfx950);
+  const auto read = read_machine_code(std::as_bytes(std::span(file)), {}, Isa::gfx950);
   EXPECT_TRUE(read) << read.error().message;
   std::vector<std::string> facts;
   if (read)
@@ -187,7 +187,7 @@ TEST(Assembly, SaysWhatItsMachineCodeDoes) {
 }
 
 TEST(Assembly, LinesThatAreNoInstructionAreCounted) {
-  const AssemblyKernel kernel = must_read(with(kDumped, "s_endpgm", "v_nonsense v1, v2"), Target::gfx942);
+  const AssemblyKernel kernel = must_read(with(kDumped, "s_endpgm", "v_nonsense v1, v2"), Isa::gfx942);
   EXPECT_EQ(kernel.listing.undecoded, 1u);
   EXPECT_EQ(kernel.listing.instructions.size(), 4u);
 }
@@ -214,8 +214,8 @@ TEST(Assembly, HostileTextIsOneErrorOrRead) {
         std::string("\x80\xff:\n s_endpgm\n"), std::string("k:\ns_branch k\n"), std::string(".amdhsa_kernel\n"),
         std::string(".amdgpu_metadata\namdhsa.kernels:\n-\n- .name:\n  - - -\n"),
         std::string("0000 <>:\ns_nop 0 // FFFFFFFFFFFFFFFF:\ns_nop 0 // 0:\n")})
-    for (const auto target : {std::optional<Target>(), std::optional(Target::gfx942)})
-      EXPECT_EQ(error_of(text, target).find('\n'), std::string::npos);
+    for (const auto isa : {std::optional<Isa>(), std::optional(Isa::gfx942)})
+      EXPECT_EQ(error_of(text, isa).find('\n'), std::string::npos);
 }
 
 }  // namespace

@@ -79,11 +79,11 @@ size_t position_of(const std::string& file, const std::string& text) {
 }
 
 TEST(CodeObjects, KernelsSegmentsAndTheArchitectureAreRead) {
-  for (Target target : {Target::gfx90a, Target::gfx942, Target::gfx950}) {
-    const MadeCodeObject made({add_kernel(), {.name = "other"}}, target);
+  for (Isa isa : {Isa::gfx90a, Isa::gfx942, Isa::gfx950}) {
+    const MadeCodeObject made({add_kernel(), {.name = "other"}}, isa);
     auto read = read_code_object(made.bytes());
     ASSERT_TRUE(read) << read.error().message;
-    EXPECT_EQ(read->target, target);
+    EXPECT_EQ(read->isa, isa);
     ASSERT_EQ(read->kernels.size(), 2u);
     const KernelInfo* add = read->find("add");
     ASSERT_TRUE(add);
@@ -169,7 +169,7 @@ TEST(CodeObjects, RefuseAKernelWithoutItsDescriptorOrCode) {
 TEST(CodeObjects, ARelocationBeyondItsSegmentIsRefused) {
   constexpr uint64_t kRelative64 = 13;
   auto file_with = [&](uint64_t at) {
-    return MadeCodeObject({add_kernel()}, Target::gfx942, {{at, kRelative64, 0}}).file();
+    return MadeCodeObject({add_kernel()}, Isa::gfx942, {{at, kRelative64, 0}}).file();
   };
   const std::string whole = file_with(MadeCodeObject::kCodeAddress);
   auto last = read_code_object(std::as_bytes(std::span(whole)));
@@ -196,7 +196,7 @@ TEST(CodeObjects, OfAnotherFormAreRefused) {
 }
 
 TEST(CodeObjects, SectionsThatAreNotWholeAreRefused) {
-  const std::string file = MadeCodeObject({add_kernel()}, Target::gfx942, {{64, 13, 0}}).file();
+  const std::string file = MadeCodeObject({add_kernel()}, Isa::gfx942, {{64, 13, 0}}).file();
   const size_t sections = file.size() - 4 * sizeof(Elf64_Shdr);
   const auto field = [&](size_t index, size_t at) { return sections + index * sizeof(Elf64_Shdr) + at; };
   constexpr size_t kSize = offsetof(Elf64_Shdr, sh_size), kOffset = offsetof(Elf64_Shdr, sh_offset);
@@ -335,7 +335,7 @@ TEST(CodeObjects, HaveCodeAlignedToWordsWithinItsSegment) {
 TEST(CodeObjects, RelocationsAreOfTwoKinds) {
   constexpr uint64_t kAbsolute64 = 3, kRelative64 = 13, kAt = MadeCodeObject::kCodeAddress;
   const auto file_with = [](std::vector<Elf64_Rela> all) {
-    return MadeCodeObject({add_kernel(), {.name = "other"}}, Target::gfx942, std::move(all)).file();
+    return MadeCodeObject({add_kernel(), {.name = "other"}}, Isa::gfx942, std::move(all)).file();
   };
   // Symbols: none, "add", "add.kd", "other", "other.kd".
   const std::string file = file_with({{kAt, kRelative64, 0x1234},

@@ -56,8 +56,8 @@ TEST(CompressedBundles, OfClangAreRead) {
     const auto read = read_machine_code(std::as_bytes(std::span(file)), {}, std::nullopt);
     ASSERT_TRUE(read) << read.error().message;
     ASSERT_EQ(read->size(), 2u);
-    EXPECT_EQ((*read)[0].target, Target::gfx942);
-    EXPECT_EQ((*read)[1].target, Target::gfx950);
+    EXPECT_EQ((*read)[0].isa, Isa::gfx942);
+    EXPECT_EQ((*read)[1].isa, Isa::gfx950);
     EXPECT_EQ((*read)[1].kernel.name, "kernel");
     EXPECT_EQ((*read)[1].code.global.accesses[2], 1u) << "a store of four bytes";
   }

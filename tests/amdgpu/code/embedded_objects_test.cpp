@@ -31,7 +31,7 @@ std::string error_of(const std::string& file) {
 }
 
 TEST(EmbeddedObjects, AreFoundWithinAProgram) {
-  const MadeCodeObject first({MadeKernel{.name = "one"}}, Target::gfx950), second({MadeKernel{.name = "two"}});
+  const MadeCodeObject first({MadeKernel{.name = "one"}}, Isa::gfx950), second({MadeKernel{.name = "two"}});
   const std::string file =
       std::string(kElf) + "a program" + first.file() + std::string(13, '\0') + second.file() + kElf;
   std::vector<CodeObject> found;
@@ -41,19 +41,19 @@ TEST(EmbeddedObjects, AreFoundWithinAProgram) {
   });
   ASSERT_TRUE(searched) << searched.error().message;
   ASSERT_EQ(found.size(), 2u);
-  EXPECT_EQ(found[0].target, Target::gfx950);
+  EXPECT_EQ(found[0].isa, Isa::gfx950);
   EXPECT_EQ(found[1].kernels.front().name, "two");
 }
 
 TEST(EmbeddedObjects, OfABundleAreRead) {
   const std::string file =
       bundle_of({MadeCodeObject({MadeKernel{.name = "one"}}).file(),
-                 MadeCodeObject({MadeKernel{.name = "two"}, MadeKernel{.name = "three"}}, Target::gfx90a).file()});
+                 MadeCodeObject({MadeKernel{.name = "two"}, MadeKernel{.name = "three"}}, Isa::gfx90a).file()});
   const auto read = read_machine_code(bytes_of(file), {}, std::nullopt);
   ASSERT_TRUE(read) << read.error().message;
   ASSERT_EQ(read->size(), 3u);
   EXPECT_EQ((*read)[0].kernel.name, "one");
-  EXPECT_EQ((*read)[2].target, Target::gfx90a);
+  EXPECT_EQ((*read)[2].isa, Isa::gfx90a);
 }
 
 TEST(EmbeddedObjects, AFileWithoutAnyIsAnError) {

@@ -17,20 +17,20 @@ namespace {
 
 using Words = std::vector<uint32_t>;
 
-Instruction must_decode(const Words& words, Target target = Target::gfx942) {
-  const std::optional<Instruction> made = decode(std::as_bytes(std::span(words)), target);
+Instruction must_decode(const Words& words, Isa isa = Isa::gfx942) {
+  const std::optional<Instruction> made = decode(std::as_bytes(std::span(words)), isa);
   EXPECT_TRUE(made);
   return made.value_or(Instruction{});
 }
 
-std::string text_of(const Words& words, Target target) {
-  const std::optional<Instruction> made = decode(std::as_bytes(std::span(words)), target);
+std::string text_of(const Words& words, Isa isa) {
+  const std::optional<Instruction> made = decode(std::as_bytes(std::span(words)), isa);
   if (!made) return "(none)";
-  return std::to_string(made->bytes) + " " + to_text(*made, target);
+  return std::to_string(made->bytes) + " " + to_text(*made, isa);
 }
 
 struct Recorded {
-  Target target;
+  Isa isa;
   Words words;
   std::string text;
 };
@@ -44,7 +44,7 @@ std::vector<Recorded> recorded() {
     Recorded one;
     std::string word;
     in >> word;
-    one.target = *target_named(word);
+    one.isa = *isa_named(word);
     while (in >> word && word != ":") one.words.push_back(static_cast<uint32_t>(std::stoul(word, nullptr, 16)));
     std::getline(in >> std::ws, one.text);
     all.push_back(one);
@@ -56,13 +56,13 @@ TEST(AmdDecode, WritesWhatLlvmRecorded) {
   const std::vector<Recorded> all = recorded();
   ASSERT_GT(all.size(), 2500u);
   for (const Recorded& one : all)
-    EXPECT_EQ(text_of(one.words, one.target), std::to_string(4 * one.words.size()) + " " + one.text)
-        << info_of(one.target).name;
+    EXPECT_EQ(text_of(one.words, one.isa), std::to_string(4 * one.words.size()) + " " + one.text)
+        << info_of(one.isa).name;
 }
 
 TEST(AmdDecode, EveryNameIsRecorded) {
   std::set<Opcode> seen;
-  for (const Recorded& one : recorded()) seen.insert(must_decode(one.words, one.target).opcode);
+  for (const Recorded& one : recorded()) seen.insert(must_decode(one.words, one.isa).opcode);
   std::set<std::string_view> missing;
   for (uint16_t i = 0; i <= static_cast<uint16_t>(Opcode::v_xor_b32); ++i)
     if (!seen.count(static_cast<Opcode>(i))) missing.insert(name_of(static_cast<Opcode>(i)));
@@ -72,7 +72,7 @@ TEST(AmdDecode, EveryNameIsRecorded) {
 TEST(AmdDecode, NothingWhereCodeEndsWithinAnInstruction) {
   for (const Recorded& one : recorded()) {
     const Words shorter(one.words.begin(), one.words.end() - 1);
-    const std::optional<Instruction> made = decode(std::as_bytes(std::span(shorter)), one.target);
+    const std::optional<Instruction> made = decode(std::as_bytes(std::span(shorter)), one.isa);
     // Of a product with scales, the first half stands for itself.
     EXPECT_TRUE(!made || made->opcode == Opcode::v_mfma_ld_scale_b32) << one.text;
   }
@@ -178,9 +178,9 @@ TEST(AmdDecode, AccumulationRegistersAndBroadcasts) {
 
 TEST(AmdDecode, NumbersDifferBetweenTargets) {
   const Words words{0xd3d48004, 0x04123902};  // 0x54: i8 on gfx90a, nothing on gfx942, f16 of 32 steps on gfx950
-  EXPECT_EQ(must_decode(words, Target::gfx90a).opcode, Opcode::v_mfma_i32_32x32x8i8);
-  EXPECT_EQ(decode(std::as_bytes(std::span(words)), Target::gfx942), std::nullopt);
-  EXPECT_EQ(must_decode(words, Target::gfx950).opcode, Opcode::v_mfma_f32_16x16x32_f16);
+  EXPECT_EQ(must_decode(words, Isa::gfx90a).opcode, Opcode::v_mfma_i32_32x32x8i8);
+  EXPECT_EQ(decode(std::as_bytes(std::span(words)), Isa::gfx942), std::nullopt);
+  EXPECT_EQ(must_decode(words, Isa::gfx950).opcode, Opcode::v_mfma_f32_16x16x32_f16);
 }
 
 TEST(AmdDecode, RefusesWhatHasNoMeaning) {
@@ -193,7 +193,7 @@ TEST(AmdDecode, RefusesWhatHasNoMeaning) {
       {0xdc5c8000, 0xfe7f0002},  // four registers from v254
       {0xdc5c8000, 0x037f0002},  // four registers from v3: an odd number
   };
-  for (const Words& words : cases) EXPECT_EQ(text_of(words, Target::gfx942), "(none)") << std::hex << words[0];
+  for (const Words& words : cases) EXPECT_EQ(text_of(words, Isa::gfx942), "(none)") << std::hex << words[0];
 }
 
 TEST(AmdDecode, RandomWordsNeverCrash) {
@@ -201,13 +201,13 @@ TEST(AmdDecode, RandomWordsNeverCrash) {
   size_t decoded = 0;
   for (int i = 0; i < 3'000'000; ++i) {
     const uint64_t words[2] = {random(), random()};
-    for (const TargetInfo& target : kTargets) {
-      const std::optional<Instruction> made = decode(std::as_bytes(std::span(words)), target.target);
+    for (const IsaInfo& isa : kIsas) {
+      const std::optional<Instruction> made = decode(std::as_bytes(std::span(words)), isa.isa);
       if (!made) continue;
       ++decoded;
       ASSERT_TRUE(made->bytes == 4 || made->bytes == 8 || made->bytes == 12 || made->bytes == 16);
       if (i % 16 == 0) {
-        ASSERT_FALSE(to_text(*made, target.target).empty());
+        ASSERT_FALSE(to_text(*made, isa.isa).empty());
       }
     }
   }
@@ -226,33 +226,33 @@ bool operand_of_code_is_known(const std::string& theirs) {
 TEST(AmdDecodeLlvm, NamesRandomWordsAsLlvmDoes) {
   if (!test::have_llvm()) GTEST_SKIP() << "llvm-mc-22 is not installed";
   std::mt19937 random(21);
-  for (const TargetInfo& target : kTargets) {
+  for (const IsaInfo& isa : kIsas) {
     std::vector<Words> all(1200);
     for (Words& words : all)
       for (int w = 0; w < 4; ++w) words.push_back(static_cast<uint32_t>(random()));
-    const std::vector<std::string> theirs = test::disassemble(all, target.name);
+    const std::vector<std::string> theirs = test::disassemble(all, isa.name);
     ASSERT_EQ(theirs.size(), all.size());
     size_t compared = 0;
     for (size_t i = 0; i < all.size(); ++i) {
-      const std::optional<Instruction> made = decode(std::as_bytes(std::span(all[i])), target.target);
+      const std::optional<Instruction> made = decode(std::as_bytes(std::span(all[i])), isa.isa);
       if (theirs[i].empty() || !made || !operand_of_code_is_known(theirs[i])) continue;
-      const std::string text = to_text(*made, target.target);
+      const std::string text = to_text(*made, isa.isa);
       EXPECT_EQ(text.substr(0, text.find(' ')), theirs[i].substr(0, theirs[i].find(' ')));
       ++compared;
     }
-    EXPECT_GT(compared, 150u) << target.name;
+    EXPECT_GT(compared, 150u) << isa.name;
   }
 }
 
 TEST(AmdDecodeLlvm, AssemblesWhatIsRecordedToTheSameWords) {
   if (!test::have_llvm()) GTEST_SKIP() << "llvm-mc-22 is not installed";
   const std::vector<Recorded> all = recorded();
-  for (const TargetInfo& target : kTargets) {
+  for (const IsaInfo& isa : kIsas) {
     std::vector<Words> words;
     std::vector<std::string> texts;
     for (const Recorded& one : all)
-      if (one.target == target.target) words.push_back(one.words), texts.push_back(one.text);
-    const std::vector<std::string> theirs = test::disassemble(words, target.name);
+      if (one.isa == isa.isa) words.push_back(one.words), texts.push_back(one.text);
+    const std::vector<std::string> theirs = test::disassemble(words, isa.name);
     ASSERT_EQ(theirs.size(), texts.size());
     for (size_t i = 0; i < texts.size(); ++i) EXPECT_EQ(theirs[i], texts[i]);
   }
@@ -260,11 +260,11 @@ TEST(AmdDecodeLlvm, AssemblesWhatIsRecordedToTheSameWords) {
 
 TEST(AmdDecodeLlvm, KernelsReadAsObjdumpReadsThem) {
   if (!test::have_llvm()) GTEST_SKIP() << "llvm-objdump-22 or clang++-22 is not installed";
-  for (const TargetInfo& target : kTargets) {
-    const std::vector<test::Listed> listing = test::compile_and_list("/amd_sample.hip", target.name);
-    ASSERT_GT(listing.size(), 300u) << target.name;
+  for (const IsaInfo& isa : kIsas) {
+    const std::vector<test::Listed> listing = test::compile_and_list("/amd_sample.hip", isa.name);
+    ASSERT_GT(listing.size(), 300u) << isa.name;
     for (const test::Listed& line : listing)
-      EXPECT_EQ(text_of(line.words, target.target), std::to_string(4 * line.words.size()) + " " + line.text);
+      EXPECT_EQ(text_of(line.words, isa.isa), std::to_string(4 * line.words.size()) + " " + line.text);
   }
 }
 

@@ -13,7 +13,7 @@
 namespace rung::amdgpu {
 namespace {
 
-std::string text_of(const Operand& operand) {
+std::string text_of(const InstructionOperand& operand) {
   static constexpr const char* kLetters[] = {"-", "v", "a", "s", "c"};
   if (operand.kind == OperandKind::none) return "-";
   if (operand.kind == OperandKind::constant) return "c";
@@ -25,7 +25,7 @@ std::string text_of(const Operand& operand) {
 std::string facts_of(const Instruction& made) {
   std::string text = fmt::format("{} {} {}", name_of(made.opcode), text_of(made.destination), text_of(made.carry_out));
   for (size_t s = 0; s < made.source_count; ++s) {
-    Operand source = made.sources[s];
+    InstructionOperand source = made.sources[s];
     if (made.encoding == Encoding::vop3p) source.neg = source.abs = false;  // stands in modifiers that are not read
     text += " " + text_of(source);
   }
@@ -41,13 +41,14 @@ std::string facts_of(const Instruction& made) {
 
 // Floating-point constants are not read: they are symbols.
 bool has_float(const Instruction& made) {
-  return std::any_of(made.sources.begin(), made.sources.begin() + made.source_count, [](const Operand& source) {
-    return source.kind == OperandKind::constant && (source.bits > 64 && source.bits + 16 > 16) && !source.literal;
-  });
+  return std::any_of(
+      made.sources.begin(), made.sources.begin() + made.source_count, [](const InstructionOperand& source) {
+        return source.kind == OperandKind::constant && (source.bits > 64 && source.bits + 16 > 16) && !source.literal;
+      });
 }
 
 struct Line {
-  Target target;
+  Isa isa;
   std::vector<uint32_t> words;
   std::string text;
 };
@@ -60,7 +61,7 @@ std::vector<Line> recorded() {
     std::istringstream in(line);
     std::string word;
     in >> word;
-    Line one{*target_named(word), {}, {}};
+    Line one{*isa_named(word), {}, {}};
     while (in >> word && word != ":") one.words.push_back(static_cast<uint32_t>(std::stoul(word, nullptr, 16)));
     std::getline(in >> std::ws, one.text);
     all.push_back(one);
@@ -71,7 +72,7 @@ std::vector<Line> recorded() {
 TEST(AmdParse, LinesAreReadAsTheirMachineCodeIs) {
   size_t compared = 0;
   for (const Line& line : recorded()) {
-    const auto decoded = decode(std::as_bytes(std::span(line.words)), line.target);
+    const auto decoded = decode(std::as_bytes(std::span(line.words)), line.isa);
     ASSERT_TRUE(decoded) << line.text;
     const auto parsed = parse_instruction(line.text);
     ASSERT_TRUE(parsed) << line.text;

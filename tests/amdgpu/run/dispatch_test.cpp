@@ -27,7 +27,7 @@ using ::testing::HasSubstr;
 // A kernel that is loaded and may be launched.
 class Loaded {
  public:
-  explicit Loaded(const MadeKernel& kernel, Target target = Target::gfx942) : made_({kernel}, target) {
+  explicit Loaded(const MadeKernel& kernel, Isa isa = Isa::gfx942) : made_({kernel}, isa) {
     object_ = read_code_object(made_.bytes()).value();
     image_ = Image::load(object_, memory_).value();
     code_ = DecodedCode::make(object_, image_->base()).value();
@@ -177,12 +177,12 @@ TEST(Dispatches, ExtentsHaveBounds) {
 }
 
 TEST(Dispatches, LdsOfBothKindsIsOneSum) {
-  for (const Target target : {Target::gfx90a, Target::gfx942, Target::gfx950}) {
-    const Loaded loaded({.name = "kernel", .lds_bytes = 4096}, target);
+  for (const Isa isa : {Isa::gfx90a, Isa::gfx942, Isa::gfx950}) {
+    const Loaded loaded({.name = "kernel", .lds_bytes = 4096}, isa);
     Dispatch dispatch = loaded.dispatch({}, {64});
-    dispatch.dynamic_lds_bytes = info_of(target).lds_bytes - 4096;
+    dispatch.dynamic_lds_bytes = info_of(isa).lds_bytes - 4096;
     ASSERT_TRUE(prepare(dispatch));
-    EXPECT_EQ(prepare(dispatch)->lds_bytes, info_of(target).lds_bytes);
+    EXPECT_EQ(prepare(dispatch)->lds_bytes, info_of(isa).lds_bytes);
     for (const uint32_t bytes : {dispatch.dynamic_lds_bytes + 1, ~uint32_t{0}, ~uint32_t{0} - 4095}) {
       dispatch.dynamic_lds_bytes = bytes;
       EXPECT_FALSE(prepare(dispatch)) << bytes;
@@ -219,8 +219,8 @@ TEST(Dispatches, ArgumentsHaveTheSizeOfTheExplicitOnes) {
 
 // Each choice of what a descriptor may ask for: user registers in their order, the group's place behind them.
 TEST(Groups, BeginWithTheScalarRegistersTheirKernelWants) {
-  for (const Target target : {Target::gfx90a, Target::gfx942}) {
-    Loaded loaded({.name = "kernel", .scratch_bytes = 32}, target);
+  for (const Isa isa : {Isa::gfx90a, Isa::gfx942}) {
+    Loaded loaded({.name = "kernel", .scratch_bytes = 32}, isa);
     for (uint32_t asked = 0; asked < 128; ++asked)
       for (uint32_t axes = 0; axes < 8; ++axes) {
         const bool scratch = asked % 3 == 1, info = asked % 5 == 2;
@@ -243,7 +243,7 @@ TEST(Groups, BeginWithTheScalarRegistersTheirKernelWants) {
         for (const uint32_t axis : {0u, 1u, 2u})
           if (axes >> axis & 1) add(2 + 2 * axis, 1);
         if (info) add(0, 1);
-        if (scratch && target == Target::gfx90a) add(0, 1);
+        if (scratch && isa == Isa::gfx90a) add(0, 1);
         const Wave& wave = group.waves.at(0);
         for (size_t n = 0; n < 30; ++n) {
           ASSERT_EQ(wave.scalar_written[n], n < expected.size()) << "s" << n << ", asked " << asked << ", " << axes;
@@ -303,7 +303,7 @@ TEST(Groups, FindNothingOfTheGroupBefore) {
     for (const uint32_t byte : {0u, 17u, 252u}) {
       const auto fault = group.lds.touch(byte, {.count = 1, .wave = 0, .use = LdsUse::read});
       ASSERT_TRUE(fault) << byte;
-      EXPECT_EQ(fault->kind, FindingKind::uninitialised);
+      EXPECT_EQ(fault->kind, DefectKind::uninitialised);
     }
     for (Wave& wave : group.waves) {
       EXPECT_FALSE(wave.scc);
@@ -353,13 +353,13 @@ TEST(Launches, TellEachFaultOnceAndAtMostSixteen) {
     for (const int threads : {1, 2}) {
       const auto run = loaded.run(loaded.dispatch({8}, {256}), {}, threads);
       ASSERT_TRUE(run) << run.error().message;
-      ASSERT_EQ(run->findings.size(), std::min(wrong, Execution::kMostFindings)) << threads;
+      ASSERT_EQ(run->defects.size(), std::min(wrong, Execution::kMostDefects)) << threads;
       std::vector<bool> told(wrong);
-      for (const Finding& finding : run->findings) {
-        EXPECT_EQ(finding.kind, FindingKind::uninitialised);
-        ASSERT_LT(finding.offset / 4, wrong);
-        EXPECT_FALSE(told[finding.offset / 4]) << "twice";
-        told[finding.offset / 4] = true;
+      for (const Defect& defect : run->defects) {
+        EXPECT_EQ(defect.kind, DefectKind::uninitialised);
+        ASSERT_LT(defect.offset / 4, wrong);
+        EXPECT_FALSE(told[defect.offset / 4]) << "twice";
+        told[defect.offset / 4] = true;
       }
     }
   }
@@ -372,7 +372,7 @@ TEST(Launches, CountTheirOwnInstructionsAndNoEarlierOnes) {
     for (const uint32_t groups : {1u, 7u}) {
       const auto run = loaded.run(loaded.dispatch({groups}, {130}), {}, threads);
       ASSERT_TRUE(run) << run.error().message;
-      EXPECT_TRUE(run->findings.empty());
+      EXPECT_TRUE(run->defects.empty());
       const uint64_t waves = 3 * groups;
       EXPECT_EQ(run->counts.waves, waves);
       EXPECT_EQ(run->counts.vector, 3 * waves);
@@ -390,9 +390,9 @@ TEST(Launches, MayRunExactlyTheirLimitOfInstructions) {
       checks.most_instructions = static_cast<uint64_t>(2 * 3 * groups + beside);
       const auto run = loaded.run(loaded.dispatch({groups}, {128}), checks);
       ASSERT_TRUE(run) << run.error().message;
-      ASSERT_EQ(run->findings.size(), beside < 0 ? 1u : 0u) << groups;
+      ASSERT_EQ(run->defects.size(), beside < 0 ? 1u : 0u) << groups;
       if (beside < 0) {
-        EXPECT_EQ(run->findings[0].kind, FindingKind::endless);
+        EXPECT_EQ(run->defects[0].kind, DefectKind::endless);
       }
     }
 }

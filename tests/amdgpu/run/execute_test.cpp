@@ -23,11 +23,11 @@ std::vector<float> random_floats(size_t count, uint64_t seed) {
   return made;
 }
 
-class Executed : public ::testing::TestWithParam<Target> {
+class Executed : public ::testing::TestWithParam<Isa> {
  protected:
   void SetUp() override { RUNG_NEEDS_CLANG(); }
 };
-INSTANTIATE_TEST_SUITE_P(Targets, Executed, ::testing::Values(Target::gfx90a, Target::gfx942, Target::gfx950),
+INSTANTIATE_TEST_SUITE_P(Isas, Executed, ::testing::Values(Isa::gfx90a, Isa::gfx942, Isa::gfx950),
                          [](const auto& test) { return std::string(info_of(test.param).name); });
 
 TEST_P(Executed, ASumOfTwoVectorsIsTheHosts) {
@@ -87,7 +87,7 @@ KERNEL(256) total(const float* a, float* sums) {
 TEST(ExecutedKernels, SoftmaxOfOurOwnIsTheHosts) {
   RUNG_NEEDS_CLANG();
   const std::string root = RUNG_SOURCE;
-  AmdKernel kernel("#include \"kernels/gpu/norm/norm.cu\"\n", "norm_2", Target::gfx942,
+  AmdKernel kernel("#include \"kernels/gpu/norm/norm.cu\"\n", "norm_2", Isa::gfx942,
                    {"-I" + root + "/src", "-include", root + "/src/kernels/gpu/vendor/amd.cuh"});
   const uint32_t rows = 7, width = 1000;
   const auto x = random_floats(rows * width, 4);
@@ -119,11 +119,11 @@ TEST(ExecutedLds, A160KilobyteGroupRunsOnGfx950Alone) {
     barrier();
     for (u32 i = thread(); i < 40960; i += 64) out[40959 - i] = room[40959 - i];
   })";
-  AmdKernel large(source, "kernel", Target::gfx950);
+  AmdKernel large(source, "kernel", Isa::gfx950);
   auto* out = large.make<uint32_t>(40960);
   large.run({.threads = {64}, .dynamic_lds_bytes = 160 * 1024}, out);
   EXPECT_EQ(out[40959], 3u * 40959);
-  AmdKernel small(source, "kernel", Target::gfx942);
+  AmdKernel small(source, "kernel", Isa::gfx942);
   auto refused = small.try_run({.threads = {64}, .dynamic_lds_bytes = 160 * 1024}, out);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::usage);
@@ -132,7 +132,7 @@ TEST(ExecutedLds, A160KilobyteGroupRunsOnGfx950Alone) {
 
 TEST(ExecutedLds, DispatchesThatCannotBeMeantAreRefused) {
   RUNG_NEEDS_CLANG();
-  AmdKernel kernel("KERNEL(128) kernel(u32* out, u32 x) { out[thread()] = x; }", "kernel", Target::gfx942);
+  AmdKernel kernel("KERNEL(128) kernel(u32* out, u32 x) { out[thread()] = x; }", "kernel", Isa::gfx942);
   auto* out = kernel.make<uint32_t>(1024);
   const auto error = [&](const Grid& grid, auto... arguments) {
     auto made = kernel.try_run(grid, arguments...);
@@ -151,7 +151,7 @@ TEST(ExecutedLds, DispatchesThatCannotBeMeantAreRefused) {
 // Hidden arguments and three dimensions of threads and groups.
 TEST(ExecutedLds, AThreadKnowsItsPlaceInTheGrid) {
   RUNG_NEEDS_CLANG();
-  for (const Target target : {Target::gfx90a, Target::gfx942}) {
+  for (const Isa isa : {Isa::gfx90a, Isa::gfx942}) {
     AmdKernel kernel(R"(KERNEL(1024) kernel(u32* out) {
     const u32 x = __builtin_amdgcn_workgroup_id_x() * __builtin_amdgcn_workgroup_size_x() + __builtin_amdgcn_workitem_id_x();
     const u32 y = __builtin_amdgcn_workgroup_id_y() * __builtin_amdgcn_workgroup_size_y() + __builtin_amdgcn_workitem_id_y();
@@ -160,7 +160,7 @@ TEST(ExecutedLds, AThreadKnowsItsPlaceInTheGrid) {
     const u32 width = blocks[0] * __builtin_amdgcn_workgroup_size_x(), height = blocks[1] * __builtin_amdgcn_workgroup_size_y();
     out[(z * height + y) * width + x] = x | y << 10 | z << 20;
   })",
-                     "kernel", target);
+                     "kernel", isa);
     auto* out = kernel.make<uint32_t>(20 * 9 * 8);
     kernel.run({.groups = {4, 3, 2}, .threads = {5, 3, 4}}, out);
     for (uint32_t z = 0; z < 8; ++z)

@@ -19,17 +19,17 @@ constexpr int kNobody = -1, kSeveral = -2;
 class Model {
  public:
   // The first difference in some of the bytes; empty: none.
-  std::set<FindingKind> touch(const std::set<uint32_t>& places, int wave, LdsUse use) {
-    std::set<FindingKind> wrong;
+  std::set<DefectKind> touch(const std::set<uint32_t>& places, int wave, LdsUse use) {
+    std::set<DefectKind> wrong;
     for (const uint32_t place : places) {
       Byte& byte = bytes_[place];
       const bool read_by_another = byte.readers.size() > byte.readers.count(wave);
       const bool written_by_another = byte.writer_now != kNobody && byte.writer_now != wave;
       const bool both_atomic = use == LdsUse::atomic && byte.atomic;
       if (!byte.written && use != LdsUse::write)
-        wrong.insert(FindingKind::uninitialised);
+        wrong.insert(DefectKind::uninitialised);
       else if ((written_by_another && !both_atomic) || (use != LdsUse::read && read_by_another))
-        wrong.insert(FindingKind::lds_race);
+        wrong.insert(DefectKind::lds_race);
       if (use == LdsUse::read) {
         byte.readers.insert(wave);
       } else {
@@ -91,7 +91,7 @@ TEST(LdsBesideTheModel, OfAccessesOfAllWidths) {
         for (uint32_t n = 0; n < bytes; ++n) places.insert(static_cast<uint32_t>(addresses.at[lane]) + n);
       }
       addresses.close();
-      const std::set<FindingKind> wrong = model.touch(places, wave, use);
+      const std::set<DefectKind> wrong = model.touch(places, wave, use);
       const LanePattern& pattern = patterns.of(addresses, bytes, LanePatterns::kDwordBytes);
       LdsFault fault;
       const int lane = lds.touch({addresses.at, &pattern, bytes, static_cast<uint32_t>(wave), use}, fault);
@@ -100,11 +100,11 @@ TEST(LdsBesideTheModel, OfAccessesOfAllWidths) {
         ++fine;
         continue;
       }
-      ASSERT_TRUE(wrong.contains(fault.kind)) << kFindingWords[static_cast<size_t>(fault.kind)];
+      ASSERT_TRUE(wrong.contains(fault.kind)) << kDefectWords[static_cast<size_t>(fault.kind)];
       ASSERT_TRUE(addresses.lanes >> lane & 1);
       ASSERT_TRUE(fault.byte >= addresses.at[lane] && fault.byte < addresses.at[lane] + bytes);
       ASSERT_NE(fault.other, wave);
-      ++(fault.kind == FindingKind::lds_race ? races : uninitialised);
+      ++(fault.kind == DefectKind::lds_race ? races : uninitialised);
       break;
     }
   }
@@ -128,7 +128,7 @@ TEST(LdsShadow, NamesTheWaveThatAnAccessMeets) {
           }
           const auto fault = lds.touch(4, {.count = bytes, .wave = second, .use = LdsUse::write});
           ASSERT_TRUE(fault);
-          EXPECT_EQ(fault->kind, FindingKind::lds_race);
+          EXPECT_EQ(fault->kind, DefectKind::lds_race);
           EXPECT_EQ(fault->byte, 4u);
           EXPECT_EQ(fault->other, static_cast<int>(first));
         }

@@ -15,7 +15,7 @@ using ::testing::AnyOf;
 using testing::Grid;
 using ::testing::StartsWith;
 
-class SeededFaults : public ::testing::TestWithParam<Target> {
+class SeededFaults : public ::testing::TestWithParam<Isa> {
  protected:
   void SetUp() override { RUNG_NEEDS_CLANG(); }
 
@@ -24,8 +24,8 @@ class SeededFaults : public ::testing::TestWithParam<Target> {
     std::string name = "kernel";
   };
   // Runs both twins on `elements` floats in and as many out.
-  Finding twins(const Fault& fault, Grid run, int elements, bool input_written = true) {
-    Finding found;
+  Defect twins(const Fault& fault, Grid run, int elements, bool input_written = true) {
+    Defect found;
     for (const bool mistaken : {true, false}) {
       std::string source = fault.source;
       if (!mistaken) source.replace(source.find(fault.wrong), fault.wrong.size(), fault.right);
@@ -45,32 +45,32 @@ class SeededFaults : public ::testing::TestWithParam<Target> {
   }
 
  private:
-  std::string at_place_;  // the instruction that stands where the finding says
+  std::string at_place_;  // the instruction that stands where the defect says
 };
-INSTANTIATE_TEST_SUITE_P(Targets, SeededFaults, ::testing::Values(Target::gfx942, Target::gfx950),
+INSTANTIATE_TEST_SUITE_P(Isas, SeededFaults, ::testing::Values(Isa::gfx942, Isa::gfx950),
                          [](const auto& test) { return std::string(info_of(test.param).name); });
 
 TEST_P(SeededFaults, AnIndexBeyondTheEnd) {
-  const Finding found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
+  const Defect found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
     const int i = group() * 64 + thread();
     if (i <= n) out[i] = in[i] * 2;
   })~",
-                               "i <= n", "i < n"},
-                              {.groups = {17}, .threads = {64}}, 1024);
-  EXPECT_EQ(found.kind, FindingKind::out_of_bounds) << found.text();
+                              "i <= n", "i < n"},
+                             {.groups = {17}, .threads = {64}}, 1024);
+  EXPECT_EQ(found.kind, DefectKind::out_of_bounds) << found.text();
   EXPECT_THAT(found.instruction, StartsWith("global_load_dword "));
   EXPECT_EQ(found.lane, 0);
   EXPECT_EQ(found.group[0], 16u);
 }
 
 TEST_P(SeededFaults, AnIndexBeforeTheBegin) {
-  const Finding found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
+  const Defect found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
     const int i = group() * 64 + thread();
     out[i - 1] = in[i]; // the one before
   })~",
-                               "i - 1", "i"},
-                              {.groups = {16}, .threads = {64}}, 1024);
-  EXPECT_EQ(found.kind, FindingKind::out_of_bounds) << found.text();
+                              "i - 1", "i"},
+                             {.groups = {16}, .threads = {64}}, 1024);
+  EXPECT_EQ(found.kind, DefectKind::out_of_bounds) << found.text();
   EXPECT_THAT(found.instruction, StartsWith("global_store_dword "));
   EXPECT_EQ(found.lane, 0);
   EXPECT_EQ(found.group[0], 0u);
@@ -78,85 +78,85 @@ TEST_P(SeededFaults, AnIndexBeforeTheBegin) {
 
 // Each thread's sum with its neighbour; the last one's is not there.
 TEST_P(SeededFaults, AnIndexBeyondTheEndOfLds) {
-  const Finding found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
+  const Defect found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
     SHARED float room[64];
     room[thread()] = in[thread()];
     barrier();
     out[thread()] = room[thread()] + room[thread() + 1]; // no modulo
   })~",
-                               "thread() + 1]; // no modulo", "(thread() + 1) % 64];"},
-                              {.threads = {64}}, 64);
-  EXPECT_EQ(found.kind, FindingKind::out_of_bounds) << found.text();
+                              "thread() + 1]; // no modulo", "(thread() + 1) % 64];"},
+                             {.threads = {64}}, 64);
+  EXPECT_EQ(found.kind, DefectKind::out_of_bounds) << found.text();
   EXPECT_THAT(found.instruction, StartsWith("ds_read"));
   EXPECT_EQ(found.lane, 63);
 }
 
 TEST_P(SeededFaults, LdsThatNobodyWrote) {
-  const Finding found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
+  const Defect found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
     SHARED float room[64];
     if (thread() > 0) room[thread()] = in[thread()]; // not the first
     barrier();
     out[thread()] = room[63 - thread()];
   })~",
-                               "if (thread() > 0) ", ""},
-                              {.threads = {64}}, 64);
-  EXPECT_EQ(found.kind, FindingKind::uninitialised) << found.text();
+                              "if (thread() > 0) ", ""},
+                             {.threads = {64}}, 64);
+  EXPECT_EQ(found.kind, DefectKind::uninitialised) << found.text();
   EXPECT_THAT(found.instruction, StartsWith("ds_read"));
   EXPECT_EQ(found.lane, 63);
 }
 
 TEST_P(SeededFaults, ATrap) {
-  const Finding found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
+  const Defect found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
     if (n == 64) __builtin_trap();
     out[thread()] = in[thread()];
   })~",
-                               "n == 64", "n == 65"},
-                              {.threads = {64}}, 64);
-  EXPECT_EQ(found.kind, FindingKind::trapped) << found.text();
+                              "n == 64", "n == 65"},
+                             {.threads = {64}}, 64);
+  EXPECT_EQ(found.kind, DefectKind::trapped) << found.text();
   EXPECT_THAT(found.instruction, StartsWith("s_trap"));
 }
 
 TEST_P(SeededFaults, IncludeAMissingWaitAfterAMemoryLoad) {
-  const Finding found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
+  const Defect found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
     float x;
     asm volatile("global_load_dword %0, %1, off; no wait" : "=v"(x) : "v"(in + thread()));
     out[thread()] = x + 1;
   })~",
-                               "; no wait", "\\ns_waitcnt vmcnt(0)"},
-                              {.threads = {64}}, 64);
-  EXPECT_EQ(found.kind, FindingKind::missing_wait) << found.text();
+                              "; no wait", "\\ns_waitcnt vmcnt(0)"},
+                             {.threads = {64}}, 64);
+  EXPECT_EQ(found.kind, DefectKind::missing_wait) << found.text();
   EXPECT_THAT(found.instruction, StartsWith("v_add_f32"));
 }
 
 TEST_P(SeededFaults, IncludeAMissingWaitAfterAScalarLoad) {
-  const Finding found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
+  const Defect found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
     float x;
     asm volatile("s_load_dword %0, %1, 0x10; no wait" : "=s"(x) : "s"(in));
     out[thread()] = x + 1;
   })~",
-                               "; no wait", "\\ns_waitcnt lgkmcnt(0)"},
-                              {.threads = {64}}, 64);
-  EXPECT_EQ(found.kind, FindingKind::missing_wait) << found.text();
+                              "; no wait", "\\ns_waitcnt lgkmcnt(0)"},
+                             {.threads = {64}}, 64);
+  EXPECT_EQ(found.kind, DefectKind::missing_wait) << found.text();
   EXPECT_THAT(found.instruction, AnyOf(StartsWith("v_add_f32"), StartsWith("v_mov_b32")));
 }
 
 // Of two loads under way, a wait that leaves one promises the first alone.
 TEST_P(SeededFaults, AWaitForTooFewLoads) {
-  const Finding found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
+  const Defect found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
     float x, y;
     asm volatile("global_load_dword %0, %2, off\nglobal_load_dword %1, %2, off offset:4\ns_waitcnt vmcnt(1)"
                  : "=&v"(x), "=&v"(y) : "v"(in + thread() % 32));
     asm volatile("global_store_dword %0, %1, off" : : "v"(out + thread()), "v"(y));
     asm volatile("s_waitcnt vmcnt(0)" : : "v"(x), "v"(y));
   })~",
-                               "\"v\"(y));\n    asm", "\"v\"(x));\n    asm"},
-                              {.threads = {64}}, 64);
-  EXPECT_EQ(found.kind, FindingKind::missing_wait) << found.text();
+                              "\"v\"(y));\n    asm", "\"v\"(x));\n    asm"},
+                             {.threads = {64}}, 64);
+  EXPECT_EQ(found.kind, DefectKind::missing_wait) << found.text();
   EXPECT_THAT(found.instruction, StartsWith("global_store_dword"));
 }
 
 TEST_P(SeededFaults, AWaitThatIsMissingBeforeABarrier) {
-  const Finding found = twins({R"~(KERNEL(128) kernel(const float* in, float* out, int n) {
+  const Defect found = twins({R"~(KERNEL(128) kernel(const float* in, float* out, int n) {
     SHARED float room[128];
     const u32 at = (u32)(u64)(__attribute__((address_space(3))) float*)(room + thread());
     room[thread()] = 0;
@@ -166,27 +166,27 @@ TEST_P(SeededFaults, AWaitThatIsMissingBeforeABarrier) {
     asm volatile("" : : : "memory");
     out[thread()] = room[127 - thread()];
   })~",
-                               "; no wait", "\\ns_waitcnt lgkmcnt(0)"},
-                              {.threads = {128}}, 128);
-  EXPECT_EQ(found.kind, FindingKind::missing_wait) << found.text();
+                              "; no wait", "\\ns_waitcnt lgkmcnt(0)"},
+                             {.threads = {128}}, 128);
+  EXPECT_EQ(found.kind, DefectKind::missing_wait) << found.text();
   EXPECT_THAT(found.instruction, StartsWith("ds_read"));
 }
 
 TEST_P(SeededFaults, ABarrierThatIsMissing) {
-  const Finding found = twins({R"~(KERNEL(128) kernel(const float* in, float* out, int n) {
+  const Defect found = twins({R"~(KERNEL(128) kernel(const float* in, float* out, int n) {
     SHARED float room[128];
     room[thread()] = in[thread()];
     __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "workgroup"); // no barrier
     out[thread()] = room[127 - thread()];
   })~",
-                               "// no barrier", "barrier();"},
-                              {.threads = {128}, .checks = {.uninitialised = false}}, 128);
-  EXPECT_EQ(found.kind, FindingKind::lds_race) << found.text();
+                              "// no barrier", "barrier();"},
+                             {.threads = {128}, .checks = {.uninitialised = false}}, 128);
+  EXPECT_EQ(found.kind, DefectKind::lds_race) << found.text();
   EXPECT_THAT(found.instruction, StartsWith("ds_"));
 }
 
 TEST_P(SeededFaults, IncludeAMissingBarrierBeforeLdsIsReused) {
-  const Finding found = twins({R"~(KERNEL(128) kernel(const float* in, float* out, int n) {
+  const Defect found = twins({R"~(KERNEL(128) kernel(const float* in, float* out, int n) {
     SHARED float room[128];
     for (int i = 0; i < 2; ++i) {
       room[thread()] = in[thread()] + i;
@@ -195,15 +195,15 @@ TEST_P(SeededFaults, IncludeAMissingBarrierBeforeLdsIsReused) {
       // no barrier
     }
   })~",
-                               "// no barrier", "barrier();"},
-                              {.threads = {128}}, 128);
-  EXPECT_EQ(found.kind, FindingKind::lds_race) << found.text();
+                              "// no barrier", "barrier();"},
+                             {.threads = {128}}, 128);
+  EXPECT_EQ(found.kind, DefectKind::lds_race) << found.text();
   EXPECT_THAT(found.instruction, StartsWith("ds_"));  // the read or the write, whichever wave is ahead
 }
 
 // Of two waves that read a place, the second writes it while the first may be behind.
 TEST_P(SeededFaults, IncludeAMissingBarrierBetweenReadAndWrite) {
-  const Finding found = twins({R"~(KERNEL(128) kernel(const float* in, float* out, int n) {
+  const Defect found = twins({R"~(KERNEL(128) kernel(const float* in, float* out, int n) {
     SHARED float room[64];
     if (thread() < 64) room[thread()] = in[thread()];
     barrier();
@@ -213,14 +213,14 @@ TEST_P(SeededFaults, IncludeAMissingBarrierBetweenReadAndWrite) {
     barrier();
     out[thread()] = x + room[63 - thread() % 64];
   })~",
-                               "// no barrier", "barrier();"},
-                              {.threads = {128}}, 128);
-  EXPECT_EQ(found.kind, FindingKind::lds_race) << found.text();
+                              "// no barrier", "barrier();"},
+                             {.threads = {128}}, 128);
+  EXPECT_EQ(found.kind, DefectKind::lds_race) << found.text();
   EXPECT_THAT(found.instruction, StartsWith("ds_write"));
 }
 
 TEST_P(SeededFaults, ABarrierThatOnlySomeWavesReach) {
-  const Finding found = twins({R"~(KERNEL(128) kernel(const float* in, float* out, int n) {
+  const Defect found = twins({R"~(KERNEL(128) kernel(const float* in, float* out, int n) {
     SHARED float room[64];
     if (thread() < 64) {
       room[thread()] = in[thread()];
@@ -231,9 +231,9 @@ TEST_P(SeededFaults, ABarrierThatOnlySomeWavesReach) {
     barrier();
     if (thread() < 64) out[thread()] = room[63 - thread()];
   })~",
-                               "barrier(); // here", ""},
-                              {.threads = {128}}, 128);
-  EXPECT_EQ(found.kind, FindingKind::divergent_barrier) << found.text();
+                              "barrier(); // here", ""},
+                             {.threads = {128}}, 128);
+  EXPECT_EQ(found.kind, DefectKind::divergent_barrier) << found.text();
   EXPECT_THAT(found.instruction, StartsWith("s_barrier"));
 }
 
@@ -260,8 +260,8 @@ TEST_P(SeededFaults, MemoryThatNobodyWrote) {
   auto* in = kernel.make<float>(64);
   for (int i = 0; i < 64; ++i)
     if (i != 37) kernel.memory().mark_written(reinterpret_cast<uint64_t>(in + i), 4);
-  const Finding found = kernel.find({.threads = {64}}, in, out);
-  EXPECT_EQ(found.kind, FindingKind::uninitialised) << found.text();
+  const Defect found = kernel.find({.threads = {64}}, in, out);
+  EXPECT_EQ(found.kind, DefectKind::uninitialised) << found.text();
   EXPECT_THAT(found.instruction, StartsWith("global_load_dword "));
   EXPECT_EQ(found.lane, 37);
   kernel.run({.threads = {64}, .checks = {.uninitialised = false}}, in, out);
@@ -269,7 +269,7 @@ TEST_P(SeededFaults, MemoryThatNobodyWrote) {
 
 // Sums of waves go into one place a wave; a reader that counts waves of 32 lanes finds places that nobody wrote.
 TEST_P(SeededFaults, WavesTakenFor32Lanes) {
-  const Finding found = twins({R"~(KERNEL(256) kernel(const float* in, float* out, int n) {
+  const Defect found = twins({R"~(KERNEL(256) kernel(const float* in, float* out, int n) {
     constexpr u32 lanes = 32;
     SHARED float part[256 / lanes];
     float sum = in[thread()];
@@ -281,15 +281,15 @@ TEST_P(SeededFaults, WavesTakenFor32Lanes) {
     for (u32 w = 0; w < 256 / lanes; ++w) total += part[w];
     out[thread()] = total;
   })~",
-                               "lanes = 32", "lanes = 64"},
-                              {.threads = {256}}, 256);
-  EXPECT_EQ(found.kind, FindingKind::uninitialised) << found.text();
+                              "lanes = 32", "lanes = 64"},
+                             {.threads = {256}}, 256);
+  EXPECT_EQ(found.kind, DefectKind::uninitialised) << found.text();
   EXPECT_THAT(found.instruction, StartsWith("ds_read"));
 }
 
 // A tile whose rows hold one value a lane of 32 lanes: with 64, a wave writes into the next wave's row.
 TEST_P(SeededFaults, ATileMadeForAnotherLaneCount) {
-  const Finding found = twins({R"~(KERNEL(256) kernel(const float* in, float* out, int n) {
+  const Defect found = twins({R"~(KERNEL(256) kernel(const float* in, float* out, int n) {
     constexpr u32 columns = 32;
     SHARED float tile[4][columns];
     const u32 lane = thread() % 64, row = thread() / 64;
@@ -297,37 +297,37 @@ TEST_P(SeededFaults, ATileMadeForAnotherLaneCount) {
     barrier();
     out[thread()] = (&tile[0][0])[row * columns + lane];
   })~",
-                               "columns = 32", "columns = 64"},
-                              {.threads = {256}}, 256);
-  EXPECT_THAT(found.kind, ::testing::AnyOf(FindingKind::lds_race, FindingKind::out_of_bounds)) << found.text();
+                              "columns = 32", "columns = 64"},
+                             {.threads = {256}}, 256);
+  EXPECT_THAT(found.kind, ::testing::AnyOf(DefectKind::lds_race, DefectKind::out_of_bounds)) << found.text();
   EXPECT_THAT(found.instruction, StartsWith("ds_write"));
 }
 
 TEST_P(SeededFaults, AGroupThatReadsWhatAnotherWrites) {
-  const Finding found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
+  const Defect found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
     const u32 i = group() * 64 + thread();
     out[i] = in[i];
     const float* mine = out;
     if (group() > 0) mine -= 64; // another's
     out[i] = mine[i] + 1;
   })~",
-                               "mine -= 64; // another's", "mine += 0;"},
-                              {.groups = {4}, .threads = {64}}, 256);
-  EXPECT_EQ(found.kind, FindingKind::global_race) << found.text();
+                              "mine -= 64; // another's", "mine += 0;"},
+                             {.groups = {4}, .threads = {64}}, 256);
+  EXPECT_EQ(found.kind, DefectKind::global_race) << found.text();
   EXPECT_THAT(found.instruction, AnyOf(StartsWith("global_load_dword "), StartsWith("global_store_dword ")));
 }
 
 // A group that has read a value as others have may not change it.
 TEST_P(SeededFaults, AGroupThatWritesWhatAllHaveRead) {
-  const Finding found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
+  const Defect found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
     const float x = in[thread()];
     float* to = out + group() * 64;
     if (group() == 3) to = (float*)in; // another place than its own
     to[thread()] = x + 1;
   })~",
-                               "to = (float*)in; // another place than its own", ""},
-                              {.groups = {4}, .threads = {64}}, 256);
-  EXPECT_EQ(found.kind, FindingKind::global_race) << found.text();
+                              "to = (float*)in; // another place than its own", ""},
+                             {.groups = {4}, .threads = {64}}, 256);
+  EXPECT_EQ(found.kind, DefectKind::global_race) << found.text();
   EXPECT_THAT(found.instruction, StartsWith("global_store_dword "));
   EXPECT_EQ(found.group[0], 3u);
 }
@@ -372,7 +372,7 @@ TEST_P(SeededFaults, WhatAnAtomicCounterOrdersIsNoRace) {
 
 // An atomic that tells the first group something is no excuse for those that the same core runs after it.
 TEST_P(SeededFaults, IncludeARaceDespiteAnotherGroupsAtomic) {
-  const Finding found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
+  const Defect found = twins({R"~(KERNEL(64) kernel(const float* in, float* out, int n) {
     const u32 i = group() * 64 + thread();
     if (group() == 0) {
       out[i] = __hip_atomic_fetch_add((u32*)out + i, 1, __ATOMIC_ACQ_REL, __HIP_MEMORY_SCOPE_AGENT);
@@ -383,9 +383,9 @@ TEST_P(SeededFaults, IncludeARaceDespiteAnotherGroupsAtomic) {
     out[i] = in[i];
     out[i] = mine[i] + 1;
   })~",
-                               "mine -= 64; // another's", "mine += 0;"},
-                              {.groups = {4}, .threads = {64}, .checks = {.uninitialised = false}}, 256);
-  EXPECT_EQ(found.kind, FindingKind::global_race) << found.text();
+                              "mine -= 64; // another's", "mine += 0;"},
+                             {.groups = {4}, .threads = {64}, .checks = {.uninitialised = false}}, 256);
+  EXPECT_EQ(found.kind, DefectKind::global_race) << found.text();
 }
 
 // Neither hides the other, nor what is right behind them.
@@ -405,12 +405,12 @@ TEST_P(SeededFaults, TwoFaultsOfOneKernelAreBothTold) {
   auto* out = kernel.make<float>(128);
   const auto run = kernel.try_run({.threads = {128}, .checks = {.uninitialised = false}}, in, out);
   ASSERT_TRUE(run) << run.error().message;
-  std::vector<FindingKind> kinds;
-  for (const Finding& finding : run->findings) kinds.push_back(finding.kind);
-  using enum FindingKind;
-  ASSERT_GE(kinds.size(), 3u) << text_of(run->findings);
-  EXPECT_EQ(std::ranges::count(kinds, missing_wait), 2) << text_of(run->findings);
-  EXPECT_EQ(kinds.back(), lds_race) << text_of(run->findings);
+  std::vector<DefectKind> kinds;
+  for (const Defect& defect : run->defects) kinds.push_back(defect.kind);
+  using enum DefectKind;
+  ASSERT_GE(kinds.size(), 3u) << text_of(run->defects);
+  EXPECT_EQ(std::ranges::count(kinds, missing_wait), 2) << text_of(run->defects);
+  EXPECT_EQ(kinds.back(), lds_race) << text_of(run->defects);
   EXPECT_EQ(out[100], 2.0f);
 }
 
@@ -424,16 +424,16 @@ TEST_P(SeededFaults, StandBehindTheFaultThatCausedThem) {
   auto* out = kernel.make<float>(64);
   const auto run = kernel.try_run({.threads = {64}}, at, out);
   ASSERT_TRUE(run) << run.error().message;
-  ASSERT_EQ(run->findings.size(), 2u) << text_of(run->findings);
-  EXPECT_EQ(run->findings[0].kind, FindingKind::uninitialised);
-  EXPECT_EQ(run->findings[1].kind, FindingKind::out_of_bounds);
+  ASSERT_EQ(run->defects.size(), 2u) << text_of(run->defects);
+  EXPECT_EQ(run->defects[0].kind, DefectKind::uninitialised);
+  EXPECT_EQ(run->defects[1].kind, DefectKind::out_of_bounds);
 }
 
 TEST_P(SeededFaults, AnEndlessLoop) {
   AmdKernel kernel(R"~(KERNEL(64) kernel(volatile u32* flag) { while (*flag == 0) {} })~", "kernel", GetParam());
   auto* flag = kernel.make(std::vector<uint32_t>{0});
-  const Finding found = kernel.find({.threads = {64}, .checks = {.most_instructions = 100000}}, flag);
-  EXPECT_EQ(found.kind, FindingKind::endless) << found.text();
+  const Defect found = kernel.find({.threads = {64}, .checks = {.most_instructions = 100000}}, flag);
+  EXPECT_EQ(found.kind, DefectKind::endless) << found.text();
 }
 
 TEST_P(SeededFaults, AMisalignedAtomic) {
@@ -441,8 +441,8 @@ TEST_P(SeededFaults, AMisalignedAtomic) {
       R"~(KERNEL(64) kernel(char* out) { __builtin_amdgcn_global_atomic_fadd_f32((__attribute__((address_space(1))) float*)(out + 1 + 4 * thread()), 1.0f); })~",
       "kernel", GetParam());
   auto* out = kernel.make(std::vector<float>(65, 1.0f));
-  const Finding found = kernel.find({.threads = {64}}, out);
-  EXPECT_EQ(found.kind, FindingKind::misaligned) << found.text();
+  const Defect found = kernel.find({.threads = {64}}, out);
+  EXPECT_EQ(found.kind, DefectKind::misaligned) << found.text();
 }
 
 // The HSA runtimes allow it of loads and stores.
@@ -463,8 +463,8 @@ TEST_P(SeededFaults, LdsBeyondTheGroups) {
   })~",
                    "kernel", GetParam());
   auto* out = kernel.make<float>(64);
-  const Finding found = kernel.find({.threads = {64}, .dynamic_lds_bytes = 256}, out, 2u);
-  EXPECT_EQ(found.kind, FindingKind::out_of_bounds) << found.text();
+  const Defect found = kernel.find({.threads = {64}, .dynamic_lds_bytes = 256}, out, 2u);
+  EXPECT_EQ(found.kind, DefectKind::out_of_bounds) << found.text();
   EXPECT_EQ(found.lane, 32);
   kernel.run({.threads = {64}, .dynamic_lds_bytes = 256}, out, 1u);
 }

@@ -1,5 +1,5 @@
-// The settings worth trying: rows agree with the knob table, each stack and GPU gets its own, and what is written is
-// what a shell or a Dockerfile takes.
+// The settings worth trying: rows agree with the knob table, each framework and GPU gets its own, and what is written
+// is what a shell or a Dockerfile takes.
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,11 +19,13 @@ using testing::Not;
 constexpr GpuGeneration kNvidia = GpuGeneration::hopper, kBlackwell = GpuGeneration::blackwell,
                         kMi200 = GpuGeneration::mi200, kMi300 = GpuGeneration::mi300, kMi350 = GpuGeneration::mi350;
 constexpr GpuGeneration kAll[] = {kNvidia, kBlackwell, kMi200, kMi300, kMi350};
-constexpr Stack kStacks[] = {Stack::pytorch, Stack::vllm, Stack::sglang, Stack::rung};
+constexpr Framework kFrameworks[] = {Framework::pytorch, Framework::vllm, Framework::sglang, Framework::rung};
 
-std::string label(const Setting& s) { return std::string(name_of(s.stack)) + " " + std::string(s.name); }
+std::string label(const Setting& s) { return std::string(name_of(s.framework)) + " " + std::string(s.name); }
 
-SettingList list_of(Stack stack, GpuGeneration gpu) { return {stack, "gpu", "A GPU", settings_for(stack, gpu)}; }
+SettingList list_of(Framework framework, GpuGeneration gpu) {
+  return {framework, "gpu", "A GPU", settings_for(framework, gpu)};
+}
 
 TEST(Settings, GiveTheirReasonTheirMeasurementAndTheirSource) {
   for (const Setting& s : setting_table()) {
@@ -31,7 +33,7 @@ TEST(Settings, GiveTheirReasonTheirMeasurementAndTheirSource) {
     EXPECT_FALSE(s.measure.empty()) << label(s);
     ASSERT_NE(s.source, nullptr) << label(s);
     EXPECT_FALSE(s.source->document.empty()) << label(s);
-    EXPECT_TRUE(s.verdict == Verdict::set || s.verdict == Verdict::measure) << label(s);
+    EXPECT_TRUE(s.rating == Rating::set || s.rating == Rating::measure) << label(s);
   }
 }
 
@@ -51,28 +53,28 @@ TEST(Settings, IncludeNoVariableThatHurtsOrDoesNothing) {
     if (s.kind != SettingKind::variable) continue;
     const Knob* knob = find_knob(s.name);
     ASSERT_NE(knob, nullptr) << label(s);
-    const Verdict verdict = verdict_on(*knob, s.value);
-    EXPECT_TRUE(verdict == Verdict::set || verdict == Verdict::measure) << label(s) << ": " << name_of(verdict);
+    const Rating rating = rating_on(*knob, s.value);
+    EXPECT_TRUE(rating == Rating::set || rating == Rating::measure) << label(s) << ": " << name_of(rating);
   }
 }
 
 TEST(Settings, FlagsAreTheServersAndHaveTwoDashes) {
   for (const Setting& s : setting_table())
     if (s.kind == SettingKind::flag) {
-      EXPECT_TRUE(s.stack == Stack::vllm || s.stack == Stack::sglang) << label(s);
+      EXPECT_TRUE(s.framework == Framework::vllm || s.framework == Framework::sglang) << label(s);
       EXPECT_TRUE(s.name.starts_with("--") && s.name.find('_') == std::string_view::npos) << label(s);
     }
 }
 
-std::vector<std::string_view> names_for(Stack stack, GpuGeneration gpu) {
+std::vector<std::string_view> names_for(Framework framework, GpuGeneration gpu) {
   std::vector<std::string_view> names;
-  for (const Setting* s : settings_for(stack, gpu)) names.push_back(s->name);
+  for (const Setting* s : settings_for(framework, gpu)) names.push_back(s->name);
   return names;
 }
 
 TEST(Settings, BelongToTheGpu) {
-  const auto nvidia = names_for(Stack::pytorch, kNvidia), mi300 = names_for(Stack::pytorch, kMi300),
-             mi350 = names_for(Stack::pytorch, kMi350);
+  const auto nvidia = names_for(Framework::pytorch, kNvidia), mi300 = names_for(Framework::pytorch, kMi300),
+             mi350 = names_for(Framework::pytorch, kMi350);
   EXPECT_THAT(nvidia, testing::Contains("TORCH_BLAS_PREFER_CUBLASLT"));
   EXPECT_THAT(nvidia, Not(testing::Contains("TORCH_BLAS_PREFER_HIPBLASLT")));
   EXPECT_THAT(mi300, testing::Contains("TORCH_BLAS_PREFER_HIPBLASLT"));
@@ -82,19 +84,19 @@ TEST(Settings, BelongToTheGpu) {
 }
 
 TEST(Settings, WhatACardCannotDoIsNotAdvised) {
-  for (const Stack stack : {Stack::vllm, Stack::sglang}) {
-    const auto mi200 = names_for(stack, kMi200), mi300 = names_for(stack, kMi300);
+  for (const Framework framework : {Framework::vllm, Framework::sglang}) {
+    const auto mi200 = names_for(framework, kMi200), mi300 = names_for(framework, kMi300);
     for (const char* wants_f8 : {"--kv-cache-dtype", "--quantization"}) {
       EXPECT_THAT(mi200, Not(testing::Contains(wants_f8)));
       EXPECT_THAT(mi300, testing::Contains(wants_f8));
     }
   }
-  EXPECT_THAT(names_for(Stack::vllm, kMi200), Not(testing::Contains("VLLM_ROCM_USE_AITER")));
-  EXPECT_THAT(names_for(Stack::sglang, kMi200), Not(testing::Contains("SGLANG_USE_AITER")));
-  EXPECT_THAT(names_for(Stack::sglang, kMi350), testing::Contains("SGLANG_USE_AITER"));
-  for (const Stack stack : {Stack::vllm, Stack::sglang}) {
-    EXPECT_THAT(names_for(stack, kBlackwell), testing::Contains("a checkpoint in 4-bit floats"));
-    EXPECT_THAT(names_for(stack, kNvidia), Not(testing::Contains("a checkpoint in 4-bit floats")));
+  EXPECT_THAT(names_for(Framework::vllm, kMi200), Not(testing::Contains("VLLM_ROCM_USE_AITER")));
+  EXPECT_THAT(names_for(Framework::sglang, kMi200), Not(testing::Contains("SGLANG_USE_AITER")));
+  EXPECT_THAT(names_for(Framework::sglang, kMi350), testing::Contains("SGLANG_USE_AITER"));
+  for (const Framework framework : {Framework::vllm, Framework::sglang}) {
+    EXPECT_THAT(names_for(framework, kBlackwell), testing::Contains("a checkpoint in 4-bit floats"));
+    EXPECT_THAT(names_for(framework, kNvidia), Not(testing::Contains("a checkpoint in 4-bit floats")));
   }
 }
 
@@ -115,30 +117,30 @@ TEST(Settings, VariablesSayWhichVersionsReadThem) {
     for (const Reader& reader : readers_of(s.name))
       EXPECT_THAT(read_by(s), HasSubstr(std::string(reader.component))) << label(s);
   }
-  const auto list = settings_for(Stack::sglang, kMi300);
+  const auto list = settings_for(Framework::sglang, kMi300);
   const auto aiter = std::ranges::find(list, "SGLANG_USE_AITER", &Setting::name);
   ASSERT_NE(aiter, list.end());
   EXPECT_THAT(read_by(**aiter), HasSubstr("SGLang"));
-  EXPECT_THAT(settings_text(list_of(Stack::sglang, kMi300)), HasSubstr("    read by  SGLang"));
+  EXPECT_THAT(settings_text(list_of(Framework::sglang, kMi300)), HasSubstr("    read by  SGLang"));
 }
 
 TEST(Settings, CoverEveryStackOnEveryGpuEachOnce) {
-  for (const Stack stack : kStacks)
+  for (const Framework framework : kFrameworks)
     for (const GpuGeneration gpu : kAll) {
-      auto names = names_for(stack, gpu);
-      EXPECT_GE(names.size(), 7u) << name_of(stack);
+      auto names = names_for(framework, gpu);
+      EXPECT_GE(names.size(), 7u) << name_of(framework);
       std::ranges::sort(names);
-      EXPECT_EQ(std::ranges::adjacent_find(names), names.end()) << name_of(stack) << ": a setting twice";
+      EXPECT_EQ(std::ranges::adjacent_find(names), names.end()) << name_of(framework) << ": a setting twice";
     }
 }
 
 TEST(Settings, WhatIsToBeSetComesFirst) {
-  const auto list = settings_for(Stack::vllm, kMi300);
-  EXPECT_TRUE(std::ranges::is_partitioned(list, [](const Setting* s) { return s->verdict == Verdict::set; }));
+  const auto list = settings_for(Framework::vllm, kMi300);
+  EXPECT_TRUE(std::ranges::is_partitioned(list, [](const Setting* s) { return s->rating == Rating::set; }));
 }
 
 TEST(SettingsText, ShowsWhyAndHowToMeasure) {
-  const std::string text = settings_text(list_of(Stack::vllm, kMi300));
+  const std::string text = settings_text(list_of(Framework::vllm, kMi300));
   EXPECT_THAT(text, HasSubstr("vllm on A GPU, for latency"));
   EXPECT_THAT(text, HasSubstr("\ntry, and keep where it is faster\n"));
   EXPECT_THAT(text, HasSubstr("  --kv-cache-dtype fp8\n    when     long contexts\n    why      half the bytes"));
@@ -146,7 +148,7 @@ TEST(SettingsText, ShowsWhyAndHowToMeasure) {
 }
 
 TEST(SettingsJson, HasAllFields) {
-  const nlohmann::json object = to_json(list_of(Stack::rung, kNvidia));
+  const nlohmann::json object = to_json(list_of(Framework::rung, kNvidia));
   EXPECT_EQ(object["stack"], "rung");
   EXPECT_EQ(object["goal"], "latency");
   for (const char* field :
@@ -170,25 +172,25 @@ std::string with_trials(std::string script) {
 }
 
 TEST(SettingsShell, IsTakenByBash) {
-  for (const Stack stack : kStacks)
+  for (const Framework framework : kFrameworks)
     for (const GpuGeneration gpu : kAll) {
-      const std::string script = settings_shell(list_of(stack, gpu));
+      const std::string script = settings_shell(list_of(framework, gpu));
       EXPECT_EQ(run_bash(script), 0) << script;
       EXPECT_EQ(run_bash(with_trials(script)), 0) << script;
     }
 }
 
 TEST(SettingsShell, SetsNoTrialByItself) {
-  const std::string script = settings_shell(list_of(Stack::pytorch, kMi300));
+  const std::string script = settings_shell(list_of(Framework::pytorch, kMi300));
   EXPECT_THAT(script, HasSubstr("\n# export TORCH_BLAS_PREFER_HIPBLASLT=1\n"));
   EXPECT_THAT(script, Not(HasSubstr("\nexport TORCH_BLAS_PREFER_HIPBLASLT")));
   EXPECT_THAT(script, HasSubstr("\n# export PYTORCH_TUNABLEOP_TUNING=0\n")) << "holds with another setting alone";
-  const std::string vllm = settings_shell(list_of(Stack::vllm, kNvidia));
+  const std::string vllm = settings_shell(list_of(Framework::vllm, kNvidia));
   EXPECT_THAT(vllm, HasSubstr("\nexport TRITON_CACHE_AUTOTUNING=1\n") /* no condition */);
 }
 
 TEST(SettingsDockerfile, HasInstructionsAndCommentsAlone) {
-  const std::string text = settings_dockerfile(list_of(Stack::vllm, kMi350));
+  const std::string text = settings_dockerfile(list_of(Framework::vllm, kMi350));
   EXPECT_THAT(text, HasSubstr("\nENV TRITON_CACHE_AUTOTUNING=1\n"));
   EXPECT_THAT(text, HasSubstr("\n# ENV VLLM_ROCM_USE_AITER=1\n"));
   EXPECT_THAT(text, HasSubstr("\n# vllm serve MODEL --attention-backend ROCM_AITER_FA\n"));

@@ -137,7 +137,7 @@ TEST(TunableOpRows, AreNotMadeForProductsTunableOpLacks) {
 }
 
 TEST(TunableOpHeaders, HaveTheValidatorsThatPyTorchHasThere) {
-  const auto names = [](const Machine& machine) {
+  const auto names = [](const TunedMachine& machine) {
     const auto file = new_tuning_file("tunableop", machine);
     std::string text = file ? "" : file.error().message;
     if (file)
@@ -146,7 +146,7 @@ TEST(TunableOpHeaders, HaveTheValidatorsThatPyTorchHasThere) {
   };
   EXPECT_EQ(names(mi300x()), "PT_VERSION HIP_VERSION HIPBLASLT_VERSION GCN_ARCH_NAME ROCBLAS_VERSION ");
   EXPECT_EQ(names(h200()), "PT_VERSION CUBLASLT_VERSION CUDA_DEVICE ");
-  Machine old = h200();
+  TunedMachine old = h200();
   old.versions["PT_VERSION"] = "2.13.0+cu126";
   EXPECT_EQ(names(old), "PT_VERSION ");
   old = mi300x();

@@ -278,7 +278,7 @@ TEST(Put, KeepsALineToOneLine) {
   Entry entry = some_result("aiter");
   entry.solution->name = "a\nValidator,x,y";
   EXPECT_THAT(put(*file, entry).error().message, HasSubstr("end of a line"));
-  Machine machine = mi300x();
+  TunedMachine machine = mi300x();
   machine.versions["PT_VERSION"] = "2.15\nGemmTunableOp_Half_TN,x,y";
   EXPECT_THAT(new_tuning_file("tunableop", machine).error().message, HasSubstr("end of a line"));
 }

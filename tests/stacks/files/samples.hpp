@@ -139,7 +139,7 @@ inline const Sample& sample(std::string_view name) {
   return samples().front();
 }
 
-inline Machine mi300x() {
+inline TunedMachine mi300x() {
   return {"mi300x",
           "gfx942:sramecc+:xnack-",
           304,
@@ -150,7 +150,7 @@ inline Machine mi300x() {
            {"Git Version", "a6254b89-dirty"}}};
 }
 
-inline Machine h200() {
+inline TunedMachine h200() {
   return {"h200",
           "sm_90",
           132,

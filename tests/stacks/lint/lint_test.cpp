@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-LintReport lint_text(std::string_view name, const std::string& text, const Machine& machine = {}) {
+LintReport lint_text(std::string_view name, const std::string& text, const TunedMachine& machine = {}) {
   const auto file = read_tuning_text(std::string(name), text);
   EXPECT_TRUE(file) << file.error().message;
   return file ? lint(*file, {machine, {}}) : LintReport{};
@@ -40,13 +40,13 @@ std::vector<std::string> found(const LintReport& report) {
   return all;
 }
 
-std::vector<std::string> found_in(std::string_view name, const std::string& text, const Machine& machine = {}) {
+std::vector<std::string> found_in(std::string_view name, const std::string& text, const TunedMachine& machine = {}) {
   return found(lint_text(name, text, machine));
 }
 
-Machine machine_of(std::string_view name) {
+TunedMachine machine_of(std::string_view name) {
   if (name == "tunableop_h200.csv") return h200();
-  Machine machine = mi300x();
+  TunedMachine machine = mi300x();
   if (name.starts_with("gfx906")) machine.architecture = "gfx906", machine.compute_units = 60;
   if (name.starts_with("gfx90a")) machine.architecture = "gfx90a", machine.compute_units = 110;
   if (name == "logged.csv") machine.versions.clear();
@@ -253,14 +253,14 @@ TEST(Lint, SaysWhatNvidiasPyTorchRefusesOfAmds) {
 }
 
 TEST(Lint, FindsFilesOnlyForOtherGpus) {
-  Machine mi350x{"mi350x", "gfx950", 256, {}};
+  TunedMachine mi350x{"mi350x", "gfx950", 256, {}};
   const auto findings = found_in("f", sample("bf16_tuned_gemm.csv").text, mi350x);
   EXPECT_THAT(findings, ElementsAre(AllOf(HasSubstr("2 problem wrong-gpu: 2 rows from here on are for gfx942 with 304"),
                                           HasSubstr("this is gfx950 with 256 compute units"))));
 }
 
 TEST(Lint, IgnoresWhatIsUnknownOfTheMachine) {
-  Machine unknown;
+  TunedMachine unknown;
   unknown.architecture = "gfx942";
   EXPECT_THAT(found_in("f", sample("tunableop_results0.csv").text, unknown), IsEmpty());
   EXPECT_THAT(found_in("f", sample("tuning.txt").text, unknown), IsEmpty());
@@ -272,7 +272,7 @@ struct Asked {
   LintReport report;
 };
 
-Asked measured(const std::string& text, const Machine& machine = mi300x()) {
+Asked measured(const std::string& text, const TunedMachine& machine = mi300x()) {
   Asked asked;
   const auto file = read_tuning_text("f", text);
   if (!file) return asked;
@@ -308,7 +308,7 @@ TEST(Lint, MeasuresRowsThatTheStackTakes) {
 }
 
 TEST(Lint, MeasuresNoFileTheStackDoesNotTake) {
-  Machine other = mi300x();
+  TunedMachine other = mi300x();
   other.versions["HIPBLASLT_VERSION"] = "100300-0123abc";
   const Asked asked = measured(sample("tunableop_results0.csv").text, other);
   EXPECT_THAT(asked.names, IsEmpty());

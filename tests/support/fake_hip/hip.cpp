@@ -28,9 +28,7 @@ std::string_view setting(const char* name, const char* otherwise) {
 }
 std::string_view architecture() { return setting("RUNG_FAKE_HIP", "gfx942"); }
 // An architecture that is not emulated is only told of: no code object that this build has is for it.
-rung::amdgpu::Target target() {
-  return rung::amdgpu::target_named(architecture()).value_or(rung::amdgpu::Target::gfx942);
-}
+rung::amdgpu::Isa isa() { return rung::amdgpu::isa_named(architecture()).value_or(rung::amdgpu::Isa::gfx942); }
 int devices() { return std::atoi(setting("RUNG_FAKE_DEVICES", "1").data()); }
 
 void* context_of_this_thread() {
@@ -38,12 +36,12 @@ void* context_of_this_thread() {
   static std::array<void*, kMostDevices> contexts{};
   std::lock_guard lock(mutex);
   void*& context = contexts[static_cast<size_t>(current)];
-  if (!context) rung::gpu::emulated_runtime(target()).context_create(&context, current);
+  if (!context) rung::gpu::emulated_runtime(isa()).context_create(&context, current);
   return context;
 }
 
 const Runtime& started() {
-  const Runtime& table = rung::gpu::emulated_runtime(target());
+  const Runtime& table = rung::gpu::emulated_runtime(isa());
   table.context_use(context_of_this_thread());
   return table;
 }
@@ -90,7 +88,7 @@ int hipDeviceGetPCIBusId(char* id, int size, int which) {
 }
 int hipDeviceGetAttribute(int* value, int which, int) {
   constexpr int kL2Bytes = 19, kMultiprocessors = 63, kSharedBytesPerBlock = 74, kLanes = 87;
-  const auto& facts = rung::amdgpu::info_of(target());
+  const auto& facts = rung::amdgpu::info_of(isa());
   *value = which == kL2Bytes               ? 1 << 12
            : which == kMultiprocessors     ? static_cast<int>(facts.compute_units)
            : which == kSharedBytesPerBlock ? static_cast<int>(facts.lds_bytes)

@@ -331,7 +331,7 @@ TEST(Accounting, CountsTimeOfTheLaunchingThread) {
   const Recording recording = script.finish();
   const Analysis analysis = analyse(recording);
   EXPECT_EQ(analysis.accounting.host_op_ns, (6 + 10 + 4) * 1000);
-  EXPECT_EQ(analysis.accounting.by_category_ns[static_cast<size_t>(Category::gemm)], 5000);
+  EXPECT_EQ(analysis.accounting.by_category_ns[static_cast<size_t>(KernelCategory::gemm)], 5000);
 }
 
 }  // namespace

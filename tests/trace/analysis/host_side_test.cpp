@@ -107,7 +107,7 @@ TEST(Analysis, OfARecordingThatLiesIsMade) {
   recording.events.push_back({200'000, 1, name, 7, 99, 77, EventKind::runtime_call});  // there
   recording.events.push_back({200'000, 1, name, 7, 99, 1, EventKind::host_op});
   const Analysis analysis = analyse(recording);
-  EXPECT_EQ(analysis.accounting.by_category_ns[static_cast<size_t>(Category::gemm)], INT64_MAX);
+  EXPECT_EQ(analysis.accounting.by_category_ns[static_cast<size_t>(KernelCategory::gemm)], INT64_MAX);
   EXPECT_EQ(analysis.accounting.busy_ns, analysis.accounting.time_ns);
   EXPECT_THAT(operands_of(recording, recording.events.back()), IsEmpty());
 }
@@ -121,7 +121,7 @@ TEST(Analysis, OfDeepNestingIsMade) {
   EXPECT_EQ(enclosing(analyse(recording), 99'999).size(), 99'999u);
 }
 
-std::vector<Operand> operands(std::string_view shapes, std::string_view types, std::string_view strides = "") {
+std::vector<CallOperand> operands(std::string_view shapes, std::string_view types, std::string_view strides = "") {
   ScriptedRecording script;
   const OperandTexts texts = script.operands(shapes, types, strides);
   script.op(
@@ -149,7 +149,7 @@ TEST(Operands, HaveTheTypesThatRungNames) {
       operands("[]", R"(["double","c10::Half","long int","long","int","short","unsigned char","signed char",
                                        "bool","c10::Float8_e4m3fn","c10::complex<float>",""])");
   std::vector<std::string_view> types;
-  for (const Operand& operand : found) types.push_back(operand.type);
+  for (const CallOperand& operand : found) types.push_back(operand.type);
   EXPECT_THAT(types, ElementsAre("f64", "f16", "i64", "i64", "i32", "i16", "u8", "i8", "bool", "f8e4m3fn",
                                  "c10::complex<float>", ""));
 }

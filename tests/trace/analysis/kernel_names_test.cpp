@@ -11,12 +11,12 @@ namespace rung::trace {
 namespace {
 
 struct Row {
-  Category category;
+  KernelCategory category;
   std::string_view library, name;
 };
 
 constexpr Row kRows[] = {
-#define ROW(category, library, name) {Category::category, library, name},
+#define ROW(category, library, name) {KernelCategory::category, library, name},
 #include "trace/analysis/kernel_names.inc"
 #include "trace/analysis/kernel_names_stacks.inc"
 #undef ROW
@@ -32,7 +32,7 @@ TEST(KernelNames, AreTakenForWhatTheyAre) {
 
 TEST(KernelNames, WithoutAWordThatIsKnownAreUnclassified) {
   for (const std::string_view name : {"", "k", "void", "_Z", "_Z3", "my_own_thing", "^", "#", "void "}) {
-    EXPECT_EQ(classify_kernel(name).category, Category::unclassified) << name;
+    EXPECT_EQ(classify_kernel(name).category, KernelCategory::unclassified) << name;
     EXPECT_EQ(classify_kernel(name).library, "") << name;
   }
 }
@@ -49,7 +49,7 @@ TEST(KernelNames, OfAllRungsRowsAreKnown) {
   };
   EXPECT_GT(std::size(kOwn), 80u);
   for (const std::string_view name : kOwn) {
-    EXPECT_NE(classify_kernel(name).category, Category::unclassified) << name;
+    EXPECT_NE(classify_kernel(name).category, KernelCategory::unclassified) << name;
     EXPECT_NE(classify_kernel(name).library, "PyTorch") << name;
   }
 }
@@ -58,8 +58,8 @@ TEST(KernelNames, OfAllRungsRowsAreKnown) {
 TEST(KernelNames, AreNotTakenForWhatTheyMention) {
   EXPECT_NE(classify_kernel("foo_nvjet_like").library, "cuBLAS");
   EXPECT_NE(classify_kernel("my_triton_poi_thing").library, "Triton");
-  EXPECT_EQ(classify_kernel("triton_poi_fused_clone_x").category, Category::elementwise);  // '#' is a digit
-  EXPECT_EQ(classify_kernel("triton_poi_fused_clone_add_3").category, Category::elementwise);
+  EXPECT_EQ(classify_kernel("triton_poi_fused_clone_x").category, KernelCategory::elementwise);  // '#' is a digit
+  EXPECT_EQ(classify_kernel("triton_poi_fused_clone_add_3").category, KernelCategory::elementwise);
 }
 
 // Template arguments and parameters name what a kernel is given, not what it is.
@@ -67,25 +67,25 @@ TEST(KernelNames, AreNotTakenForWhatTheyAreGiven) {
   for (const std::string_view name :
        {"void mine<cutlass::bfloat16_t>(cutlass::gemm::GemmCoord)", "void mine<fbgemm_gpu::FixedDivisor>(int)",
         "_ZN4mine4workIN7cutlass10bfloat16_tEEEvPT_", "void a::threadblock::mine<ck::Tuple<int> >(flash::Params)"})
-    EXPECT_EQ(classify_kernel(name).category, Category::unclassified) << name;
+    EXPECT_EQ(classify_kernel(name).category, KernelCategory::unclassified) << name;
 }
 
 // "threadblock" has no word "ck", "bilinear" no "linear".
 TEST(KernelNames, AreFoundByWholeWords) {
   for (const std::string_view name : {"threadblock", "mystack::work", "bilinear", "comma", "assume"})
-    EXPECT_EQ(classify_kernel(name).category, Category::unclassified) << name;
-  EXPECT_EQ(classify_kernel("my_linear_2").category, Category::gemm);
-  EXPECT_EQ(classify_kernel("SUM").category, Category::reduction);
+    EXPECT_EQ(classify_kernel(name).category, KernelCategory::unclassified) << name;
+  EXPECT_EQ(classify_kernel("my_linear_2").category, KernelCategory::gemm);
+  EXPECT_EQ(classify_kernel("SUM").category, KernelCategory::reduction);
 }
 
 TEST(KernelNames, OfInductorAreCopiesOnlyForPureMoves) {
   const auto category = [](std::string_view name) { return classify_kernel(name).category; };
-  EXPECT_EQ(category("triton_poi_fused_clone_transpose_21"), Category::copy);
-  EXPECT_EQ(category("triton_poi_fused_clone_mul_transpose_21"), Category::elementwise);
-  EXPECT_EQ(category("triton_poi_fused_view_21"), Category::elementwise) << "a view alone is no kernel";
-  EXPECT_EQ(category("triton_poi_fused_clone_"), Category::elementwise);
-  EXPECT_EQ(category("triton_poi_fused_"), Category::elementwise);
-  EXPECT_EQ(category("triton_red_fused_clone_3"), Category::reduction);
+  EXPECT_EQ(category("triton_poi_fused_clone_transpose_21"), KernelCategory::copy);
+  EXPECT_EQ(category("triton_poi_fused_clone_mul_transpose_21"), KernelCategory::elementwise);
+  EXPECT_EQ(category("triton_poi_fused_view_21"), KernelCategory::elementwise) << "a view alone is no kernel";
+  EXPECT_EQ(category("triton_poi_fused_clone_"), KernelCategory::elementwise);
+  EXPECT_EQ(category("triton_poi_fused_"), KernelCategory::elementwise);
+  EXPECT_EQ(category("triton_red_fused_clone_3"), KernelCategory::reduction);
 }
 
 TEST(KernelNames, AreSplitIntoNameAndArguments) {
@@ -106,7 +106,7 @@ TEST(KernelNames, AreSplitIntoNameAndArguments) {
 
 TEST(KernelNames, OfAMegabyteAreClassified) {
   std::string name(1 << 20, 'x');
-  EXPECT_EQ(classify_kernel(name).category, Category::unclassified);
+  EXPECT_EQ(classify_kernel(name).category, KernelCategory::unclassified);
   EXPECT_EQ(classify_kernel("Cijk_" + name).library, "rocBLAS (Tensile)");
 }
 

@@ -87,7 +87,7 @@ TEST_P(RecordedTrace, HasAllItsWorkInKnownCategories) {
   for (const Work& each : analysis_.work) work += analysis_.event(each).duration_ns;
   EXPECT_GT(work, 0);
   EXPECT_EQ(all_categories_ns(), work);
-  EXPECT_EQ(analysis_.accounting.by_category_ns[static_cast<size_t>(Category::unclassified)], 0);
+  EXPECT_EQ(analysis_.accounting.by_category_ns[static_cast<size_t>(KernelCategory::unclassified)], 0);
 }
 
 TEST_P(RecordedTrace, HasTheThreeStepsThatWereRecorded) {

@@ -77,7 +77,7 @@ Recording sums_of(int64_t bytes, std::initializer_list<double> us) {
 }
 
 TEST(LateRanksTest, WaitsAreWhatExceedsTheQuickestMessage) {
-  const Found found(detectors::late_ranks, sums_of(kLargeBytes, {400, 400, 900, 650}));
+  const Found found(findings::late_ranks, sums_of(kLargeBytes, {400, 400, 900, 650}));
   ASSERT_TRUE(found);
   EXPECT_NEAR(found->bound_ms, 0.750, 1e-6);
   EXPECT_THAT(found->title, HasSubstr("in 2 collectives"));
@@ -96,26 +96,26 @@ TEST(LateRanksTest, TheQuickestMayBeInAnotherStep) {
     us.pop_back();
   });
   const Analysis all = analyse(recording);
-  const auto advice = detectors::late_ranks(median_step(all));
-  ASSERT_TRUE(advice);
-  EXPECT_NEAR(advice->bound_ms, 0.250, 1e-6);
+  const auto finding = findings::late_ranks(median_step(all));
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(finding->bound_ms, 0.250, 1e-6);
 }
 
 TEST(LateRanksTest, SmallMessagesAreHeldAgainstASlowLink) {
-  const Found found(detectors::late_ranks, sums_of(kSmallBytes, {500, 500}));
+  const Found found(findings::late_ranks, sums_of(kSmallBytes, {500, 500}));
   ASSERT_TRUE(found);
   EXPECT_NEAR(found->bound_ms, 2 * (0.500 - 0.060 - kSmallBytes / 10e6), 1e-6);
 }
 
 TEST(LateRanksTest, WaitsAreNoTransfers) {
-  const Found found(detectors::exposed_collectives, sums_of(kLargeBytes, {400, 400, 900, 650}));
+  const Found found(findings::exposed_collectives, sums_of(kLargeBytes, {400, 400, 900, 650}));
   ASSERT_TRUE(found);
   EXPECT_NEAR(found->bound_ms, 1.6, 1e-6);
   EXPECT_THAT(found->title, HasSubstr("take 1.60 ms of a step"));
 }
 
 TEST(LateRanksTest, NotMessagesOfAnotherSize) {
-  EXPECT_FALSE(Found(detectors::late_ranks, recorded_steps([](ScriptedRecording& script) {
+  EXPECT_FALSE(Found(findings::late_ranks, recorded_steps([](ScriptedRecording& script) {
                        all_reduce(script, kSmallBytes, 20);
                        script.synchronize();
                        all_reduce(script, kLargeBytes, 900);
@@ -123,7 +123,7 @@ TEST(LateRanksTest, NotMessagesOfAnotherSize) {
 }
 
 TEST(LateRanksTest, NotMessagesOfAnotherGroup) {
-  EXPECT_FALSE(Found(detectors::late_ranks, recorded_steps([](ScriptedRecording& script) {
+  EXPECT_FALSE(Found(findings::late_ranks, recorded_steps([](ScriptedRecording& script) {
                        all_reduce(script, kLargeBytes, 400, 2);
                        script.synchronize();
                        all_reduce(script, kLargeBytes, 900, 8);
@@ -131,11 +131,11 @@ TEST(LateRanksTest, NotMessagesOfAnotherGroup) {
 }
 
 TEST(LateRanksTest, NotWhereTheSizeIsNotRecorded) {
-  EXPECT_FALSE(Found(detectors::late_ranks, sums_of(-1, {400, 900})));
+  EXPECT_FALSE(Found(findings::late_ranks, sums_of(-1, {400, 900})));
 }
 
 TEST(LateRanksTest, NotWaitsBesideOtherWork) {
-  EXPECT_FALSE(Found(detectors::late_ranks, recorded_steps([](ScriptedRecording& script) {
+  EXPECT_FALSE(Found(findings::late_ranks, recorded_steps([](ScriptedRecording& script) {
                        all_reduce(script, kLargeBytes, 400);
                        script.synchronize();
                        gemm(script, 2000);
@@ -145,7 +145,7 @@ TEST(LateRanksTest, NotWaitsBesideOtherWork) {
 
 // ---- small_collectives
 TEST(SmallCollectivesTest, ManySmallSumsInSeries) {
-  const Found found(detectors::small_collectives, in_series("NVIDIA H100", 16, kSmallBytes, 20));
+  const Found found(findings::small_collectives, in_series("NVIDIA H100", 16, kSmallBytes, 20));
   ASSERT_TRUE(found);
   EXPECT_THAT(found->title, HasSubstr("16 small collectives per step, 16.4 KB each at most"));
   EXPECT_NEAR(found->bound_ms, 16 * 0.020, 1e-6);
@@ -155,25 +155,25 @@ TEST(SmallCollectivesTest, ManySmallSumsInSeries) {
 }
 
 TEST(SmallCollectivesTest, ShortOnesWhoseSizeIsNotRecorded) {
-  const Found found(detectors::small_collectives, in_series("NVIDIA H100", 16, -1, 20));
+  const Found found(findings::small_collectives, in_series("NVIDIA H100", 16, -1, 20));
   ASSERT_TRUE(found);
   EXPECT_THAT(found->title, HasSubstr("20.0 µs each"));
 }
 
 TEST(SmallCollectivesTest, NotLongOnesWhoseSizeIsNotRecorded) {
-  EXPECT_FALSE(Found(detectors::small_collectives, in_series("NVIDIA H100", 16, -1, 200)));
+  EXPECT_FALSE(Found(findings::small_collectives, in_series("NVIDIA H100", 16, -1, 200)));
 }
 
 TEST(SmallCollectivesTest, NotAFew) {
-  EXPECT_FALSE(Found(detectors::small_collectives, in_series("NVIDIA H100", 4, kSmallBytes, 20)));
+  EXPECT_FALSE(Found(findings::small_collectives, in_series("NVIDIA H100", 4, kSmallBytes, 20)));
 }
 
 TEST(SmallCollectivesTest, NotLargeOnes) {
-  EXPECT_FALSE(Found(detectors::small_collectives, in_series("NVIDIA H100", 16, kLargeBytes, 400)));
+  EXPECT_FALSE(Found(findings::small_collectives, in_series("NVIDIA H100", 16, kLargeBytes, 400)));
 }
 
 TEST(SmallCollectivesTest, NotWhereProductsOverlapThem) {
-  EXPECT_FALSE(Found(detectors::small_collectives, recorded_steps([](ScriptedRecording& script) {
+  EXPECT_FALSE(Found(findings::small_collectives, recorded_steps([](ScriptedRecording& script) {
                        gemm(script, 4000);
                        for (int i = 0; i < 16; ++i) all_reduce(script, kSmallBytes, 20);
                      })));
@@ -181,7 +181,7 @@ TEST(SmallCollectivesTest, NotWhereProductsOverlapThem) {
 
 // ---- exposed_collectives
 TEST(ExposedCollectivesTest, LargeSumsWithNothingBesideThem) {
-  const Found found(detectors::exposed_collectives, in_series("NVIDIA H100", 2, kLargeBytes, 400));
+  const Found found(findings::exposed_collectives, in_series("NVIDIA H100", 2, kLargeBytes, 400));
   ASSERT_TRUE(found);
   EXPECT_NEAR(found->bound_ms, 0.8, 1e-6);
   EXPECT_THAT(found->title, HasSubstr("2 of them"));
@@ -190,39 +190,39 @@ TEST(ExposedCollectivesTest, LargeSumsWithNothingBesideThem) {
 }
 
 TEST(ExposedCollectivesTest, AmdHasQueuesToSet) {
-  const Found found(detectors::exposed_collectives, in_series("AMD Instinct MI300X", 2, kLargeBytes, 400));
+  const Found found(findings::exposed_collectives, in_series("AMD Instinct MI300X", 2, kLargeBytes, 400));
   ASSERT_TRUE(found);
   EXPECT_THAT(std::string(found->changes[3].what), HasSubstr("GPU_MAX_HW_QUEUES=2"));
   EXPECT_THAT(found->title, Not(HasSubstr("streams are in use")));
 }
 
 TEST(ExposedCollectivesTest, ManyStreamsOnAmdAreNamed) {
-  const Found found(detectors::exposed_collectives, recorded_steps(
-                                                        [](ScriptedRecording& script) {
-                                                          for (const int64_t stream : {1, 2, 3, 4})
-                                                            script.on_stream(stream).kernel("gemm", 10);
-                                                          script.on_stream(7).synchronize();
-                                                          all_reduce(script, kLargeBytes, 400);
-                                                        },
-                                                        "AMD Instinct MI300X"));
+  const Found found(findings::exposed_collectives, recorded_steps(
+                                                       [](ScriptedRecording& script) {
+                                                         for (const int64_t stream : {1, 2, 3, 4})
+                                                           script.on_stream(stream).kernel("gemm", 10);
+                                                         script.on_stream(7).synchronize();
+                                                         all_reduce(script, kLargeBytes, 400);
+                                                       },
+                                                       "AMD Instinct MI300X"));
   ASSERT_TRUE(found);
   EXPECT_THAT(found->title, HasSubstr("5 streams are in use"));
 }
 
 TEST(ExposedCollectivesTest, NotWhereProductsOverlapThem) {
-  EXPECT_FALSE(Found(detectors::exposed_collectives, recorded_steps([](ScriptedRecording& script) {
+  EXPECT_FALSE(Found(findings::exposed_collectives, recorded_steps([](ScriptedRecording& script) {
                        gemm(script, 1000);
                        all_reduce(script, kLargeBytes, 400);
                      })));
 }
 
 TEST(ExposedCollectivesTest, NotSmallOnes) {
-  EXPECT_FALSE(Found(detectors::exposed_collectives, in_series("NVIDIA H100", 16, kSmallBytes, 20)));
+  EXPECT_FALSE(Found(findings::exposed_collectives, in_series("NVIDIA H100", 16, kSmallBytes, 20)));
 }
 
 // ---- collective_group
 TEST(CollectiveGroupTest, AGroupOfTwoOnMi300x) {
-  const Found found(detectors::collective_group, in_series("AMD Instinct MI300X", 2, kLargeBytes, 400, 2));
+  const Found found(findings::collective_group, in_series("AMD Instinct MI300X", 2, kLargeBytes, 400, 2));
   ASSERT_TRUE(found);
   EXPECT_THAT(found->title, HasSubstr("2 collectives per step in groups of 2"));
   EXPECT_THAT(found->evidence[0].event, HasSubstr("of 2 ranks"));
@@ -231,12 +231,12 @@ TEST(CollectiveGroupTest, AGroupOfTwoOnMi300x) {
 
 TEST(CollectiveGroupTest, NamesTheMostFrequentOfSeveralSizes) {
   for (const auto& [often, seldom] : {std::pair{2u, 4u}, {4u, 2u}}) {
-    const Found found(detectors::collective_group, recorded_steps(
-                                                       [&](ScriptedRecording& script) {
-                                                         for (const uint32_t ranks : {often, seldom, often, often, 8u})
-                                                           all_reduce(script, kLargeBytes, 400, ranks);
-                                                       },
-                                                       "AMD Instinct MI300X"));
+    const Found found(findings::collective_group, recorded_steps(
+                                                      [&](ScriptedRecording& script) {
+                                                        for (const uint32_t ranks : {often, seldom, often, often, 8u})
+                                                          all_reduce(script, kLargeBytes, 400, ranks);
+                                                      },
+                                                      "AMD Instinct MI300X"));
     ASSERT_TRUE(found);
     EXPECT_THAT(found->title, HasSubstr("4 collectives per step in groups of " + std::to_string(often) + ":"));
     ASSERT_EQ(found->evidence.size(), 2u);
@@ -257,40 +257,40 @@ TEST(CollectiveGroupTest, OfTheGpuThatIsAtWork) {
   };
   const std::vector<std::string> amd_second{"NVIDIA H100", "AMD Instinct MI300X"};
   const std::vector<std::string> amd_first{"AMD Instinct MI300X", "NVIDIA H100"};
-  EXPECT_TRUE(Found(detectors::collective_group, on_second(amd_second)));
-  EXPECT_FALSE(Found(detectors::collective_group, on_second(amd_first)));
-  EXPECT_EQ(Found(detectors::exposed_collectives, on_second(amd_second))->changes.size(), 5u);
-  EXPECT_EQ(Found(detectors::exposed_collectives, on_second(amd_first))->changes.size(), 3u);
+  EXPECT_TRUE(Found(findings::collective_group, on_second(amd_second)));
+  EXPECT_FALSE(Found(findings::collective_group, on_second(amd_first)));
+  EXPECT_EQ(Found(findings::exposed_collectives, on_second(amd_second))->changes.size(), 5u);
+  EXPECT_EQ(Found(findings::exposed_collectives, on_second(amd_first))->changes.size(), 3u);
 }
 
 TEST(SmallCollectivesTest, AreSmallUpToAStatedSize) {
   for (const bool noted : {true, false}) {
     const auto is_small_of = [&](int64_t bytes, double us) {
-      return Found(detectors::small_collectives, in_series("NVIDIA H100", 16, noted ? bytes : -1, us));
+      return Found(findings::small_collectives, in_series("NVIDIA H100", 16, noted ? bytes : -1, us));
     };
     EXPECT_TRUE(is_small_of(kMostSmallBytes, 60));
     EXPECT_FALSE(is_small_of(kMostSmallBytes + 1, 60.001)) << noted;
   }
-  EXPECT_TRUE(Found(detectors::small_collectives, in_series("NVIDIA H100", 16, kMostSmallBytes, 90)))
+  EXPECT_TRUE(Found(findings::small_collectives, in_series("NVIDIA H100", 16, kMostSmallBytes, 90)))
       << "its size is known, and counts";
 }
 
 TEST(CollectiveGroupTest, NotGroupsOfEightOrWholeMachines) {
-  EXPECT_FALSE(Found(detectors::collective_group, in_series("AMD Instinct MI300X", 2, kLargeBytes, 400, 8)));
-  EXPECT_FALSE(Found(detectors::collective_group, in_series("AMD Instinct MI300X", 2, kLargeBytes, 400, 16)));
+  EXPECT_FALSE(Found(findings::collective_group, in_series("AMD Instinct MI300X", 2, kLargeBytes, 400, 8)));
+  EXPECT_FALSE(Found(findings::collective_group, in_series("AMD Instinct MI300X", 2, kLargeBytes, 400, 16)));
 }
 
 TEST(CollectiveGroupTest, NotAGroupOfOne) {
-  EXPECT_FALSE(Found(detectors::collective_group, in_series("AMD Instinct MI300X", 2, kLargeBytes, 400, 1)));
+  EXPECT_FALSE(Found(findings::collective_group, in_series("AMD Instinct MI300X", 2, kLargeBytes, 400, 1)));
 }
 
 TEST(CollectiveGroupTest, NotWhereTheGroupIsNotRecorded) {
-  EXPECT_FALSE(Found(detectors::collective_group, in_series("AMD Instinct MI300X", 2, -1, 400)));
+  EXPECT_FALSE(Found(findings::collective_group, in_series("AMD Instinct MI300X", 2, -1, 400)));
 }
 
 TEST(CollectiveGroupTest, NotOnOtherCards) {
-  EXPECT_FALSE(Found(detectors::collective_group, in_series("NVIDIA H100", 2, kLargeBytes, 400, 2)));
-  EXPECT_FALSE(Found(detectors::collective_group, in_series("AMD Instinct MI300A", 2, kLargeBytes, 400, 2)));
+  EXPECT_FALSE(Found(findings::collective_group, in_series("NVIDIA H100", 2, kLargeBytes, 400, 2)));
+  EXPECT_FALSE(Found(findings::collective_group, in_series("AMD Instinct MI300A", 2, kLargeBytes, 400, 2)));
 }
 
 // ---- one_process_many_gpus
@@ -317,7 +317,7 @@ Recording on_devices(int devices, double us, int64_t second_process = 1) {
 }
 
 TEST(OneProcessManyGpusTest, OneProcessLaunchesToTwo) {
-  const Found found(detectors::one_process_many_gpus, on_devices(2, 5));
+  const Found found(findings::one_process_many_gpus, on_devices(2, 5));
   ASSERT_TRUE(found);
   EXPECT_THAT(found->title, HasSubstr("One process launches to 2 GPUs"));
   EXPECT_NEAR(found->bound_ms, 16 * 0.020, 1e-6);  // from the end of its kernel to the end of the other launch
@@ -334,7 +334,7 @@ TEST(OneProcessManyGpusTest, AreTheSameWhicheverIsBusiest) {
       if (is_on_device(event.kind) && recording.lanes[event.lane].device == 0) event.duration_ns += 100;
     for (Lane& lane : recording.lanes)
       if (lane.on_device && swapped) lane.device = 1 - lane.device;
-    return Found(detectors::one_process_many_gpus, std::move(recording));
+    return Found(findings::one_process_many_gpus, std::move(recording));
   };
   const Found first = numbered(false), second = numbered(true);
   ASSERT_TRUE(first && second);
@@ -344,10 +344,10 @@ TEST(OneProcessManyGpusTest, AreTheSameWhicheverIsBusiest) {
   EXPECT_NEAR(second->evidence[0].ms, kSteps * 16 * 0.0050, 1e-9);
 }
 
-TEST(OneProcessManyGpusTest, NotOneGpu) { EXPECT_FALSE(Found(detectors::one_process_many_gpus, on_devices(1, 5))); }
+TEST(OneProcessManyGpusTest, NotOneGpu) { EXPECT_FALSE(Found(findings::one_process_many_gpus, on_devices(1, 5))); }
 
 TEST(OneProcessManyGpusTest, NotAProcessForEach) {
-  EXPECT_FALSE(Found(detectors::one_process_many_gpus, on_devices(2, 5, 2)));
+  EXPECT_FALSE(Found(findings::one_process_many_gpus, on_devices(2, 5, 2)));
 }
 
 TEST(OneProcessManyGpusTest, NotWhereTwoProcessesUseTheSameNumbers) {
@@ -361,15 +361,15 @@ TEST(OneProcessManyGpusTest, NotWhereTwoProcessesUseTheSameNumbers) {
     recording.events.push_back(event);
   }
   std::ranges::stable_sort(recording.events, {}, &Event::start_ns);
-  EXPECT_FALSE(Found(detectors::one_process_many_gpus, std::move(recording)));
+  EXPECT_FALSE(Found(findings::one_process_many_gpus, std::move(recording)));
 }
 
 TEST(OneProcessManyGpusTest, NotWhereNoGpuWaits) {
-  EXPECT_FALSE(Found(detectors::one_process_many_gpus, on_devices(2, 500)));
+  EXPECT_FALSE(Found(findings::one_process_many_gpus, on_devices(2, 500)));
 }
 
 TEST(OneProcessManyGpusTest, NotForAKernelOrTwoOnAnother) {
-  EXPECT_FALSE(Found(detectors::one_process_many_gpus, recorded_steps([](ScriptedRecording& script) {
+  EXPECT_FALSE(Found(findings::one_process_many_gpus, recorded_steps([](ScriptedRecording& script) {
                        for (int i = 0; i < 20; ++i) gemm(script, 5), script.host(20);
                        script.on_stream(7, 1).kernel("copy", 5).on_stream(7, 0);
                      })));
@@ -377,9 +377,9 @@ TEST(OneProcessManyGpusTest, NotForAKernelOrTwoOnAnother) {
 
 TEST(CollectiveFindingsTest, NothingWithoutWork) {
   const Recording recording;
-  for (const auto detector : {detectors::small_collectives, detectors::exposed_collectives, detectors::collective_group,
-                              detectors::one_process_many_gpus})
-    EXPECT_FALSE(detector(analyse(recording)));
+  for (const auto find : {findings::small_collectives, findings::exposed_collectives, findings::collective_group,
+                          findings::one_process_many_gpus})
+    EXPECT_FALSE(find(analyse(recording)));
 }
 
 }  // namespace

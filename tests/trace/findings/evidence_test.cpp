@@ -1,4 +1,4 @@
-// Sums, shares and spans that detectors share.
+// Sums, shares and spans that findings share.
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/findings/evidence.hpp"
 

@@ -1,11 +1,11 @@
-// What tests of detectors share: programs of three steps, and the finding of one kind in them.
+// What tests of findings share: programs of three steps, and the finding of one kind in them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
 #include <string>
 
 #include "support/scripted_recording.hpp"
-#include "trace/findings/detector.hpp"
+#include "trace/findings/all_findings.hpp"
 #include "trace/findings/evidence.hpp"
 
 namespace rung::trace {
@@ -27,20 +27,19 @@ Recording recorded_steps(const Step& step, std::string_view device = "Test GPU")
   return script.finish();
 }
 
-// What a detector finds in a recording, which it keeps.
+// The finding of one kind in a recording, which it keeps.
 class Found {
  public:
-  using Detector = std::optional<Advice> (*)(const Analysis&);
-  Found(Detector detector, Recording recording)
-      : recording_(std::move(recording)), advice_(detector(analyse(recording_))) {}
+  using Find = std::optional<TraceFinding> (*)(const Analysis&);
+  Found(Find find, Recording recording) : recording_(std::move(recording)), finding_(find(analyse(recording_))) {}
 
-  explicit operator bool() const { return advice_.has_value(); }
-  const Advice* operator->() const { return &*advice_; }
-  const Advice& operator*() const { return *advice_; }
+  explicit operator bool() const { return finding_.has_value(); }
+  const TraceFinding* operator->() const { return &*finding_; }
+  const TraceFinding& operator*() const { return *finding_; }
 
  private:
   Recording recording_;
-  std::optional<Advice> advice_;
+  std::optional<TraceFinding> finding_;
 };
 
 }  // namespace rung::trace

@@ -17,7 +17,7 @@ struct ToldGraph {
 };
 
 Found told(const ToldGraph& graph) {
-  return {detectors::graph_nodes, recorded_steps([&](ScriptedRecording& script) {
+  return {findings::graph_nodes, recorded_steps([&](ScriptedRecording& script) {
             script.device_pause(graph.pause_us);
             script.graph(std::vector<ScriptedRecording::Node>(graph.nodes, {"gemm", graph.kernel_us, {}}), graph.call);
           })};
@@ -40,14 +40,14 @@ TEST(GraphNodes, WhatLooksAlike) {
   EXPECT_FALSE(told({.kernel_us = 300})) << "the pauses are a hundredth of the step";
   EXPECT_FALSE(told({.nodes = 16})) << "15 pauses";
   EXPECT_TRUE(told({.nodes = 17}));
-  EXPECT_FALSE(Found(detectors::graph_nodes, recorded_steps([](ScriptedRecording& script) {
+  EXPECT_FALSE(Found(findings::graph_nodes, recorded_steps([](ScriptedRecording& script) {
                        for (int i = 0; i < 40; ++i) script.kernel("gemm", 3);
                      })))
       << "no graph";
 }
 
 TEST(GraphNodes, PausesBetweenGraphsAreNoNodes) {
-  const Found found(detectors::graph_nodes, recorded_steps([](ScriptedRecording& script) {
+  const Found found(findings::graph_nodes, recorded_steps([](ScriptedRecording& script) {
                       const std::vector<ScriptedRecording::Node> ten(10, {"gemm", 3.0, {}});
                       script.device_pause(4);
                       for (int i = 0; i < 4; ++i) script.graph(ten, "hipGraphLaunch");

@@ -30,7 +30,7 @@ void item(ScriptedRecording& script) {
 
 // ---- launch_bound
 TEST(LaunchBoundTest, ShortKernelsLaunchedOneByOne) {
-  const Found found(detectors::launch_bound, recorded_steps([](ScriptedRecording& script) {
+  const Found found(findings::launch_bound, recorded_steps([](ScriptedRecording& script) {
                       for (int i = 0; i < 20; ++i) {
                         layer(script, kShort);
                         script.host(30);
@@ -48,11 +48,11 @@ TEST(LaunchBoundTest, ShortKernelsLaunchedOneByOne) {
 }
 
 TEST(LaunchBoundTest, NotWhereTheDeviceIsBusy) {
-  EXPECT_FALSE(Found(detectors::launch_bound, recorded_steps([](ScriptedRecording& s) { layers(s, 20, kLong); })));
+  EXPECT_FALSE(Found(findings::launch_bound, recorded_steps([](ScriptedRecording& s) { layers(s, 20, kLong); })));
 }
 
 TEST(LaunchBoundTest, NotWhereAGraphIsReplayed) {
-  EXPECT_FALSE(Found(detectors::launch_bound, recorded_steps([](ScriptedRecording& script) {
+  EXPECT_FALSE(Found(findings::launch_bound, recorded_steps([](ScriptedRecording& script) {
                        script.graph({{"gemm", 5.0}, {"gemm", 5.0}, {"gemm", 5.0}, {"gemm", 5.0}});
                      })));
 }
@@ -68,8 +68,8 @@ TEST(LaunchBoundTest, NotWhereAWaitCostTheHostsLead) {
       layer(script, kLong);
     }
   });
-  EXPECT_FALSE(detectors::launch_bound(analyse(recording)));
-  EXPECT_TRUE(detectors::sync_in_step(analyse(recording)));
+  EXPECT_FALSE(findings::launch_bound(analyse(recording)));
+  EXPECT_TRUE(findings::sync_in_step(analyse(recording)));
 }
 
 TEST(LaunchBoundTest, TheProfilersOwnTimeIsTakenOff) {
@@ -77,7 +77,7 @@ TEST(LaunchBoundTest, TheProfilersOwnTimeIsTakenOff) {
     for (int i = 0; i < 20; ++i)
       script.op("aten::linear", [&] { script.op("aten::mm", [&] { script.kernel("gemm", kShort).host(30); }); });
   };
-  const Found found(detectors::launch_bound, recorded_steps(program));
+  const Found found(findings::launch_bound, recorded_steps(program));
   ASSERT_TRUE(found);
   // An operation starts 0.5 us after the one around it: each of the 40 costs 1 us at least.
   const double gaps_ms = found->evidence[0].ms / kSteps;
@@ -87,7 +87,7 @@ TEST(LaunchBoundTest, TheProfilersOwnTimeIsTakenOff) {
 
 // ---- sync_in_step
 TEST(SyncInStepTest, AnItemPerLayer) {
-  const Found found(detectors::sync_in_step, recorded_steps([](ScriptedRecording& script) {
+  const Found found(findings::sync_in_step, recorded_steps([](ScriptedRecording& script) {
                       for (int i = 0; i < 4; ++i) {
                         layers(script, 2, kLong);
                         item(script);
@@ -105,21 +105,21 @@ TEST(SyncInStepTest, AnItemPerLayer) {
 }
 
 TEST(SyncInStepTest, TheWaitThatEndsAStepIsNeeded) {
-  EXPECT_FALSE(Found(detectors::sync_in_step, recorded_steps([](ScriptedRecording& script) {
+  EXPECT_FALSE(Found(findings::sync_in_step, recorded_steps([](ScriptedRecording& script) {
                        layers(script, 4, kLong);
                        item(script);
                      })));
 }
 
 TEST(SyncInStepTest, NotTheWaitThatBeginsAStep) {
-  EXPECT_FALSE(Found(detectors::sync_in_step, recorded_steps([](ScriptedRecording& script) {
+  EXPECT_FALSE(Found(findings::sync_in_step, recorded_steps([](ScriptedRecording& script) {
                        script.synchronize("cudaDeviceSynchronize").host(100);
                        layers(script, 4, kLong);
                      })));
 }
 
 TEST(SyncInStepTest, AWaitForWhatIsDoneCostsNothing) {
-  EXPECT_FALSE(Found(detectors::sync_in_step, recorded_steps([](ScriptedRecording& script) {
+  EXPECT_FALSE(Found(findings::sync_in_step, recorded_steps([](ScriptedRecording& script) {
                        layer(script, kShort);
                        script.host(400).synchronize();
                        layers(script, 4, kLong);
@@ -127,7 +127,7 @@ TEST(SyncInStepTest, AWaitForWhatIsDoneCostsNothing) {
 }
 
 TEST(SyncInStepTest, ACopyBackThatBlocksIsOneToo) {
-  const Found found(detectors::sync_in_step, recorded_steps([](ScriptedRecording& script) {
+  const Found found(findings::sync_in_step, recorded_steps([](ScriptedRecording& script) {
                       layers(script, 2, kLong);
                       script.copy({.bytes = 4096, .device_to_host = true}, 3, true).host(100);
                       layers(script, 2, kLong);
@@ -137,7 +137,7 @@ TEST(SyncInStepTest, ACopyBackThatBlocksIsOneToo) {
 }
 
 TEST(SyncInStepTest, HipWaitsByItsOwnNames) {
-  const Found found(detectors::sync_in_step, recorded_steps([](ScriptedRecording& script) {
+  const Found found(findings::sync_in_step, recorded_steps([](ScriptedRecording& script) {
                       layers(script, 2, kLong);
                       script.synchronize("hipDeviceSynchronize").host(100);
                       layers(script, 2, kLong);
@@ -160,7 +160,7 @@ Recording with_upload(MemoryKind from, bool blocks) {
 }
 
 TEST(PageableCopyTest, UploadsFromPageableMemory) {
-  const Found found(detectors::pageable_copy, with_upload(MemoryKind::pageable, true));
+  const Found found(findings::pageable_copy, with_upload(MemoryKind::pageable, true));
   ASSERT_TRUE(found);
   EXPECT_THAT(found->title, HasSubstr("1 copies per step"));
   EXPECT_THAT(found->title, HasSubstr("16 MB at 16 GB/s"));
@@ -172,7 +172,7 @@ TEST(PageableCopyTest, UploadsFromPageableMemory) {
 }
 
 TEST(PageableCopyTest, SeveralUploadsCountTogether) {
-  const Found found(detectors::pageable_copy, recorded_steps([](ScriptedRecording& script) {
+  const Found found(findings::pageable_copy, recorded_steps([](ScriptedRecording& script) {
                       CopyShape half = upload(MemoryKind::pageable);
                       half.bytes /= 2;
                       layers(script, 2, kLong);
@@ -187,19 +187,19 @@ TEST(PageableCopyTest, SeveralUploadsCountTogether) {
 }
 
 TEST(PageableCopyTest, TheWaitOfTheUploadIsNoSynchronisation) {
-  EXPECT_FALSE(Found(detectors::sync_in_step, with_upload(MemoryKind::pageable, true)));
+  EXPECT_FALSE(Found(findings::sync_in_step, with_upload(MemoryKind::pageable, true)));
 }
 
 TEST(PageableCopyTest, NotFromPinnedMemory) {
-  EXPECT_FALSE(Found(detectors::pageable_copy, with_upload(MemoryKind::pinned, false)));
+  EXPECT_FALSE(Found(findings::pageable_copy, with_upload(MemoryKind::pinned, false)));
 }
 
 TEST(PageableCopyTest, NotWhereTheProfilerDoesNotTell) {
-  EXPECT_FALSE(Found(detectors::pageable_copy, with_upload(MemoryKind::unknown, true)));
+  EXPECT_FALSE(Found(findings::pageable_copy, with_upload(MemoryKind::unknown, true)));
 }
 
 TEST(PageableCopyTest, NotFromTheDevice) {
-  EXPECT_FALSE(Found(detectors::pageable_copy, recorded_steps([](ScriptedRecording& script) {
+  EXPECT_FALSE(Found(findings::pageable_copy, recorded_steps([](ScriptedRecording& script) {
                        layers(script, 2, kLong);
                        script.copy({.bytes = 16'000'000, .to = MemoryKind::pageable, .device_to_host = true}, 1000,
                                    true);
@@ -208,7 +208,7 @@ TEST(PageableCopyTest, NotFromTheDevice) {
 }
 
 TEST(PageableCopyTest, NotASmallOne) {
-  EXPECT_FALSE(Found(detectors::pageable_copy, recorded_steps([](ScriptedRecording& script) {
+  EXPECT_FALSE(Found(findings::pageable_copy, recorded_steps([](ScriptedRecording& script) {
                        layers(script, 4, kLong);
                        script.copy({.bytes = 64, .from = MemoryKind::pageable, .host_to_device = true}, 1, false);
                        layers(script, 4, kLong);
@@ -217,7 +217,7 @@ TEST(PageableCopyTest, NotASmallOne) {
 
 // ---- allocation_in_step
 TEST(AllocationInStepTest, AnAllocationPerStep) {
-  const Found found(detectors::allocation_in_step, recorded_steps([](ScriptedRecording& script) {
+  const Found found(findings::allocation_in_step, recorded_steps([](ScriptedRecording& script) {
                       layer(script, kShort);
                       script.runtime_call("cudaMalloc", 400);
                       layers(script, 2, kLong);
@@ -229,7 +229,7 @@ TEST(AllocationInStepTest, AnAllocationPerStep) {
 }
 
 TEST(AllocationInStepTest, SeveralCountTogetherAndByName) {
-  const Found found(detectors::allocation_in_step, recorded_steps([](ScriptedRecording& script) {
+  const Found found(findings::allocation_in_step, recorded_steps([](ScriptedRecording& script) {
                       layer(script, kShort);
                       script.runtime_call("cudaMalloc", 400).runtime_call("cudaFree", 100);
                       script.runtime_call("cudaMalloc", 300);
@@ -246,7 +246,7 @@ TEST(AllocationInStepTest, SeveralCountTogetherAndByName) {
 }
 
 TEST(AllocationInStepTest, NotWhereTheDeviceHasWorkMeanwhile) {
-  EXPECT_FALSE(Found(detectors::allocation_in_step, recorded_steps([](ScriptedRecording& script) {
+  EXPECT_FALSE(Found(findings::allocation_in_step, recorded_steps([](ScriptedRecording& script) {
                        layers(script, 4, kLong);
                        script.runtime_call("cudaMalloc", 400);
                        layers(script, 2, kLong);
@@ -254,7 +254,7 @@ TEST(AllocationInStepTest, NotWhereTheDeviceHasWorkMeanwhile) {
 }
 
 TEST(AllocationInStepTest, NotBetweenSteps) {
-  EXPECT_FALSE(Found(detectors::allocation_in_step, recorded_steps([](ScriptedRecording& script) {
+  EXPECT_FALSE(Found(findings::allocation_in_step, recorded_steps([](ScriptedRecording& script) {
                        script.runtime_call("cudaMalloc", 400);
                        layers(script, 2, kLong);
                      })));
@@ -262,7 +262,7 @@ TEST(AllocationInStepTest, NotBetweenSteps) {
 
 // ---- tuning_in_run
 TEST(TuningInRunTest, CompilationInsideSteps) {
-  const Found found(detectors::tuning_in_run, recorded_steps([](ScriptedRecording& script) {
+  const Found found(findings::tuning_in_run, recorded_steps([](ScriptedRecording& script) {
                       script.op("entire_frame_compile",
                                 [&] { script.op("backend_compile (dynamo_timed)", [&] { script.host(5000); }); });
                       layers(script, 2, kLong);
@@ -276,7 +276,7 @@ TEST(TuningInRunTest, CompilationInsideSteps) {
 
 TEST(TuningInRunTest, ShapesThatDifferAreNamed) {
   int length = 16;
-  const Found found(detectors::tuning_in_run, recorded_steps([&](ScriptedRecording& script) {
+  const Found found(findings::tuning_in_run, recorded_steps([&](ScriptedRecording& script) {
                       script.runtime_call("hipModuleLoadData", 2000);
                       const auto operands = script.operands("[[" + std::to_string(length++) + ",64]]", "[\"float\"]");
                       script.op(
@@ -287,7 +287,7 @@ TEST(TuningInRunTest, ShapesThatDifferAreNamed) {
 }
 
 TEST(TuningInRunTest, NotWhereNothingIsCompiled) {
-  EXPECT_FALSE(Found(detectors::tuning_in_run, recorded_steps([](ScriptedRecording& script) {
+  EXPECT_FALSE(Found(findings::tuning_in_run, recorded_steps([](ScriptedRecording& script) {
                        script.op("Torch-Compiled Region: 0/0", [&] { layers(script, 2, kLong); });
                      })));
 }
@@ -298,7 +298,7 @@ void compiled(ScriptedRecording& script, int kernels) {
 }
 
 TEST(GraphBreakTest, EagerAttentionBetweenCompiledParts) {
-  const Found found(detectors::graph_break, recorded_steps([](ScriptedRecording& script) {
+  const Found found(findings::graph_break, recorded_steps([](ScriptedRecording& script) {
                       for (int i = 0; i < 3; ++i) {
                         compiled(script, 2);
                         script.op("aten::scaled_dot_product_attention",
@@ -318,20 +318,20 @@ TEST(GraphBreakTest, EagerAttentionBetweenCompiledParts) {
 }
 
 TEST(GraphBreakTest, NotOneCompiledPartPerStep) {
-  EXPECT_FALSE(Found(detectors::graph_break, recorded_steps([](ScriptedRecording& script) {
+  EXPECT_FALSE(Found(findings::graph_break, recorded_steps([](ScriptedRecording& script) {
                        compiled(script, 4);
                        script.op("aten::argmax", [&] { script.host(50).kernel("argmax", kShort); });
                      })));
 }
 
 TEST(GraphBreakTest, NotPartsWithoutEagerWorkBetweenThem) {
-  EXPECT_FALSE(Found(detectors::graph_break, recorded_steps([](ScriptedRecording& script) {
+  EXPECT_FALSE(Found(findings::graph_break, recorded_steps([](ScriptedRecording& script) {
                        for (int i = 0; i < 3; ++i) compiled(script, 2), script.host(50);
                      })));
 }
 
 TEST(GraphBreakTest, NotWhereTheDeviceNeverWaits) {
-  EXPECT_FALSE(Found(detectors::graph_break, recorded_steps([](ScriptedRecording& script) {
+  EXPECT_FALSE(Found(findings::graph_break, recorded_steps([](ScriptedRecording& script) {
                        layers(script, 4, kLong);
                        for (int i = 0; i < 3; ++i) {
                          compiled(script, 2);
@@ -341,7 +341,7 @@ TEST(GraphBreakTest, NotWhereTheDeviceNeverWaits) {
 }
 
 TEST(GraphBreakTest, RegionsOfDynamoWhereNoGraphIsNamed) {
-  EXPECT_TRUE(Found(detectors::graph_break, recorded_steps([](ScriptedRecording& script) {
+  EXPECT_TRUE(Found(findings::graph_break, recorded_steps([](ScriptedRecording& script) {
                       for (int i = 0; i < 3; ++i) {
                         script.op("Torch-Compiled Region: 0/0", [&] { layers(script, 2, kShort); });
                         script.op("aten::sort", [&] { script.host(50).kernel("sort", kShort); });
@@ -353,9 +353,9 @@ TEST(GraphBreakTest, RegionsOfDynamoWhereNoGraphIsNamed) {
 // ---- all of them
 TEST(HostFindingsTest, NothingWithoutWork) {
   const Recording recording;
-  for (const auto detector : {detectors::launch_bound, detectors::sync_in_step, detectors::pageable_copy,
-                              detectors::allocation_in_step, detectors::tuning_in_run, detectors::graph_break})
-    EXPECT_FALSE(detector(analyse(recording)));
+  for (const auto find : {findings::launch_bound, findings::sync_in_step, findings::pageable_copy,
+                          findings::allocation_in_step, findings::tuning_in_run, findings::graph_break})
+    EXPECT_FALSE(find(analyse(recording)));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ void takes(ScriptedRecording& script, std::string_view op, double us) {
 
 template <class Body>
 std::string doing(const Body& body) {
-  const Found found(detectors::host_work, with_pause(body));
+  const Found found(findings::host_work, with_pause(body));
   return found ? found->evidence.at(0).event : "nothing found";
 }
 
@@ -55,13 +55,13 @@ TEST(HostWorkTest, IsAWaitForAnotherBusyThread) {
       recording.events.push_back({event.start_ns, 3'000'000, name, 0, 0, 2, EventKind::host_op});
   }
   std::ranges::stable_sort(recording.events, {}, &Event::start_ns);
-  const Found found(detectors::host_work, std::move(recording));
+  const Found found(findings::host_work, std::move(recording));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->evidence.at(0).event, "waiting while thread 9 is in decode");
 }
 
 TEST(HostWorkTest, PausesOfAStepCountTogether) {
-  const Found found(detectors::host_work, with_pause([](auto& s) {
+  const Found found(findings::host_work, with_pause([](auto& s) {
                       takes(s, "first", 2000), s.kernel("c_gemm", 50), takes(s, "second", 3000);
                     }));
   ASSERT_TRUE(found);
@@ -73,7 +73,7 @@ TEST(HostWorkTest, PausesOfAStepCountTogether) {
 }
 
 TEST(InputLoadingTest, LoadsOfAStepCountTogether) {
-  const Found found(detectors::input_loading, with_pause([](auto& s) {
+  const Found found(findings::input_loading, with_pause([](auto& s) {
                       takes(s, "load_batch", 2000), s.kernel("c_gemm", 50), takes(s, "next_batch", 3000);
                     }));
   ASSERT_TRUE(found);
@@ -81,7 +81,7 @@ TEST(InputLoadingTest, LoadsOfAStepCountTogether) {
   EXPECT_EQ(found->evidence[0].event, "next_batch");
   EXPECT_EQ(found->evidence[1].event, "load_batch");
   EXPECT_NEAR(found->bound_ms, 5.0, 0.1);
-  EXPECT_FALSE(Found(detectors::input_loading, with_pause([](auto& s) { takes(s, "unload", 3000); })));
+  EXPECT_FALSE(Found(findings::input_loading, with_pause([](auto& s) { takes(s, "unload", 3000); })));
 }
 
 }  // namespace

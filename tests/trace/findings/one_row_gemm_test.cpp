@@ -8,25 +8,26 @@
 namespace rung::trace {
 namespace {
 
-constexpr auto kDetector = detectors::one_row_gemm;
+constexpr auto kFinding = findings::one_row_gemm;
 // 50.3 MB: 10.5 us at an H200's memory rate, 12.0 us at what of it is reached
 const ToldProduct kRow{.m = 1, .k = 4096, .n = 6144, .us = 16};
 
-std::optional<Advice> told(const std::function<void(ToldProduct&)>& change, std::string_view device = "NVIDIA H200") {
+std::optional<TraceFinding> told(const std::function<void(ToldProduct&)>& change,
+                                 std::string_view device = "NVIDIA H200") {
   ToldModel model;
   model.device = device;
   ToldProduct product = kRow;
   change(product);
-  return model.product(product).norm(5, {1}).found(kDetector);
+  return model.product(product).norm(5, {1}).found(kFinding);
 }
 
 TEST(OneRowGemm, OnATileKernel) {
-  const auto advice = told([](ToldProduct&) {});
-  ASSERT_TRUE(advice);
-  EXPECT_EQ(advice->id, "one_row_gemm");
-  EXPECT_EQ(advice->evidence[0].event, kRow.kernel + " 1x6144x4096");
-  EXPECT_NEAR(advice->bound_ms, 0.016 - 0.0105, 1e-4);
-  EXPECT_THAT(advice->title, testing::HasSubstr("66 % of the card's memory rate"));
+  const auto finding = told([](ToldProduct&) {});
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->id, "one_row_gemm");
+  EXPECT_EQ(finding->evidence[0].event, kRow.kernel + " 1x6144x4096");
+  EXPECT_NEAR(finding->bound_ms, 0.016 - 0.0105, 1e-4);
+  EXPECT_THAT(finding->title, testing::HasSubstr("66 % of the card's memory rate"));
 }
 
 TEST(OneRowGemm, KernelsForFewRowsAreRight) {

@@ -9,7 +9,7 @@
 #include <regex>
 #include <sstream>
 
-#include "trace/findings/detector.hpp"
+#include "trace/findings/all_findings.hpp"
 
 namespace rung::trace {
 namespace {
@@ -17,9 +17,9 @@ namespace {
 using testing::HasSubstr;
 
 constexpr std::string_view kFindings[] = {
-#define RUNG_DETECTOR(name, rests_on) #name,
-#include "trace/findings/detectors.inc"
-#undef RUNG_DETECTOR
+#define RUNG_FINDING(name, rests_on) #name,
+#include "trace/findings/findings.inc"
+#undef RUNG_FINDING
 };
 
 std::string text_of(const std::filesystem::path& path) {

@@ -114,7 +114,7 @@ TEST(Floor, IsTheLongerOfArithmeticAndMemory) {
 }
 
 TEST(Floor, CountsElementsInMemory) {
-  const Operand expanded{"bf16", {1, 4, 4, 64}, {1024, 256, 0, 1}};
+  const CallOperand expanded{"bf16", {1, 4, 4, 64}, {1024, 256, 0, 1}};
   EXPECT_EQ(elements_of(expanded), 1024);
   EXPECT_EQ(stored_elements_of(expanded), 256);
   EXPECT_EQ(bytes_of(expanded), 512);

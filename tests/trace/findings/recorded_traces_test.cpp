@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "trace/findings/advice.hpp"
 #include "trace/findings/evidence.hpp"
+#include "trace/findings/trace_finding.hpp"
 #include "trace/recording/read.hpp"
 
 namespace rung::trace {
@@ -33,11 +33,11 @@ std::vector<std::string> names() {
 }
 
 struct Advised {
-  std::vector<Advice> findings;
+  std::vector<TraceFinding> findings;
   double step_ms = 0;
 
-  const Advice* find(std::string_view id) const {
-    const auto found = std::ranges::find(findings, id, &Advice::id);
+  const TraceFinding* find(std::string_view id) const {
+    const auto found = std::ranges::find(findings, id, &TraceFinding::id);
     return found == findings.end() ? nullptr : &*found;
   }
 };
@@ -67,16 +67,17 @@ TEST_P(AdviceOnTrace, WhatIsPlantedIsFound) {
 TEST_P(AdviceOnTrace, WhatIsFoundIsThere) {
   std::set<std::string> there = ids_in(scenarios()[GetParam()]["planted"]);
   there.merge(ids_in(scenarios()[GetParam()]["present"]));
-  for (const Advice& advice : advised(GetParam()).findings)
-    EXPECT_TRUE(there.contains(std::string(advice.id))) << advice.id << " was found and is not there: " << advice.title;
+  for (const TraceFinding& finding : advised(GetParam()).findings)
+    EXPECT_TRUE(there.contains(std::string(finding.id)))
+        << finding.id << " was found and is not there: " << finding.title;
 }
 
 TEST_P(AdviceOnTrace, NoBoundIsBelowTheGain) {
   for (const auto& [id, cure] : scenarios()[GetParam()]["cures"].items()) {
-    const Advice* advice = advised(GetParam()).find(id);
-    if (!advice) continue;
+    const TraceFinding* finding = advised(GetParam()).find(id);
+    if (!finding) continue;
     // The remedies were timed for seconds, under a load that lasts.
-    EXPECT_GE(std::max(advice->bound_ms, advice->loaded_bound_ms), cure["gain_ms"].get<double>()) << id;
+    EXPECT_GE(std::max(finding->bound_ms, finding->loaded_bound_ms), cure["gain_ms"].get<double>()) << id;
   }
 }
 
@@ -84,20 +85,20 @@ TEST_P(AdviceOnTrace, AFindingSaysAllThatIsNeeded) {
   const Advised& all = advised(GetParam());
   std::set<std::string_view> ids;
   double before = std::numeric_limits<double>::max();
-  for (const Advice& advice : all.findings) {
-    SCOPED_TRACE(advice.id);
-    EXPECT_TRUE(ids.insert(advice.id).second) << "twice";
-    EXPECT_LE(advice.bound_ms, before) << "not in order";
-    before = advice.bound_ms;
-    EXPECT_GT(advice.bound_ms, 0);
-    EXPECT_LT(advice.bound_ms, all.step_ms);
-    EXPECT_FALSE(advice.title.empty() || advice.bound_from.empty() || advice.remedy.empty());
-    EXPECT_FALSE(advice.traps.empty() || advice.confirm.empty() || advice.evidence.empty());
-    EXPECT_THAT(advice.title, HasSubstr(" "));
-    EXPECT_EQ(advice.title.find('\n'), std::string::npos);
-    EXPECT_THAT(advice.changes, Contains(testing::Field(&Change::stack, "PyTorch")));
-    EXPECT_THAT(advice.changes, Contains(testing::Field(&Change::stack, "vLLM")));
-    for (const Evidence& row : advice.evidence) EXPECT_GT(row.count, 0) << row.event;
+  for (const TraceFinding& finding : all.findings) {
+    SCOPED_TRACE(finding.id);
+    EXPECT_TRUE(ids.insert(finding.id).second) << "twice";
+    EXPECT_LE(finding.bound_ms, before) << "not in order";
+    before = finding.bound_ms;
+    EXPECT_GT(finding.bound_ms, 0);
+    EXPECT_LT(finding.bound_ms, all.step_ms);
+    EXPECT_FALSE(finding.title.empty() || finding.bound_from.empty() || finding.remedy.empty());
+    EXPECT_FALSE(finding.traps.empty() || finding.confirm.empty() || finding.evidence.empty());
+    EXPECT_THAT(finding.title, HasSubstr(" "));
+    EXPECT_EQ(finding.title.find('\n'), std::string::npos);
+    EXPECT_THAT(finding.changes, Contains(testing::Field(&Change::stack, "PyTorch")));
+    EXPECT_THAT(finding.changes, Contains(testing::Field(&Change::stack, "vLLM")));
+    for (const Evidence& row : finding.evidence) EXPECT_GT(row.count, 0) << row.event;
   }
 }
 
@@ -119,9 +120,9 @@ constexpr Named kNamed[] = {
 
 TEST(AdviceOnTraces, EvidenceNamesTheFault) {
   for (const Named& named : kNamed) {
-    const Advice* advice = advised(std::string(named.trace)).find(named.id);
-    ASSERT_NE(advice, nullptr) << named.id;
-    EXPECT_THAT(advice->evidence, Contains(testing::Field(&Evidence::event, named.event))) << named.id;
+    const TraceFinding* finding = advised(std::string(named.trace)).find(named.id);
+    ASSERT_NE(finding, nullptr) << named.id;
+    EXPECT_THAT(finding->evidence, Contains(testing::Field(&Evidence::event, named.event))) << named.id;
   }
 }
 
@@ -133,10 +134,10 @@ TEST(AdviceOnTraces, BoundsAreNear) {
       {"pageable_copy", "pageable_copy"}, {"allocation_in_step", "allocation_in_step"},
   };
   for (const auto& [trace, id] : kNear) {
-    const Advice* advice = advised(std::string(trace)).find(id);
-    ASSERT_NE(advice, nullptr) << trace;
+    const TraceFinding* finding = advised(std::string(trace)).find(id);
+    ASSERT_NE(finding, nullptr) << trace;
     const double gain = scenarios()[std::string(trace)]["cures"][std::string(id)]["gain_ms"].get<double>();
-    EXPECT_LE(advice->bound_ms, 2 * gain) << trace << ": " << id;
+    EXPECT_LE(finding->bound_ms, 2 * gain) << trace << ": " << id;
   }
 }
 

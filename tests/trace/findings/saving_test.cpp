@@ -140,10 +140,10 @@ TEST(Saving, CountsMoreUnderALoadThatLasts) {
     Saving saving(told.analysis);
     saving.shorten(10'000);
     EXPECT_NEAR(saving.bound_ms(), 0.010, 1e-9) << "of the step as it was recorded";
-    Advice advice;
-    saving.give_bound(advice, "why");
-    EXPECT_DOUBLE_EQ(advice.bound_ms, saving.bound_ms());
-    return std::pair(saving.loaded_bound_ms(), advice.bound_from);
+    TraceFinding finding;
+    saving.give_bound(finding, "why");
+    EXPECT_DOUBLE_EQ(finding.bound_ms, saving.bound_ms());
+    return std::pair(saving.loaded_bound_ms(), finding.bound_from);
   };
   EXPECT_NEAR(shortened(kHeavy, "NVIDIA H200", 50).first, 0.013, 1e-9);
   EXPECT_EQ(shortened(kHeavy, "NVIDIA H200", 50).second,
@@ -162,10 +162,10 @@ TEST(Saving, SaysWhatOfItsBoundIsTheHosts) {
   const Told told(model);
   Saving saving(told.analysis);
   saving.remove(1);
-  Advice advice;
-  saving.give_bound(advice, "time of the copies");
-  EXPECT_NEAR(advice.bound_ms, 0.505, 0.003);
-  EXPECT_THAT(advice.bound_from,
+  TraceFinding finding;
+  saving.give_bound(finding, "time of the copies");
+  EXPECT_NEAR(finding.bound_ms, 0.505, 0.003);
+  EXPECT_THAT(finding.bound_from,
               HasSubstr("time of the copies, 100 µs, and 405 µs of the host's launches while the device stood still"));
 }
 

@@ -8,33 +8,33 @@
 namespace rung::trace {
 namespace {
 
-constexpr auto kDetector = detectors::separate_projections;
+constexpr auto kFinding = findings::separate_projections;
 const ToldProduct kProjection{.m = 64, .k = 1024, .n = 1024}, kGroup{.m = 64, .k = 1024, .n = 256, .us = 20};
 const ToldProduct kGate{.m = 64, .k = 1024, .n = 4096, .us = 60};
 
 TEST(SeparateProjections, ThreeInARowCanBeOne) {
-  const auto advice = ToldModel::of_two_steps(kDetector, [](ToldModel& model) {
+  const auto finding = ToldModel::of_two_steps(kFinding, [](ToldModel& model) {
     model.product(kProjection).product(kGroup).product(kGroup).norm(50, {64, 1024});
   });
-  ASSERT_TRUE(advice);
-  EXPECT_EQ(advice->id, "separate_projections");
-  EXPECT_NEAR(advice->bound_ms, 0.040, 0.002) << "all but the longest of a step";
-  ASSERT_EQ(advice->evidence.size(), 1u);
-  EXPECT_EQ(advice->evidence[0].event, "aten::mm [64,1024] by 1024 + 256 + 256 columns");
-  EXPECT_EQ(advice->evidence[0].count, 2);
-  EXPECT_NEAR(advice->evidence[0].ms, 0.180, 1e-6);
-  EXPECT_THAT(advice->title, testing::HasSubstr("3 products of a step, 90.0 µs, are launched apart"));
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->id, "separate_projections");
+  EXPECT_NEAR(finding->bound_ms, 0.040, 0.002) << "all but the longest of a step";
+  ASSERT_EQ(finding->evidence.size(), 1u);
+  EXPECT_EQ(finding->evidence[0].event, "aten::mm [64,1024] by 1024 + 256 + 256 columns");
+  EXPECT_EQ(finding->evidence[0].count, 2);
+  EXPECT_NEAR(finding->evidence[0].ms, 0.180, 1e-6);
+  EXPECT_THAT(finding->title, testing::HasSubstr("3 products of a step, 90.0 µs, are launched apart"));
 }
 
 TEST(SeparateProjections, LeaveTheTimeOneProductNeeds) {
   const ToldProduct heavy{.m = 8192, .k = 4096, .n = 4096, .us = 300};  // 278 us at 989 Tflop/s
-  const auto advice = ToldModel::of_two_steps(kDetector, [&](ToldModel& model) {
+  const auto finding = ToldModel::of_two_steps(kFinding, [&](ToldModel& model) {
     model.product(heavy).product(heavy).product(heavy).norm(50, {8192, 4096});
   });
-  ASSERT_TRUE(advice);
-  EXPECT_NEAR(advice->bound_ms, 0.900 - 0.834, 0.005);
-  EXPECT_NEAR(advice->loaded_bound_ms, 1.3 * (0.900 - 0.834), 0.005);
-  EXPECT_THAT(advice->bound_from, testing::HasSubstr("1.3 times the device's part"));
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(finding->bound_ms, 0.900 - 0.834, 0.005);
+  EXPECT_NEAR(finding->loaded_bound_ms, 1.3 * (0.900 - 0.834), 0.005);
+  EXPECT_THAT(finding->bound_from, testing::HasSubstr("1.3 times the device's part"));
 }
 
 TEST(SeparateProjections, WhereTheHostIsLateItsLaunchesCount) {
@@ -45,33 +45,33 @@ TEST(SeparateProjections, WhereTheHostIsLateItsLaunchesCount) {
     brief.us = 5;
     model.product(brief);
   }
-  const auto advice = model.norm(5, {64, 1024}).found(kDetector);
-  ASSERT_TRUE(advice);
-  EXPECT_NEAR(advice->bound_ms, 0.105, 0.005) << "of two of the three the host's time; of the first nothing is known";
+  const auto finding = model.norm(5, {64, 1024}).found(kFinding);
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(finding->bound_ms, 0.105, 0.005) << "of two of the three the host's time; of the first nothing is known";
 }
 
 TEST(SeparateProjections, OfTwoTheSecondMayReadTheFirst) {
-  EXPECT_FALSE(ToldModel{}.product(kProjection).product(kProjection).found(kDetector));
-  EXPECT_TRUE(ToldModel{}.product(kGroup).product(kGroup).found(kDetector)) << "256 columns are no input of 1024";
+  EXPECT_FALSE(ToldModel{}.product(kProjection).product(kProjection).found(kFinding));
+  EXPECT_TRUE(ToldModel{}.product(kGroup).product(kGroup).found(kFinding)) << "256 columns are no input of 1024";
 }
 
 TEST(SeparateProjections, WhatIsBetweenMakesThemDepend) {
   const Shape x{64, 1024};
-  EXPECT_FALSE(ToldModel{}.product(kGroup).norm(5, x).product(kGroup).found(kDetector));
-  EXPECT_FALSE(ToldModel{}.product(kGroup).small("aten::add", 5, {{x}, {x}}).product(kGroup).found(kDetector));
+  EXPECT_FALSE(ToldModel{}.product(kGroup).norm(5, x).product(kGroup).found(kFinding));
+  EXPECT_FALSE(ToldModel{}.product(kGroup).small("aten::add", 5, {{x}, {x}}).product(kGroup).found(kFinding));
 }
 
 TEST(SeparateProjections, OtherInputsAreNotShared) {
   for (const ToldProduct& other : {ToldProduct{.m = 32, .k = 1024, .n = 256}, ToldProduct{.m = 64, .k = 512, .n = 256},
                                    ToldProduct{.m = 64, .k = 1024, .n = 256, .type = "float"},
                                    ToldProduct{.m = 64, .k = 1024, .n = 256, .batch = 4}})
-    EXPECT_FALSE(ToldModel{}.product(kGroup).product(other).found(kDetector));
+    EXPECT_FALSE(ToldModel{}.product(kGroup).product(other).found(kFinding));
   const ToldTensor weights{{1024, 256}, {1, 1024}};
   ToldModel strided;
   for (const int64_t row : {1024, 2048}) strided.op("aten::mm", "nvjet_a", 50, {{{64, 1024}, {row, 1}}, weights});
-  EXPECT_FALSE(strided.found(kDetector));
+  EXPECT_FALSE(strided.found(kFinding));
   const ToldProduct batched{.m = 64, .k = 64, .n = 128, .batch = 4};
-  EXPECT_FALSE(ToldModel{}.product(batched).product(batched).product(batched).found(kDetector));
+  EXPECT_FALSE(ToldModel{}.product(batched).product(batched).product(batched).found(kFinding));
 }
 
 TEST(SeparateProjections, GateAndUpWithTheActivationBetween) {
@@ -82,11 +82,11 @@ TEST(SeparateProjections, GateAndUpWithTheActivationBetween) {
         .small("aten::gelu", 5, {activated})
         .product(kGate)
         .small(last, 5, {hidden, hidden})
-        .found(kDetector);
+        .found(kFinding);
   };
-  const auto advice = told(hidden, "aten::mul");
-  ASSERT_TRUE(advice);
-  EXPECT_NEAR(advice->bound_ms, 0.060, 0.005);
+  const auto finding = told(hidden, "aten::mul");
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(finding->bound_ms, 0.060, 0.005);
   EXPECT_FALSE(told({{64, 1024}}, "aten::mul")) << "another tensor is activated";
   EXPECT_FALSE(told(hidden, "aten::add")) << "a chain of layers";
 }
@@ -103,18 +103,18 @@ ToldModel of_kernels(std::vector<LaunchShape> launches, std::string_view after) 
 }
 
 TEST(SeparateProjections, KernelsAloneTellThreeBeforeAttention) {
-  const auto advice = of_kernels({kLarge, kSmall, kSmall}, kAttention).found(kDetector);
-  ASSERT_TRUE(advice);
-  EXPECT_NEAR(advice->bound_ms, 0.020, 0.001) << "two of the three";
-  EXPECT_NEAR(advice->loaded_bound_ms, 0.026, 0.001) << "times 1.3: nothing is known of the load";
+  const auto finding = of_kernels({kLarge, kSmall, kSmall}, kAttention).found(kFinding);
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(finding->bound_ms, 0.020, 0.001) << "two of the three";
+  EXPECT_NEAR(finding->loaded_bound_ms, 0.026, 0.001) << "times 1.3: nothing is known of the load";
 }
 
 TEST(SeparateProjections, KernelsAloneTellNoMore) {
-  EXPECT_FALSE(of_kernels({kLarge, kSmall, kLarge}, kAttention).found(kDetector)) << "keys and values differ";
-  EXPECT_FALSE(of_kernels({kSmall, kSmall}, kAttention).found(kDetector));
-  EXPECT_FALSE(of_kernels({kSmall, kSmall, kSmall, kSmall}, kAttention).found(kDetector));
-  EXPECT_FALSE(of_kernels({kLarge, kSmall, kSmall}, "nvjet_other").found(kDetector)) << "no attention follows";
-  EXPECT_FALSE(of_kernels({{}, {}, {}}, kAttention).found(kDetector)) << "grids are not recorded";
+  EXPECT_FALSE(of_kernels({kLarge, kSmall, kLarge}, kAttention).found(kFinding)) << "keys and values differ";
+  EXPECT_FALSE(of_kernels({kSmall, kSmall}, kAttention).found(kFinding));
+  EXPECT_FALSE(of_kernels({kSmall, kSmall, kSmall, kSmall}, kAttention).found(kFinding));
+  EXPECT_FALSE(of_kernels({kLarge, kSmall, kSmall}, "nvjet_other").found(kFinding)) << "no attention follows";
+  EXPECT_FALSE(of_kernels({{}, {}, {}}, kAttention).found(kFinding)) << "grids are not recorded";
 }
 
 }  // namespace

@@ -10,15 +10,15 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr auto kDetector = detectors::slow_shape;
+constexpr auto kFinding = findings::slow_shape;
 // 68.7 Gflop: 69.5 us at an H200's peak, 83.8 us at what of it the best known programs reach
 const ToldProduct kOdd{
     .m = 2048, .k = 4096, .n = 4095, .us = 300, .kernel = "cutlass_75_tensorop_bf16_s1688gemm_align1"};
 
-std::optional<Advice> told(const ToldProduct& product, std::string_view device = "NVIDIA H200") {
+std::optional<TraceFinding> told(const ToldProduct& product, std::string_view device = "NVIDIA H200") {
   ToldModel model;
   model.device = device;
-  return model.product(product).norm(100, {1}).found(kDetector);
+  return model.product(product).norm(100, {1}).found(kFinding);
 }
 
 ToldProduct with(ToldProduct product, const std::function<void(ToldProduct&)>& change) {
@@ -27,11 +27,11 @@ ToldProduct with(ToldProduct product, const std::function<void(ToldProduct&)>& c
 }
 
 TEST(SlowShape, RowsThatAreNoWholeVectors) {
-  const auto advice = told(kOdd);
-  ASSERT_TRUE(advice);
-  EXPECT_EQ(advice->id, "slow_shape");
-  EXPECT_EQ(advice->evidence[0].event, "aten::mm [2048,4096] by [4096,4095]: rows of 8190 bytes");
-  EXPECT_NEAR(advice->bound_ms, 0.300 - 0.0695, 1e-3);
+  const auto finding = told(kOdd);
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->id, "slow_shape");
+  EXPECT_EQ(finding->evidence[0].event, "aten::mm [2048,4096] by [4096,4095]: rows of 8190 bytes");
+  EXPECT_NEAR(finding->bound_ms, 0.300 - 0.0695, 1e-3);
   const auto inner = told(with(kOdd, [](ToldProduct& p) { p.k = 4095, p.n = 4096; }));
   ASSERT_TRUE(inner);
   EXPECT_THAT(inner->evidence[0].event, HasSubstr("rows of 8190 bytes"));
@@ -49,10 +49,10 @@ TEST(SlowShape, WhatDoesNotSlow) {
 TEST(SlowShape, FindsRowsThatMeetInOneAmdChannel) {
   // 68.7 Gflop: 52.5 us at an MI300X's peak, 87.6 us reached
   const ToldProduct k4096{.m = 2048, .k = 4096, .n = 4096, .us = 150, .kernel = "Cijk_Alik_Bljk_BBS_BH_MT256x256"};
-  const auto advice = told(k4096, "AMD Instinct MI300X");
-  ASSERT_TRUE(advice);
-  EXPECT_THAT(advice->evidence[0].event, HasSubstr("rows of 8192 bytes, a multiple of 512"));
-  EXPECT_NEAR(advice->bound_ms, 0.150 - 0.0525, 1e-3);
+  const auto finding = told(k4096, "AMD Instinct MI300X");
+  ASSERT_TRUE(finding);
+  EXPECT_THAT(finding->evidence[0].event, HasSubstr("rows of 8192 bytes, a multiple of 512"));
+  EXPECT_NEAR(finding->bound_ms, 0.150 - 0.0525, 1e-3);
   EXPECT_FALSE(told(k4096, "NVIDIA H200"));
   EXPECT_FALSE(told(with(k4096, [](ToldProduct& p) { p.k = 4224; }), "AMD Instinct MI300X")) << "8448 bytes";
   EXPECT_FALSE(told(with(k4096, [](ToldProduct& p) { p.us = 125; }), "AMD Instinct MI300X"));
@@ -61,9 +61,9 @@ TEST(SlowShape, FindsRowsThatMeetInOneAmdChannel) {
 
 TEST(SlowShape, FewTiles) {
   const ToldProduct few{.m = 128, .k = 8192, .n = 512, .us = 40, .launch = {{2, 4, 1}, {256, 1, 1}}};
-  const auto advice = told(few);
-  ASSERT_TRUE(advice);
-  EXPECT_THAT(advice->evidence[0].event, HasSubstr("8 tiles"));
+  const auto finding = told(few);
+  ASSERT_TRUE(finding);
+  EXPECT_THAT(finding->evidence[0].event, HasSubstr("8 tiles"));
   EXPECT_FALSE(told(with(few, [](ToldProduct& p) { p.launch.grid = {8, 8, 1}; })));
   EXPECT_FALSE(told(with(few, [](ToldProduct& p) { p.kernel = "nvjet_splitK_TNT"; })));
   EXPECT_FALSE(told(with(few, [](ToldProduct& p) { p.us = 9; }))) << "not long enough to tell";

@@ -13,7 +13,7 @@ using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr auto kDetector = detectors::wide_dtype;
+constexpr auto kFinding = findings::wide_dtype;
 // 68.7 Gflop: 69.5 us in bf16 at an H200's peak
 const ToldProduct kWide{
     .m = 2048, .k = 4096, .n = 4096, .us = 1400, .kernel = "sm80_xmma_gemm_f32f32_f32f32_f32_tn", .type = "float"};
@@ -22,21 +22,21 @@ constexpr double kNeededMs = 0.0695;
 const ToldTensor kWideRows{{1, 2048, 4096}, {}, "float"};
 
 TEST(WideDtype, AProductInF32) {
-  const auto advice =
-      ToldModel::of_two_steps(kDetector, [](ToldModel& model) { model.product(kWide).product(kNarrow); });
-  ASSERT_TRUE(advice);
-  EXPECT_EQ(advice->id, "wide_dtype");
-  EXPECT_EQ(advice->title, "1 products of a step, 1.40 ms, are in f32: 78 % of its matrix work");
-  EXPECT_EQ(advice->evidence[0].event, kWide.kernel + " 2048x4096x4096");
-  EXPECT_NEAR(advice->bound_ms, 1.400 - kNeededMs, 1e-3);
+  const auto finding =
+      ToldModel::of_two_steps(kFinding, [](ToldModel& model) { model.product(kWide).product(kNarrow); });
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->id, "wide_dtype");
+  EXPECT_EQ(finding->title, "1 products of a step, 1.40 ms, are in f32: 78 % of its matrix work");
+  EXPECT_EQ(finding->evidence[0].event, kWide.kernel + " 2048x4096x4096");
+  EXPECT_NEAR(finding->bound_ms, 1.400 - kNeededMs, 1e-3);
 }
 
 TEST(WideDtype, NarrowProductsAreRight) {
-  EXPECT_FALSE(ToldModel{}.product(kNarrow).found(kDetector));
+  EXPECT_FALSE(ToldModel{}.product(kNarrow).found(kFinding));
   ToldProduct named = kNarrow;
   named.kernel = kWide.kernel;
-  EXPECT_FALSE(ToldModel{}.product(named).found(kDetector)) << "operands say it, not the kernel";
-  EXPECT_FALSE(ToldModel{}.product(kNarrow).small("aten::mul", 500, {kWideRows}).found(kDetector)) << "a norm's sums";
+  EXPECT_FALSE(ToldModel{}.product(named).found(kFinding)) << "operands say it, not the kernel";
+  EXPECT_FALSE(ToldModel{}.product(kNarrow).small("aten::mul", 500, {kWideRows}).found(kFinding)) << "a norm's sums";
 }
 
 TEST(WideDtype, WhereAllIsInF32TheOthersHalve) {
@@ -48,7 +48,7 @@ TEST(WideDtype, WhereAllIsInF32TheOthersHalve) {
         .op("aten::where", "void at::native::vectorized_elementwise_kernel<4, where_kernel_impl()>()", 100,
             {{{1, 2048, 4096}, {}, "bool"}, kWideRows})
         .small("aten::mul", 300, {{{1, 2048, 4096}}})
-        .found(kDetector);
+        .found(kFinding);
   };
   const auto all = told(kWide), some = told(kNarrow);
   ASSERT_TRUE(all && some);
@@ -64,14 +64,14 @@ TEST(WideDtype, OfAttentionByPiecesOnlyTheArithmeticRemains) {
       .m = 512, .k = 64, .n = 1024, .us = 100, .kernel = kWide.kernel, .type = "float", .batch = 16};
   const ToldProduct values{
       .m = 512, .k = 1024, .n = 64, .us = 100, .kernel = kWide.kernel, .type = "float", .batch = 16};
-  const auto advice = ToldModel{}
-                          .product(scores)
-                          .op("aten::all", "void at::native::reduce_kernel<512>()", 30, {{weights, {}, "bool"}})
-                          .softmax(70, weights)
-                          .product(values)
-                          .found(kDetector);
-  ASSERT_TRUE(advice);
-  EXPECT_NEAR(advice->bound_ms, 0.300 - 0.0022, 5e-4);
+  const auto finding = ToldModel{}
+                           .product(scores)
+                           .op("aten::all", "void at::native::reduce_kernel<512>()", 30, {{weights, {}, "bool"}})
+                           .softmax(70, weights)
+                           .product(values)
+                           .found(kFinding);
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(finding->bound_ms, 0.300 - 0.0022, 5e-4);
 }
 
 TEST(WideDtype, FusedAttentionByItsOperands) {
@@ -80,7 +80,7 @@ TEST(WideDtype, FusedAttentionByItsOperands) {
     return ToldModel{}
         .op("aten::_efficient_attention_forward", "fmha_cutlassF_f32_aligned_64x64_rf_sm80(Params)", 100,
             {heads, heads, heads})
-        .found(kDetector);
+        .found(kFinding);
   };
   EXPECT_TRUE(told("float"));
   EXPECT_FALSE(told("c10::Half"));
@@ -90,7 +90,7 @@ TEST(WideDtype, KernelsAloneAreKnownByTheirNames) {
   const auto told = [](std::string_view kernel) {
     ToldModel model;
     model.script.kernel(kernel, 100).kernel("nvjet_sm90_tst_64x8_64x16_h_bz_TNT", 300);
-    return model.found(kDetector);
+    return model.found(kFinding);
   };
   for (const std::string_view kernel :
        {"void sgemm_largek_lds64<true>", "ampere_sgemm_128x64_tn", "Cijk_Alik_Bljk_SB_MT128x64x16",
@@ -110,12 +110,12 @@ TEST(WideDtype, ACardWithoutBf16IsAdvisedF16) {
   const auto found_on = [](std::string_view device) {
     ToldModel model;
     model.device = device;
-    return model.product(kWide).product(kNarrow).found(kDetector);
+    return model.product(kWide).product(kNarrow).found(kFinding);
   };
-  const auto all_of = [](const Advice& advice) {
-    std::string text = advice.bound_from;
-    text.append(advice.remedy).append(advice.traps);
-    for (const Change& change : advice.changes) text.append(change.what);
+  const auto all_of = [](const TraceFinding& finding) {
+    std::string text = finding.bound_from;
+    text.append(finding.remedy).append(finding.traps);
+    for (const Change& change : finding.changes) text.append(change.what);
     return text;
   };
   const auto volta = found_on("Tesla V100-SXM2-32GB"), hopper = found_on("NVIDIA H200");

@@ -11,19 +11,19 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr auto kDetector = detectors::wide_tiles;
+constexpr auto kFinding = findings::wide_tiles;
 constexpr std::string_view kTensile = "Cijk_Alik_Bljk_BBS_BH_Bias_AS_SAV_UserArgs_MT128x128x64_MI16x16x1_SN_LDSB1";
 
 // 33.6 MB: 6.3 us at an MI300X's memory rate, 7.8 us at what of it is reached
 const ToldProduct kRow{.m = 1, .k = 4096, .n = 4096, .us = 40, .kernel = std::string(kTensile)};
 
-std::optional<Advice> told(const std::function<void(ToldProduct&)>& change,
-                           std::string_view device = "AMD Instinct MI300X") {
+std::optional<TraceFinding> told(const std::function<void(ToldProduct&)>& change,
+                                 std::string_view device = "AMD Instinct MI300X") {
   ToldModel model;
   model.device = device;
   ToldProduct product = kRow;
   change(product);
-  return model.product(product).norm(4, {1}).found(kDetector);
+  return model.product(product).norm(4, {1}).found(kFinding);
 }
 
 TEST(KernelTile, AsLibrariesWriteIt) {
@@ -60,10 +60,10 @@ TEST(KernelTile, SplitSums) {
 }
 
 TEST(WideTiles, OneRowByShapes) {
-  const auto advice = told([](ToldProduct&) {});
-  ASSERT_TRUE(advice);
-  EXPECT_EQ(advice->evidence[0].event, std::string(kTensile) + " 1x4096x4096: tiles of 128 x 128");
-  EXPECT_NEAR(advice->bound_ms, 0.040 - 0.0063, 1e-4);
+  const auto finding = told([](ToldProduct&) {});
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->evidence[0].event, std::string(kTensile) + " 1x4096x4096: tiles of 128 x 128");
+  EXPECT_NEAR(finding->bound_ms, 0.040 - 0.0063, 1e-4);
   EXPECT_TRUE(told([](ToldProduct& p) { p.m = 16, p.us = 60; }));
 }
 
@@ -76,26 +76,26 @@ TEST(WideTiles, WhatLooksAlike) {
   EXPECT_FALSE(told([](ToldProduct&) {}, "Unknown GPU"));
   ToldModel model;
   model.device = "AMD Instinct MI300X";
-  EXPECT_FALSE(model.product(kRow).norm(4, {1}).found(detectors::one_row_gemm)) << "one finding has it";
+  EXPECT_FALSE(model.product(kRow).norm(4, {1}).found(findings::one_row_gemm)) << "one finding has it";
 }
 
 // The replay of a graph: kernels, grids, and nothing else.
-std::optional<Advice> replayed(uint32_t rows, uint32_t blocks, std::string_view kernel = kTensile,
-                               std::string_view norm = "vllm::rms_norm_kernel<__hip_bfloat16, 8>") {
+std::optional<TraceFinding> replayed(uint32_t rows, uint32_t blocks, std::string_view kernel = kTensile,
+                                     std::string_view norm = "vllm::rms_norm_kernel<__hip_bfloat16, 8>") {
   ToldModel model;
   model.device = "AMD Instinct MI300X";
   const LaunchShape per_row{{rows, 1, 1}, {256, 1, 1}}, tiles{{blocks, 1, 1}, {256, 1, 1}};
   model.script.graph({{norm, 4, per_row}, {kernel, 40, tiles}, {kernel, 30, tiles}}, "hipGraphLaunch");
-  return model.found(kDetector);
+  return model.found(kFinding);
 }
 
 TEST(WideTiles, OneRowByGridsOfAReplay) {
-  const auto advice = replayed(1, 32);
-  ASSERT_TRUE(advice);
-  EXPECT_THAT(advice->evidence[0].event, HasSubstr("1 rows, 32 blocks: tiles of 128 x 128"));
-  EXPECT_EQ(advice->evidence[0].count, 2) << "the second product reads the same norm";
-  EXPECT_NEAR(advice->bound_ms, 0.070, 1e-6);
-  EXPECT_THAT(advice->bound_from, HasSubstr("all of the time of products whose sizes are not recorded"));
+  const auto finding = replayed(1, 32);
+  ASSERT_TRUE(finding);
+  EXPECT_THAT(finding->evidence[0].event, HasSubstr("1 rows, 32 blocks: tiles of 128 x 128"));
+  EXPECT_EQ(finding->evidence[0].count, 2) << "the second product reads the same norm";
+  EXPECT_NEAR(finding->bound_ms, 0.070, 1e-6);
+  EXPECT_THAT(finding->bound_from, HasSubstr("all of the time of products whose sizes are not recorded"));
 }
 
 TEST(WideTiles, WhatLooksAlikeInAReplay) {

@@ -79,7 +79,7 @@ TEST(FormatsAnalysis, OfRocprofIsThatOfKernels) {
   EXPECT_EQ(figures.found_by, "repeated kernels");
   EXPECT_EQ(figures.work, 21u);
   for (size_t category = 0; category < figures.by_category_ns.size(); ++category) {
-    if (category == static_cast<size_t>(Category::copy)) continue;
+    if (category == static_cast<size_t>(KernelCategory::copy)) continue;
     EXPECT_EQ(figures.by_category_ns[category], kineto.by_category_ns[category]);
   }
   EXPECT_EQ(figures.gaps.count(name_of(GapCause::unknown)), 0u);

@@ -18,7 +18,7 @@ T value_of(const Lanes* registers, int lane) {
 struct Targets {
   Wave& wave;
   const Instruction& instruction;
-  const Operand* result;  // takes the old value; null: nothing does
+  const InstructionOperand* result;  // takes the old value; null: nothing does
 };
 
 template <class T, class Act>
@@ -51,7 +51,7 @@ bool act_local(const Targets& targets, const Addresses& addresses, Act act) {
 // Executes flat_atomic_* and global_atomic_*: address, data, base.
 template <class T, class Act>
 void at_address(Wave& wave, const Instruction& instruction, Act act) {
-  const Operand* result = is_vector(instruction.destination) ? &instruction.destination : nullptr;
+  const InstructionOperand* result = is_vector(instruction.destination) ? &instruction.destination : nullptr;
   const bool flat = instruction.encoding == Encoding::flat;
   if (wave.exec() != 0) {
     Addresses addresses;
@@ -67,7 +67,7 @@ void at_address(Wave& wave, const Instruction& instruction, Act act) {
       if (spaces.global.lanes != 0 && !act_global<T>(targets, spaces.global, act)) return;
       if (spaces.local.lanes != 0 && !act_local<T>(targets, spaces.local, act)) return;
       if (spaces.scratch.lanes != 0)
-        return wave.fail(FindingKind::bad_instruction, instruction, -1, "an atomic on scratch is not executed here");
+        return wave.fail(DefectKind::bad_instruction, instruction, -1, "an atomic on scratch is not executed here");
       if (spaces.local.lanes != 0)
         return write_in_flight(wave, instruction, spaces.local, {.bytes = sizeof(T)}, Counter::both);
     }
@@ -99,11 +99,11 @@ void memory_compare(Wave& wave, const Instruction& instruction) {
 // Executes DS atomics: address, data, more data.
 template <class T, class Act>
 void in_lds(Wave& wave, const Instruction& instruction, Act act) {
-  const Operand* result = is_vector(instruction.destination) ? &instruction.destination : nullptr;
+  const InstructionOperand* result = is_vector(instruction.destination) ? &instruction.destination : nullptr;
   Addresses addresses;
   addresses.lanes = wave.exec();
   if (addresses.lanes != 0) {
-    for (const Operand& source : instruction.sources)
+    for (const InstructionOperand& source : instruction.sources)
       if (!readable(wave, instruction, source, addresses.lanes)) return;
     const Lanes* from = registers_of(wave, instruction.sources[0]);
     for (int lane = 0; lane < kWaveLanes; ++lane)

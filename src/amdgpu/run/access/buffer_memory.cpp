@@ -17,7 +17,7 @@ struct Resource {
   uint32_t element_bytes = 4, index_stride = 8;  // for swizzled addresses
 };
 
-Resource resource_of(const Wave& wave, const Operand& operand) {
+Resource resource_of(const Wave& wave, const InstructionOperand& operand) {
   const uint32_t* words = &wave.s[operand.number];
   Resource made;
   made.base = words[0] | uint64_t{words[1] & 0xffff} << 32;
@@ -59,9 +59,10 @@ struct BufferPlaces {
 
 // `resource` is its index among the sources; the scalar offset stands behind it.
 bool find_places(Wave& wave, const Instruction& instruction, int resource, BufferPlaces& places) {
-  const Operand& vector = instruction.sources[0];
+  const InstructionOperand& vector = instruction.sources[0];
   places.lanes = wave.exec();
-  for (const Operand* operand : {&vector, &instruction.sources[resource], &instruction.sources[resource + 1]})
+  for (const InstructionOperand* operand :
+       {&vector, &instruction.sources[resource], &instruction.sources[resource + 1]})
     if (!readable(wave, instruction, *operand, places.lanes)) return false;
   places.resource = resource_of(wave, instruction.sources[resource]);
   places.scalar_offset = scalar_value(wave, instruction.sources[resource + 1]);
@@ -160,7 +161,7 @@ void store(Wave& wave, const Instruction& instruction) {
 // Lanes that are outside do nothing and get 0.
 template <class T, class Act>
 void act(Wave& wave, const Instruction& instruction, Act act_on) {
-  const Operand* result = is_vector(instruction.destination) ? &instruction.destination : nullptr;
+  const InstructionOperand* result = is_vector(instruction.destination) ? &instruction.destination : nullptr;
   BufferPlaces places;
   if (wave.exec() != 0) {
     if (!find_places(wave, instruction, 2, places) ||
@@ -313,7 +314,7 @@ Handler direct_handler(const Instruction& instruction) {
   }
 }
 
-Handler buffer_handler(const Instruction& instruction, Target) {
+Handler buffer_handler(const Instruction& instruction, Isa) {
   if (instruction.memory.lds) return buffer_to_local_handler(instruction.opcode);
   switch (instruction.opcode) {
 #define RUNG_AMD_LOAD(name, bytes, is_signed, half) \

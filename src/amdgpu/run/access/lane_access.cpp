@@ -15,12 +15,12 @@ std::string name_of_register(unsigned index) {
   return index < Wave::kFirstAgpr ? fmt::format("v{}", index) : fmt::format("a{}", index - Wave::kFirstAgpr);
 }
 
-bool scalar_readable(Wave& wave, const Instruction& instruction, const Operand& operand) {
+bool scalar_readable(Wave& wave, const Instruction& instruction, const InstructionOperand& operand) {
   for (unsigned n = operand.number; n < unsigned{operand.number} + operand.registers && n < 128; ++n) {
     if (wave.scalar_pending[n] != 0)
       fail_pending(wave, instruction, {n, true}, fmt::format("s{} is still being loaded", n));
     else if (!wave.scalar_written[n])
-      wave.fail(FindingKind::uninitialised, instruction, -1, fmt::format("nobody wrote s{}", n));
+      wave.fail(DefectKind::uninitialised, instruction, -1, fmt::format("nobody wrote s{}", n));
   }
   return wave.pause == Pause::none;
 }
@@ -44,13 +44,13 @@ const Region* region_of(Wave& wave, uint64_t address, size_t bytes) {
 bool check_region(Wave& wave, const Instruction& instruction, int lane, uint64_t address, GlobalAccess access) {
   const Region* region = region_of(wave, address, access.bytes);
   if (region == nullptr || (access.write && !region->writable)) {
-    wave.fail(FindingKind::out_of_bounds, instruction, lane,
+    wave.fail(DefectKind::out_of_bounds, instruction, lane,
               fmt::format("{} bytes at {:#x} are {}", access.bytes, address,
                           region ? "not to be written" : "in no allocation"));
     return false;
   }
   if (access.read && wave.group->checks.uninitialised && !region->all_written(address, access.bytes)) {
-    wave.fail(FindingKind::uninitialised, instruction, lane,
+    wave.fail(DefectKind::uninitialised, instruction, lane,
               fmt::format("nobody wrote some of {} bytes at {:#x}, {} into an allocation of {}", access.bytes, address,
                           address - region->address(), region->bytes));
     if (wave.pause != Pause::none) return false;
@@ -65,7 +65,7 @@ unsigned wanted_alignment(GlobalAccess access) { return access.atomic ? access.b
 void refuse_misaligned(Wave& wave, const Instruction& instruction, const Addresses& addresses, unsigned wanted) {
   for (int lane = 0; lane < kWaveLanes; ++lane)
     if (addresses.lanes >> lane & 1 && addresses.at[lane] % wanted != 0) {
-      wave.fail(FindingKind::misaligned, instruction, lane,
+      wave.fail(DefectKind::misaligned, instruction, lane,
                 fmt::format("{:#x} is no multiple of {}", addresses.at[lane], wanted));
       return;
     }
@@ -81,7 +81,7 @@ bool aligned(Wave& wave, const Instruction& instruction, const Addresses& addres
 // Returns whether a load or store has the scope of the device or the system, as compilers write atomic and volatile
 // ones. On gfx90a nothing tells such stores from others.
 bool is_atomic(const Wave& wave, const Instruction& instruction, GlobalAccess access) {
-  if (wave.target != Target::gfx90a) return instruction.memory.sc1;
+  if (wave.isa != Isa::gfx90a) return instruction.memory.sc1;
   return instruction.memory.sc0 && !access.write;
 }
 
@@ -101,7 +101,7 @@ bool check_runs(Wave& wave, uint64_t lowest, const LanePattern& pattern, GlobalA
 
 }  // namespace
 
-bool readable(Wave& wave, const Instruction& instruction, const Operand& operand, uint64_t lanes) {
+bool readable(Wave& wave, const Instruction& instruction, const InstructionOperand& operand, uint64_t lanes) {
   if (operand.kind == OperandKind::scalar) return scalar_readable(wave, instruction, operand);
   if (!is_vector(operand)) return true;
   const unsigned first = Wave::place_of(operand);
@@ -114,13 +114,13 @@ bool readable(Wave& wave, const Instruction& instruction, const Operand& operand
     if (wave.pending[r] != 0)
       fail_pending(wave, instruction, {r, false}, name_of_register(r) + " is still being loaded");
     else if (missing != 0)
-      wave.fail(FindingKind::uninitialised, instruction, __builtin_ctzll(missing),
+      wave.fail(DefectKind::uninitialised, instruction, __builtin_ctzll(missing),
                 "nobody wrote " + name_of_register(r));
   }
   return wave.pause == Pause::none;
 }
 
-bool writable(Wave& wave, const Instruction& instruction, const Operand& operand) {
+bool writable(Wave& wave, const Instruction& instruction, const InstructionOperand& operand) {
   if (!is_vector(operand)) return true;
   const unsigned first = Wave::place_of(operand);
   for (unsigned r = first; r < first + operand.registers; ++r)
@@ -129,7 +129,7 @@ bool writable(Wave& wave, const Instruction& instruction, const Operand& operand
   return wave.pause == Pause::none;
 }
 
-uint32_t scalar_value(const Wave& wave, const Operand& operand) {
+uint32_t scalar_value(const Wave& wave, const InstructionOperand& operand) {
   switch (operand.kind) {
     case OperandKind::constant:
       return static_cast<uint32_t>(operand.bits);
@@ -168,7 +168,7 @@ const LanePattern* check_local(Wave& wave, const Instruction& instruction, const
   if (lowest + pattern.span > group.lds.size()) {
     for (int lane = 0; lane < kWaveLanes; ++lane)
       if (addresses.at[lane] + access.bytes > group.lds.size() && addresses.lanes >> lane & 1) {
-        wave.fail(FindingKind::out_of_bounds, instruction, lane,
+        wave.fail(DefectKind::out_of_bounds, instruction, lane,
                   fmt::format("{} bytes at {:#x} of {} of LDS", access.bytes, addresses.at[lane], group.lds.size()));
         return nullptr;
       }
@@ -194,7 +194,7 @@ bool check_scratch(Wave& wave, const Instruction& instruction, const Addresses& 
   const size_t size = wave.scratch.size() / kWaveLanes;
   for (int lane = 0; lane < kWaveLanes; ++lane)
     if (addresses.lanes >> lane & 1 && (addresses.at[lane] > size || bytes > size - addresses.at[lane])) {
-      wave.fail(FindingKind::out_of_bounds, instruction, lane,
+      wave.fail(DefectKind::out_of_bounds, instruction, lane,
                 fmt::format("{} bytes at {:#x} of {} of scratch", bytes, addresses.at[lane], size));
       return false;
     }
@@ -205,7 +205,7 @@ bool check_scratch(Wave& wave, const Instruction& instruction, const Addresses& 
   return bits % wanted == 0;
 }
 
-// Makes a finding of registers that an earlier instruction may write after this one; returns whether the wave ended.
+// Reports a defect of registers that an earlier instruction may write after this one; returns whether the wave ended.
 static bool overtakes(Wave& wave, const Instruction& instruction, const InFlight& work, Counter counter) {
   const Scoreboard& board = wave.group->of(wave).in_flight;
   for (unsigned r = work.first; r < unsigned{work.first} + work.registers; ++r) {
@@ -217,7 +217,8 @@ static bool overtakes(Wave& wave, const Instruction& instruction, const InFlight
   return wave.pause != Pause::none;
 }
 
-void in_flight(Wave& wave, const Instruction& instruction, const Operand* destination, Counter counter, int16_t lds) {
+void in_flight(Wave& wave, const Instruction& instruction, const InstructionOperand* destination, Counter counter,
+               int16_t lds) {
   if (!wave.group->checks.waits) return;
   InFlight work;
   work.ordered = counter != Counter::both;
@@ -235,7 +236,7 @@ void in_flight(Wave& wave, const Instruction& instruction, const Operand* destin
 void write_in_flight(Wave& wave, const Instruction& instruction, const Addresses& to, const LdsPlaces& places,
                      Counter counter) {
   if (!wave.group->checks.waits) return;
-  const Operand* result = is_vector(instruction.destination) ? &instruction.destination : nullptr;
+  const InstructionOperand* result = is_vector(instruction.destination) ? &instruction.destination : nullptr;
   Scoreboard& board = wave.group->of(wave).in_flight;
   const int16_t index = board.new_write(places, to.at, to.lanes);
   in_flight(wave, instruction, result, counter, index);

@@ -21,22 +21,22 @@ inline void for_lanes(uint64_t lanes, Body body) {
   for (; lanes != 0; lanes &= lanes - 1) body(__builtin_ctzll(lanes));
 }
 
-inline Lanes* registers_of(Wave& wave, const Operand& operand) { return &wave.v[Wave::place_of(operand)]; }
+inline Lanes* registers_of(Wave& wave, const InstructionOperand& operand) { return &wave.v[Wave::place_of(operand)]; }
 
 // M0, a register that some instructions read without naming it.
-inline constexpr Operand kM0Itself{.kind = OperandKind::scalar, .registers = 1, .number = kM0};
+inline constexpr InstructionOperand kM0Itself{.kind = OperandKind::scalar, .registers = 1, .number = kM0};
 
 // Returns whether the operand may be read now. If not, the wave has failed: nobody wrote it, or a load has yet to.
-bool readable(Wave& wave, const Instruction& instruction, const Operand& operand, uint64_t lanes);
+bool readable(Wave& wave, const Instruction& instruction, const InstructionOperand& operand, uint64_t lanes);
 // Returns whether the operand may be written now: no earlier load will still write it.
-bool writable(Wave& wave, const Instruction& instruction, const Operand& operand);
-inline void mark_written(Wave& wave, const Operand& operand, uint64_t lanes) {
+bool writable(Wave& wave, const Instruction& instruction, const InstructionOperand& operand);
+inline void mark_written(Wave& wave, const InstructionOperand& operand, uint64_t lanes) {
   for (unsigned k = 0, first = Wave::place_of(operand); k < operand.registers; ++k) wave.written[first + k] |= lanes;
 }
 
 // Returns a scalar or constant operand of 32 or 64 bits, unchecked.
-uint32_t scalar_value(const Wave& wave, const Operand& operand);
-inline uint64_t scalar_pair(const Wave& wave, const Operand& operand) {
+uint32_t scalar_value(const Wave& wave, const InstructionOperand& operand);
+inline uint64_t scalar_pair(const Wave& wave, const InstructionOperand& operand) {
   return wave.s[operand.number] | uint64_t{wave.s[operand.number + 1]} << 32;
 }
 
@@ -60,9 +60,9 @@ inline size_t scratch_place(uint64_t offset, int lane) {
 }
 
 // Notes that `destination`, and the LDS bytes of the Scoreboard's write `lds`, will be there when s_waitcnt says so. It
-// is a finding if another instruction on its way may write the destination after this one.
+// is a defect if another instruction on its way may write the destination after this one.
 enum class Counter : uint8_t { vector, local, both };
-void in_flight(Wave& wave, const Instruction& instruction, const Operand* destination, Counter counter,
+void in_flight(Wave& wave, const Instruction& instruction, const InstructionOperand* destination, Counter counter,
                int16_t lds = -1);
 // Does the same for an instruction that writes LDS at `to`.
 void write_in_flight(Wave& wave, const Instruction& instruction, const Addresses& to, const LdsPlaces& places,

@@ -18,7 +18,7 @@ void finish(Wave& wave, const Instruction& instruction, const Lanes& result) {
 // A lane reads the value of the lane at its address / 4, or 0 if that lane is off.
 void bpermute(Wave& wave, const Instruction& instruction) {
   const uint64_t lanes = wave.exec();
-  const Operand &index = instruction.sources[0], &data = instruction.sources[1];
+  const InstructionOperand &index = instruction.sources[0], &data = instruction.sources[1];
   if (!readable(wave, instruction, index, lanes) || !readable(wave, instruction, data, lanes)) return;
   const Lanes *from = registers_of(wave, index), *values = registers_of(wave, data);
   Lanes result;
@@ -32,7 +32,7 @@ void bpermute(Wave& wave, const Instruction& instruction) {
 // A lane gives its value to the lane at its address / 4; of several, the last one counts. A lane that gets none has 0.
 void permute(Wave& wave, const Instruction& instruction) {
   const uint64_t lanes = wave.exec();
-  const Operand &index = instruction.sources[0], &data = instruction.sources[1];
+  const InstructionOperand &index = instruction.sources[0], &data = instruction.sources[1];
   if (!readable(wave, instruction, index, lanes) || !readable(wave, instruction, data, lanes)) return;
   const Lanes *to = registers_of(wave, index), *values = registers_of(wave, data);
   Lanes result{};

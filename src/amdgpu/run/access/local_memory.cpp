@@ -70,7 +70,7 @@ int place_count(const Instruction& i) { return first_offset(i) == second_offset(
 template <unsigned kBytes, unsigned kStride>
 void read_two(Wave& wave, const Instruction& instruction) {
   const int places = place_count(instruction);
-  Operand destination = instruction.destination;
+  InstructionOperand destination = instruction.destination;
   destination.registers = static_cast<uint8_t>(kBytes / 4 * static_cast<unsigned>(places));
   if (wave.exec() != 0) {
     Addresses base;
@@ -99,7 +99,7 @@ void write_two(Wave& wave, const Instruction& instruction) {
                                second_offset(instruction) * kBytes * kStride};
   const int places = place_count(instruction);
   for (int k = 0; k < places; ++k) {
-    const Operand& data = instruction.sources[1 + k];
+    const InstructionOperand& data = instruction.sources[1 + k];
     if (!readable(wave, instruction, data, base.lanes)) return;
     Addresses addresses = base;
     for (uint64_t& at : addresses.at) at = static_cast<uint32_t>(at + offsets[k]);

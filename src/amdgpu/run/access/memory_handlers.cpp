@@ -6,7 +6,7 @@
 
 namespace rung::amdgpu {
 
-Handler memory_handler(const Instruction& instruction, Target target) {
+Handler memory_handler(const Instruction& instruction, Isa isa) {
   switch (instruction.encoding) {
     case Encoding::smem:
       return scalar_memory_handler(instruction);
@@ -26,7 +26,7 @@ Handler memory_handler(const Instruction& instruction, Target target) {
     }
     case Encoding::mubuf: {
       const Handler handler = wait_handler(instruction);
-      return handler != nullptr ? handler : buffer_handler(instruction, target);
+      return handler != nullptr ? handler : buffer_handler(instruction, isa);
     }
     default:
       return nullptr;

@@ -13,7 +13,7 @@ namespace {
 
 void nothing(Wave&, const Instruction&) {}
 
-void scalar_in_flight(Wave& wave, const Operand& destination) {
+void scalar_in_flight(Wave& wave, const InstructionOperand& destination) {
   if (!wave.group->checks.waits) return;
   InFlight work;
   work.first = destination.number;
@@ -25,7 +25,7 @@ void scalar_in_flight(Wave& wave, const Operand& destination) {
 
 // Scalar loads overtake each other, so a load must not write a register that another one still writes.
 bool destination_free(Wave& wave, const Instruction& instruction) {
-  const Operand& to = instruction.destination;
+  const InstructionOperand& to = instruction.destination;
   for (unsigned n = to.number; n < unsigned{to.number} + to.registers; ++n)
     if (wave.scalar_pending[n] != 0)
       fail_pending(wave, instruction, {n, true}, fmt::format("s{} is still being loaded", n));
@@ -39,30 +39,30 @@ uint64_t offset_of(const Wave& wave, const Instruction& instruction) {
 
 bool check(Wave& wave, const Instruction& instruction, uint64_t address, size_t bytes) {
   if (address % 4 != 0) {
-    wave.fail(FindingKind::misaligned, instruction, -1, fmt::format("{:#x} is no multiple of 4", address));
+    wave.fail(DefectKind::misaligned, instruction, -1, fmt::format("{:#x} is no multiple of 4", address));
     return false;
   }
   const Region* region = wave.group->memory->find(address, bytes);
   if (region == nullptr) {
-    wave.fail(FindingKind::out_of_bounds, instruction, -1,
+    wave.fail(DefectKind::out_of_bounds, instruction, -1,
               fmt::format("{} bytes at {:#x} are in no allocation", bytes, address));
     return false;
   }
   if (wave.group->checks.uninitialised && !region->all_written(address, bytes))
-    wave.fail(FindingKind::uninitialised, instruction, -1,
+    wave.fail(DefectKind::uninitialised, instruction, -1,
               fmt::format("nobody wrote some of {} bytes at {:#x}", bytes, address));
   if (wave.group->races != nullptr && region->written != nullptr)
     wave.group->races->touch_scalar(wave, address, bytes);  // code and arguments are left out, as nobody writes them
   return wave.pause == Pause::none;
 }
 
-void finish(Wave& wave, const Operand& to) {
+void finish(Wave& wave, const InstructionOperand& to) {
   for (unsigned k = 0; k < to.registers; ++k) wave.scalar_written[to.number + k] = true;
   scalar_in_flight(wave, to);
 }
 
 void load(Wave& wave, const Instruction& instruction) {
-  const Operand& to = instruction.destination;
+  const InstructionOperand& to = instruction.destination;
   if (!readable(wave, instruction, instruction.sources[0], 0) ||
       !readable(wave, instruction, instruction.sources[1], 0) || !destination_free(wave, instruction))
     return;
@@ -75,7 +75,7 @@ void load(Wave& wave, const Instruction& instruction) {
 
 // Loads through a resource; dwords behind its end read as 0.
 void buffer_load(Wave& wave, const Instruction& instruction) {
-  const Operand &to = instruction.destination, &resource = instruction.sources[0];
+  const InstructionOperand &to = instruction.destination, &resource = instruction.sources[0];
   if (!readable(wave, instruction, resource, 0) || !readable(wave, instruction, instruction.sources[1], 0) ||
       !destination_free(wave, instruction))
     return;

@@ -74,7 +74,7 @@ void flat_store(Wave& wave, const Instruction& instruction) {
 }  // namespace
 
 bool global_addresses(Wave& wave, const Instruction& instruction, int base, Addresses& addresses) {
-  const Operand &vector = instruction.sources[0], &scalar = instruction.sources[base];
+  const InstructionOperand &vector = instruction.sources[0], &scalar = instruction.sources[base];
   addresses.lanes = wave.exec();
   if (!readable(wave, instruction, vector, addresses.lanes) || !readable(wave, instruction, scalar, addresses.lanes))
     return false;
@@ -93,7 +93,7 @@ bool global_addresses(Wave& wave, const Instruction& instruction, int base, Addr
 }
 
 bool scratch_addresses(Wave& wave, const Instruction& instruction, int base, Addresses& addresses) {
-  const Operand &vector = instruction.sources[0], &scalar = instruction.sources[base];
+  const InstructionOperand &vector = instruction.sources[0], &scalar = instruction.sources[base];
   addresses.lanes = wave.exec();
   if (!readable(wave, instruction, vector, addresses.lanes) || !readable(wave, instruction, scalar, addresses.lanes))
     return false;

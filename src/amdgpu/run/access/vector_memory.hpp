@@ -18,7 +18,7 @@ struct Spaces {
 void split_spaces(const Addresses& addresses, Spaces& spaces);
 
 Handler flat_handler(const Instruction& instruction);
-Handler buffer_handler(const Instruction& instruction, Target target);
+Handler buffer_handler(const Instruction& instruction, Isa isa);
 Handler direct_handler(const Instruction& instruction);  // from memory straight to LDS
 Handler atomic_handler(const Instruction& instruction);
 Handler local_handler(const Instruction& instruction);  // DS
@@ -69,7 +69,7 @@ bool load_scratch(Wave& wave, const Instruction& instruction, const Addresses& f
 
 template <class F>
 bool store_global(Wave& wave, const Instruction& instruction, const Addresses& to) {
-  const Operand& data = instruction.sources[1];
+  const InstructionOperand& data = instruction.sources[1];
   if (!readable(wave, instruction, data, to.lanes)) return false;
   const LanePattern* pattern = check_global(wave, instruction, to, {F::kBytes, false, true});
   if (pattern == nullptr) return false;
@@ -79,7 +79,7 @@ bool store_global(Wave& wave, const Instruction& instruction, const Addresses& t
 
 template <class F>
 bool store_local(Wave& wave, const Instruction& instruction, const Addresses& to) {
-  const Operand& data = instruction.sources[1];
+  const InstructionOperand& data = instruction.sources[1];
   if (!readable(wave, instruction, data, to.lanes)) return false;
   const LanePattern* pattern = check_local(wave, instruction, to, {F::kBytes, LdsUse::write});
   if (pattern == nullptr) return false;
@@ -89,7 +89,7 @@ bool store_local(Wave& wave, const Instruction& instruction, const Addresses& to
 
 template <class F>
 bool store_scratch(Wave& wave, const Instruction& instruction, const Addresses& to) {
-  const Operand& data = instruction.sources[1];
+  const InstructionOperand& data = instruction.sources[1];
   if (!readable(wave, instruction, data, 0) || !check_scratch(wave, instruction, to, F::kBytes)) return false;
   const Lanes* from = registers_of(wave, data);
   auto& known = wave.group->of(wave).scratch_written;

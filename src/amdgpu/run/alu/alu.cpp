@@ -6,7 +6,7 @@
 
 namespace rung::amdgpu {
 
-Handler alu_handler(const Instruction& instruction, Target) {
+Handler alu_handler(const Instruction& instruction, Isa) {
   constexpr Handler (*kFamilies[])(const Instruction&) = {scalar_handler, control_handler, index_handler, move_handler,
                                                           vector_handler};
   for (const auto family : kFamilies)

@@ -12,7 +12,7 @@ namespace {
 void do_nothing(Wave&, const Instruction&) {}
 void end(Wave& w, const Instruction&) { w.pause = Pause::ended; }
 // A kernel that traps has found an error of its own.
-void trap(Wave& w, const Instruction& i) { w.fail(FindingKind::trapped, i, -1, "the kernel ends itself"); }
+void trap(Wave& w, const Instruction& i) { w.fail(DefectKind::trapped, i, -1, "the kernel ends itself"); }
 
 // Returns the address of the instruction behind this one.
 uint64_t next_address(const Wave& w, const Instruction& i) { return w.code->address_of(w.next - 1) + i.bytes; }
@@ -20,7 +20,7 @@ uint64_t next_address(const Wave& w, const Instruction& i) { return w.code->addr
 void go_to(Wave& w, const Instruction& i, uint64_t address) {
   const uint32_t index = w.code->index_at(address);
   if (index == DecodedCode::kNone)
-    return w.fail(FindingKind::bad_instruction, i, -1, fmt::format("no instruction begins at {:#x}", address));
+    return w.fail(DefectKind::bad_instruction, i, -1, fmt::format("no instruction begins at {:#x}", address));
   w.next = index;
 }
 void branch(Wave& w, const Instruction& i) { go_to(w, i, next_address(w, i) + int64_t{i.immediate} * 4); }
@@ -70,7 +70,7 @@ void get_register(Wave& w, const Instruction& i) {
 }
 void set_register(Wave& w, const Instruction& i) {
   const HardwareField field(i);
-  const Operand& from = i.source_count > 0 ? i.sources[0] : i.destination;
+  const InstructionOperand& from = i.source_count > 0 ? i.sources[0] : i.destination;
   const uint32_t value = read_scalar32(w, i, from);
   if (w.pause != Pause::none || field.number != HardwareField::kMode) return;
   const uint32_t mask = field.mask() << field.offset;

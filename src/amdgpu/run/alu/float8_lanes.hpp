@@ -19,8 +19,8 @@ constexpr SmallFormat kFp8{3, 7, 0x80, 0x7e, 0, 0x7f, false}, kBf8{2, 15, 0x80, 
 constexpr SmallFormat kFp6{3, 1, 0x20, 0x1f, 0, 0, false}, kBf6{2, 3, 0x20, 0x1f, 0, 0, false};
 constexpr SmallFormat kFp4{1, 1, 0x8, 0x7, 0, 0, false};
 
-inline SmallFormat fp8_of(Target target) { return info_of(target).ocp_f8 ? kFp8 : kFp8Fnuz; }
-inline SmallFormat bf8_of(Target target) { return info_of(target).ocp_f8 ? kBf8 : kBf8Fnuz; }
+inline SmallFormat fp8_of(Isa isa) { return info_of(isa).ocp_f8 ? kFp8 : kFp8Fnuz; }
+inline SmallFormat bf8_of(Isa isa) { return info_of(isa).ocp_f8 ? kBf8 : kBf8Fnuz; }
 
 inline float from_small(u32 code, const SmallFormat& f) {
   const u32 magnitude = code & (f.sign - 1);

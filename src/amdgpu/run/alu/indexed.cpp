@@ -10,10 +10,10 @@ namespace {
 
 constexpr uint32_t kIndex = 0xff, kFirstWay = 12, kWays = 0xf;
 
-bool move_register(Wave& w, const Instruction& i, Operand& operand, uint32_t index) {
+bool move_register(Wave& w, const Instruction& i, InstructionOperand& operand, uint32_t index) {
   if (operand.kind != OperandKind::vgpr) return true;
   if (operand.number + index + operand.registers > Wave::kFirstAgpr) {
-    w.fail(FindingKind::out_of_bounds, i, -1, "M0 leads beyond the vector registers");
+    w.fail(DefectKind::out_of_bounds, i, -1, "M0 leads beyond the vector registers");
     return false;
   }
   operand.number = static_cast<uint16_t>(operand.number + index);
@@ -45,7 +45,7 @@ void end(Wave& w, const Instruction&) { w.mode &= ~Mode::kIndexed; }
 
 bool refuse_indexed(Wave& w, const Instruction& i) {
   const bool indexed = w.mode & Mode::kIndexed;
-  if (indexed) w.fail(FindingKind::bad_instruction, i, -1, "it is not executed while M0 moves registers");
+  if (indexed) w.fail(DefectKind::bad_instruction, i, -1, "it is not executed while M0 moves registers");
   return indexed;
 }
 

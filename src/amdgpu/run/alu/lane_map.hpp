@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "amdgpu/isa/instruction.hpp"
-#include "amdgpu/isa/target.hpp"
+#include "amdgpu/isa/isa.hpp"
 
 namespace rung::amdgpu {
 

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "amdgpu/isa/instruction.hpp"
-#include "amdgpu/isa/target.hpp"
+#include "amdgpu/isa/isa.hpp"
 
 namespace rung::amdgpu {
 
@@ -34,7 +34,7 @@ struct Frame {
   uint32_t mode = 0;         // Wave::mode
   uint32_t op_sel = 0;       // a bit for each of sources 0 to 2, and for the destination
   int32_t immediate = 0;     // Instruction::immediate
-  Target target{};
+  Isa isa{};
 };
 using LaneFunction = void (*)(const Frame&);
 

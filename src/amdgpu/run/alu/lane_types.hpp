@@ -94,8 +94,8 @@ struct op_sel_bits {
 struct before {  // the destination's earlier value, as the last source
   u32 value;
 };
-struct target_of {
-  Target value;
+struct isa_of {
+  Isa value;
 };
 
 RUNG_INLINE float half_to_float(u32 half) {
@@ -238,7 +238,7 @@ inline constexpr bool rounds_to_half = std::is_same_v<T, f16> || std::is_same_v<
 template <class T>
 inline constexpr bool is_asked =
     std::is_same_v<T, lane_number> || std::is_same_v<T, mode_bits> || std::is_same_v<T, immediate_of> ||
-    std::is_same_v<T, op_sel_bits> || std::is_same_v<T, target_of>;
+    std::is_same_v<T, op_sel_bits> || std::is_same_v<T, isa_of>;
 
 template <class T>
 [[gnu::always_inline]] inline T argument(const Frame& f, const u32* p, int l) {
@@ -250,8 +250,8 @@ template <class T>
     return {f.immediate};
   else if constexpr (std::is_same_v<T, op_sel_bits>)
     return {f.op_sel};
-  else if constexpr (std::is_same_v<T, target_of>)
-    return {f.target};
+  else if constexpr (std::is_same_v<T, isa_of>)
+    return {f.isa};
   else
     return source_of<T>::load(p, l);
 }

@@ -18,7 +18,7 @@ struct Modified {
 };
 
 // Fetches the registers, or the values that DPP brings there from other lanes.
-bool fetch_vector(const Modified& m, const Operand& operand, int k, uint32_t* lanes) {
+bool fetch_vector(const Modified& m, const InstructionOperand& operand, int k, uint32_t* lanes) {
   const int registers = m.row.source_registers[k];
   const uint32_t place = Wave::place_of(operand);
   const bool mapped = m.i.is_dpp && k == 0;
@@ -36,7 +36,7 @@ bool fetch_vector(const Modified& m, const Operand& operand, int k, uint32_t* la
 }
 
 bool fetch(const Modified& m, int k, uint32_t* lanes) {
-  const Operand* const operand = source_operand(m.i, m.row, k);
+  const InstructionOperand* const operand = source_operand(m.i, m.row, k);
   const Kind kind = m.row.sources[k];
   if (kind == Kind::mask) return expand_mask(m.w, m.i, operand, lanes);
   const bool accumulator = operand == &m.i.destination;
@@ -48,13 +48,13 @@ bool fetch(const Modified& m, int k, uint32_t* lanes) {
   if (m.i.is_sdwa && k < 2 && !accumulator) select_part(m.i.sdwa.source[k], m.i.sdwa.sext[k], lanes);
   const bool is_packed = kind == Kind::packed_b16 || kind == Kind::packed_f16 || kind == Kind::packed_f32;
   if (!accumulator && (!is_packed || m.i.encoding == Encoding::vop3p)) choose_halves(*operand, kind, lanes);
-  apply_signs(accumulator ? Operand{} : *operand, kind, lanes);
+  apply_signs(accumulator ? InstructionOperand{} : *operand, kind, lanes);
   flush_denormals(kind, m.w.mode, Denormals::sources, lanes);
   return true;
 }
 
 // Returns the lanes for which register n of source k was written in the lane that they read.
-uint64_t written_of_source(const Modified& m, const Operand& operand, int k, int n) {
+uint64_t written_of_source(const Modified& m, const InstructionOperand& operand, int k, int n) {
   const uint64_t source = m.w.written[Wave::place_of(operand) + n];
   if (!m.i.is_dpp || k != 0) return source;
   uint64_t written = ~m.map.valid;  // lanes without a source read zeros
@@ -64,7 +64,7 @@ uint64_t written_of_source(const Modified& m, const Operand& operand, int k, int
 
 uint64_t written_of_copy(const Modified& m, int r) {
   if (m.i.opcode == Opcode::v_pk_mov_b32) {  // each register has a source of its own
-    const Operand& from = m.i.sources[r];
+    const InstructionOperand& from = m.i.sources[r];
     return is_vector(from) ? m.w.written[Wave::place_of(from) + from.op_sel] : ~uint64_t{0};
   }
   if (m.row.source_count > 1) {
@@ -80,7 +80,7 @@ uint64_t written_of_copy(const Modified& m, int r) {
 uint64_t written_of_sources(const Modified& m, int r) {
   uint64_t written = ~uint64_t{0};
   for (int k = 0; k < m.row.source_count; ++k) {
-    const Operand* const operand = source_operand(m.i, m.row, k);
+    const InstructionOperand* const operand = source_operand(m.i, m.row, k);
     const Kind kind = m.row.sources[k];
     if (kind == Kind::mask || !operand || !is_vector(*operand)) continue;
     const bool merged = m.row.own_halves && operand == &m.i.destination;  // only a part of it changes
@@ -141,7 +141,7 @@ void run_modified(Wave& w, const Instruction& i) {
           .mode = w.mode,
           .op_sel = op_sel_of(i),
           .immediate = i.immediate,
-          .target = w.target};
+          .isa = w.isa};
   for (int k = 0; k < row.source_count; ++k) {
     if (!fetch(m, k, room.source[k])) return;
     f.source[k] = room.source[k];

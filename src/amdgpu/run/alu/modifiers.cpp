@@ -39,7 +39,8 @@ void each(uint32_t* lanes, F f) {
   for (int l = 0; l < kLanes; ++l) lanes[l] = f(lanes[l]);
 }
 
-void choose_registers(const Operand& o, uint32_t* lanes) {  // packed f32: each half takes one of two registers
+void choose_registers(const InstructionOperand& o,
+                      uint32_t* lanes) {  // packed f32: each half takes one of two registers
   uint32_t both[2 * kLanes];
   std::memcpy(both, lanes, sizeof(both));
   std::memcpy(lanes, both + (o.op_sel ? kLanes : 0), sizeof(Lanes));
@@ -106,7 +107,7 @@ void insert_part(const Sdwa& sdwa, const uint32_t* old, uint32_t* result) {
   }
 }
 
-void choose_halves(const Operand& o, Kind kind, uint32_t* lanes) {
+void choose_halves(const InstructionOperand& o, Kind kind, uint32_t* lanes) {
   if (is_16(kind)) {
     if (o.op_sel) each(lanes, [](uint32_t x) { return x >> 16; });
   } else if (is_packed(kind)) {
@@ -120,7 +121,7 @@ void choose_halves(const Operand& o, Kind kind, uint32_t* lanes) {
   }
 }
 
-void apply_signs(const Operand& o, Kind kind, uint32_t* lanes) {
+void apply_signs(const InstructionOperand& o, Kind kind, uint32_t* lanes) {
   if (kind == Kind::packed_f32) {
     if (o.neg) each(lanes, [](uint32_t x) { return x ^ 0x80000000; });
     if (o.neg_hi) each(lanes + kLanes, [](uint32_t x) { return x ^ 0x80000000; });

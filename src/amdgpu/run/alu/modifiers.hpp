@@ -12,9 +12,9 @@ namespace rung::amdgpu {
 void select_part(Select part, bool sign_extends, uint32_t* lanes);
 void insert_part(const Sdwa& sdwa, const uint32_t* old, uint32_t* result);
 // op_sel chooses halves of 16 bits; packed ones go to their places; v_fma_mix takes the half, or all 32 bits, as f32.
-void choose_halves(const Operand& operand, Kind kind, uint32_t* lanes);
+void choose_halves(const InstructionOperand& operand, Kind kind, uint32_t* lanes);
 // Applies abs, then neg; packed: neg to the low half, neg_hi to the high one.
-void apply_signs(const Operand& operand, Kind kind, uint32_t* lanes);
+void apply_signs(const InstructionOperand& operand, Kind kind, uint32_t* lanes);
 
 // Turns denormals into zeros of their sign if MODE says so for operands of this kind.
 enum class Denormals : uint8_t { sources, results };

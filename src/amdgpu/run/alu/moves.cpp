@@ -13,7 +13,7 @@ namespace {
 // Moves one lane, active or not.
 void move_lane(Wave& w, const Instruction& i, int lane) {
   if (refuse_indexed(w, i)) return;
-  const Operand& from = i.sources[0];
+  const InstructionOperand& from = i.sources[0];
   if (!is_vector(from)) return write_scalar32(w, i, i.destination, read_scalar32(w, i, from));
   if (!may_read(w, i, from, 1, uint64_t{1} << lane)) return;
   write_scalar32(w, i, i.destination, w.v[Wave::place_of(from)].at[lane]);
@@ -36,7 +36,7 @@ void write_lane(Wave& w, const Instruction& i) {
 template <class OtherLane>
 void swap_lanes(Wave& w, const Instruction& i, OtherLane other_lane) {
   if (refuse_indexed(w, i)) return;
-  const Operand& source = i.sources[i.source_count - 1];
+  const InstructionOperand& source = i.sources[i.source_count - 1];
   if (!may_read(w, i, i.destination, 1, 0) || !may_read(w, i, source, 1, 0)) return;
   const uint32_t one = Wave::place_of(i.destination), two = Wave::place_of(source);
   const uint64_t exec = w.exec();

@@ -49,7 +49,7 @@ i64 signed_field_of(i64 x, u32 offset, u32 width, u32 bits) {
 }
 
 template <class T>
-T read(Wave& w, const Instruction& i, const Operand& operand) {
+T read(Wave& w, const Instruction& i, const InstructionOperand& operand) {
   if constexpr (sizeof(T) == 8)
     return static_cast<T>(read_scalar64(w, i, operand));
   else
@@ -97,7 +97,7 @@ Handler compute(F) {
 // have left is in a loop's first turn. As single bits are not followed, one written source is enough. A mask that goes
 // into EXEC decides something, so both must be written.
 using Written = decltype(Wave::scalar_written);
-bool is_unwritten(const Written& written, const Operand& o) {
+bool is_unwritten(const Written& written, const InstructionOperand& o) {
   return o.kind == OperandKind::scalar && o.number < 128 && !(written[o.number] && written[o.number + 1]);
 }
 template <class F>
@@ -107,7 +107,7 @@ Handler combine(F) {
     if (whole || i.destination.number == kExec) [[likely]]
       return Compute<F>::run(w, i);
     const auto before = w.scalar_written;
-    for (const Operand& o : {i.sources[0], i.sources[1]})
+    for (const InstructionOperand& o : {i.sources[0], i.sources[1]})
       if (is_unwritten(w.scalar_written, o)) w.scalar_written[o.number] = w.scalar_written[o.number + 1] = true;
     Compute<F>::run(w, i);
     const bool has_value = !is_unwritten(before, i.sources[0]) || !is_unwritten(before, i.sources[1]);
@@ -134,7 +134,7 @@ Handler update(F) {
 }
 
 // SOPK instructions name the register first, whether it is read or written.
-const Operand& register_of(const Instruction& i) {
+const InstructionOperand& register_of(const Instruction& i) {
   return i.destination.kind == OperandKind::none ? i.sources[0] : i.destination;
 }
 template <class F>
@@ -168,7 +168,7 @@ Handler mask_exec(F) {
 // A register that was not written may be copied; it stays unwritten.
 template <int kRegisters>
 void move_scalar(Wave& w, const Instruction& i) {
-  const Operand& from = i.sources[0];
+  const InstructionOperand& from = i.sources[0];
   bool written[2] = {true, true};
   for (int r = 0; r < kRegisters; ++r)
     if (from.kind == OperandKind::scalar && from.number < 128 && !w.scalar_pending[from.number + r]) {
@@ -193,19 +193,19 @@ void move_constant_if_scc(Wave& w, const Instruction& i) {
 }
 
 // Returns the operand of s_movrel*: the register's number plus M0.
-Operand moved_by_m0(Wave& w, const Instruction& i, const Operand& operand) {
-  Operand moved = operand;
+InstructionOperand moved_by_m0(Wave& w, const Instruction& i, const InstructionOperand& operand) {
+  InstructionOperand moved = operand;
   const u32 m0 = read_scalar32(w, i, {.kind = OperandKind::scalar, .number = kM0});
   const u32 number = operand.number + m0;
   if (number >= kFlatScratch && w.pause == Pause::none)
-    w.fail(FindingKind::bad_instruction, i, -1, "M0 leads beyond the scalar registers");
+    w.fail(DefectKind::bad_instruction, i, -1, "M0 leads beyond the scalar registers");
   moved.number = static_cast<uint16_t>(number & 127);
   return moved;
 }
 template <int kRegisters, bool kSource>
 void move_by_m0(Wave& w, const Instruction& i) {
   Instruction moved = i;
-  Operand& operand = kSource ? moved.sources[0] : moved.destination;
+  InstructionOperand& operand = kSource ? moved.sources[0] : moved.destination;
   operand = moved_by_m0(w, i, operand);
   if (w.pause == Pause::none) move_scalar<kRegisters>(w, moved);
 }

@@ -1,4 +1,4 @@
-// Reads scalar operands that are no plain register, and makes findings of registers that may not be read.
+// Reads scalar operands that are no plain register, and reports defects of registers that may not be read.
 // SPDX-License-Identifier: Apache-2.0
 #include "amdgpu/run/alu/scalar_operand.hpp"
 
@@ -54,7 +54,7 @@ void refuse_scalar(Wave& w, const Instruction& i, uint32_t number) {
   if (w.scalar_pending[number])
     fail_pending(w, i, {number, true}, fmt::format("{} is still to be written by a load", name));
   else
-    w.fail(FindingKind::uninitialised, i, -1, fmt::format("nobody wrote {}", name));
+    w.fail(DefectKind::uninitialised, i, -1, fmt::format("nobody wrote {}", name));
 }
 
 }  // namespace rung::amdgpu

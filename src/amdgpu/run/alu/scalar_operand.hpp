@@ -17,14 +17,14 @@ inline bool is_readable(const Wave& w, uint32_t number) {
 }
 
 // Returns the low 32 bits of a scalar register or constant; w.pause tells whether it could be read.
-inline uint32_t read_scalar32(Wave& w, const Instruction& i, const Operand& operand) {
+inline uint32_t read_scalar32(Wave& w, const Instruction& i, const InstructionOperand& operand) {
   if (operand.kind == OperandKind::constant) return static_cast<uint32_t>(operand.bits);
   if (operand.number >= 128) return static_cast<uint32_t>(special_scalar(w, operand.number));
   if (!is_readable(w, operand.number)) [[unlikely]]
     refuse_scalar(w, i, operand.number);
   return w.s[operand.number];
 }
-inline uint64_t read_scalar64(Wave& w, const Instruction& i, const Operand& operand) {
+inline uint64_t read_scalar64(Wave& w, const Instruction& i, const InstructionOperand& operand) {
   if (operand.kind == OperandKind::constant) return operand.bits;
   if (operand.number >= 128) return special_scalar(w, operand.number);
   if (!is_readable(w, operand.number)) [[unlikely]]
@@ -33,14 +33,14 @@ inline uint64_t read_scalar64(Wave& w, const Instruction& i, const Operand& oper
     refuse_scalar(w, i, operand.number + 1);
   return w.s[operand.number] | uint64_t{w.s[operand.number + 1]} << 32;
 }
-inline void write_scalar32(Wave& w, const Instruction& i, const Operand& operand, uint32_t value) {
+inline void write_scalar32(Wave& w, const Instruction& i, const InstructionOperand& operand, uint32_t value) {
   const uint32_t number = operand.number & 127;
   if (w.scalar_pending[number]) [[unlikely]]
     refuse_scalar(w, i, number);
   w.s[number] = value;
   w.scalar_written[number] = true;
 }
-inline void write_scalar64(Wave& w, const Instruction& i, const Operand& operand, uint64_t value) {
+inline void write_scalar64(Wave& w, const Instruction& i, const InstructionOperand& operand, uint64_t value) {
   const uint32_t number = operand.number & 127;
   if (w.scalar_pending[number] | w.scalar_pending[number + 1]) [[unlikely]]
     refuse_scalar(w, i, w.scalar_pending[number] ? number : number + 1);

@@ -14,22 +14,22 @@
 
 namespace rung::amdgpu {
 
-void refuse_vector(Wave& w, const Instruction& i, const Operand& operand, int registers, uint64_t lanes) {
+void refuse_vector(Wave& w, const Instruction& i, const InstructionOperand& operand, int registers, uint64_t lanes) {
   const uint32_t place = Wave::place_of(operand);
   for (uint32_t p = place; p < place + registers; ++p) {
     const std::string name = p < Wave::kFirstAgpr ? fmt::format("v{}", p) : fmt::format("a{}", p - Wave::kFirstAgpr);
     if (w.pending[p]) return fail_pending(w, i, {p, false}, fmt::format("{} is still to be written by a load", name));
     if (const uint64_t missing = lanes & ~w.written[p])
-      return w.fail(FindingKind::uninitialised, i, std::countr_zero(missing), fmt::format("nobody wrote {}", name));
+      return w.fail(DefectKind::uninitialised, i, std::countr_zero(missing), fmt::format("nobody wrote {}", name));
   }
 }
 
-bool broadcast(Wave& w, const Instruction& i, const Operand& operand, int registers, uint32_t* lanes) {
+bool broadcast(Wave& w, const Instruction& i, const InstructionOperand& operand, int registers, uint32_t* lanes) {
   const uint64_t value = registers == 1 ? read_scalar32(w, i, operand) : read_scalar64(w, i, operand);
   for (int r = 0; r < std::min(registers, 2); ++r)
     std::fill_n(lanes + r * kWaveLanes, kWaveLanes, static_cast<uint32_t>(value >> (32 * r)));
   for (int r = 2; r < registers; ++r) {
-    Operand next = operand;  // above 64 bits: each by itself
+    InstructionOperand next = operand;  // above 64 bits: each by itself
     next.number = static_cast<uint16_t>(operand.number + r);
     next.bits = 0;
     std::fill_n(lanes + r * kWaveLanes, kWaveLanes, read_scalar32(w, i, next));
@@ -37,8 +37,8 @@ bool broadcast(Wave& w, const Instruction& i, const Operand& operand, int regist
   return w.pause == Pause::none;
 }
 
-bool expand_mask(Wave& w, const Instruction& i, const Operand* operand, uint32_t* lanes) {
-  static constexpr Operand kVccItself{.kind = OperandKind::scalar, .registers = 2, .number = kVcc};
+bool expand_mask(Wave& w, const Instruction& i, const InstructionOperand* operand, uint32_t* lanes) {
+  static constexpr InstructionOperand kVccItself{.kind = OperandKind::scalar, .registers = 2, .number = kVcc};
   lanes_of(read_scalar64(w, i, operand ? *operand : kVccItself), lanes);
   return w.pause == Pause::none;
 }
@@ -67,10 +67,10 @@ void store_masks(Wave& w, const Instruction& i, const LaneRow& row, const Room& 
 namespace {
 
 // Returns whether the low and the high result of a packed pair of f32 read other registers than their own.
-bool chooses_registers(const Operand& operand, Kind kind, const Instruction& i) {
+bool chooses_registers(const InstructionOperand& operand, Kind kind, const Instruction& i) {
   return kind == Kind::packed_f32 && i.encoding == Encoding::vop3p && (operand.op_sel || !operand.op_sel_hi);
 }
-const uint32_t* chosen_registers(const Wave& w, const Operand& operand, uint32_t* room) {
+const uint32_t* chosen_registers(const Wave& w, const InstructionOperand& operand, uint32_t* room) {
   const Lanes* from = &w.v[Wave::place_of(operand)];
   std::memcpy(room, from[operand.op_sel].at, sizeof(Lanes));
   std::memcpy(room + kWaveLanes, from[operand.op_sel_hi].at, sizeof(Lanes));
@@ -79,7 +79,7 @@ const uint32_t* chosen_registers(const Wave& w, const Operand& operand, uint32_t
 
 // Returns a source's 64 lanes, in place if they lie there; null: the wave ended.
 const uint32_t* plain_source(Wave& w, const Instruction& i, const LaneRow& row, int k, uint32_t* room) {
-  const Operand* const operand = source_operand(i, row, k);
+  const InstructionOperand* const operand = source_operand(i, row, k);
   if (row.sources[k] == Kind::mask) return expand_mask(w, i, operand, room) ? room : nullptr;
   const int registers = row.source_registers[k];
   if (!is_vector(*operand)) return broadcast(w, i, *operand, registers, room) ? room : nullptr;
@@ -106,7 +106,7 @@ uint64_t written_of_sources(const Wave& w, const Instruction& i, const LaneRow& 
   const bool low_alone = row.low_of_low && r == 0;
   uint64_t written = ~uint64_t{0};
   for (int k = 0; k < row.source_count; ++k) {
-    const Operand* const operand = source_operand(i, row, k);
+    const InstructionOperand* const operand = source_operand(i, row, k);
     if (row.sources[k] == Kind::mask || !operand || !is_vector(*operand)) continue;
     if (row.sources[k] == Kind::packed_f32) {  // each result has a register
       const bool chosen = chooses_registers(*operand, row.sources[k], i);
@@ -124,7 +124,7 @@ uint64_t written_of_sources(const Wave& w, const Instruction& i, const LaneRow& 
 bool wrote_all_sources(const Wave& w, const Instruction& i, const LaneRow& row) {
   uint64_t written = ~uint64_t{0};
   for (int k = 0; k < row.source_count; ++k) {
-    const Operand* const operand = source_operand(i, row, k);
+    const InstructionOperand* const operand = source_operand(i, row, k);
     if (row.sources[k] == Kind::mask || !operand || !is_vector(*operand)) continue;
     for (int n = 0; n < row.source_registers[k]; ++n) written &= w.written[Wave::place_of(*operand) + n];
   }
@@ -155,7 +155,7 @@ void run_plain(Wave& w, const Instruction& i) {
     return run_modified(w, i);
   const LaneRow& row = lane_row_of(i.opcode);
   Room room;
-  Frame f{.result = room.result, .mask = room.mask, .mode = w.mode, .immediate = i.immediate, .target = w.target};
+  Frame f{.result = room.result, .mask = room.mask, .mode = w.mode, .immediate = i.immediate, .isa = w.isa};
   for (int k = 0; k < kSources; ++k)
     if (f.source[k] = plain_source(w, i, row, k, room.source[k]); !f.source[k]) return;
   if (row.result_registers != 0) {
@@ -188,7 +188,7 @@ bool is_modified(const Instruction& i, const LaneRow& row) {
   if (i.is_dpp || i.is_sdwa || i.clamp || i.omod || i.op_sel_destination || row.keeps_half) return true;
   if (row.own_halves || i.opcode == Opcode::v_pk_mov_b32) return true;
   for (int k = 0; k < row.source_count; ++k) {
-    const Operand* const o = source_operand(i, row, k);
+    const InstructionOperand* const o = source_operand(i, row, k);
     if (!o || o == &i.destination) continue;
     const Kind kind = row.sources[k];
     const bool packed = kind == Kind::packed_b16 || kind == Kind::packed_f16 || kind == Kind::packed_f32;

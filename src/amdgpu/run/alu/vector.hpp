@@ -20,7 +20,7 @@ struct Room {
 };
 
 // Returns the operand that is source `k`; null: VCC, which the assembler does not write.
-inline const Operand* source_operand(const Instruction& i, const LaneRow& row, int k) {
+inline const InstructionOperand* source_operand(const Instruction& i, const LaneRow& row, int k) {
   const bool last = k + 1 == row.source_count;
   if (last && row.accumulates) return &i.destination;
   if (last && row.reads_vcc && k >= i.source_count) return nullptr;
@@ -28,9 +28,9 @@ inline const Operand* source_operand(const Instruction& i, const LaneRow& row, i
 }
 
 // Refuses an operand whose register is not written in all of `lanes`, or will be written by an instruction under way.
-void refuse_vector(Wave& w, const Instruction& i, const Operand& operand, int registers, uint64_t lanes);
-// Returns whether the wave may go on after reading the operand in `lanes`; if it is not readable, makes a finding.
-inline bool may_read(Wave& w, const Instruction& i, const Operand& operand, int registers, uint64_t lanes) {
+void refuse_vector(Wave& w, const Instruction& i, const InstructionOperand& operand, int registers, uint64_t lanes);
+// Returns whether the wave may go on after reading the operand in `lanes`; if it is not readable, reports a defect.
+inline bool may_read(Wave& w, const Instruction& i, const InstructionOperand& operand, int registers, uint64_t lanes) {
   const uint32_t place = Wave::place_of(operand);
   uint64_t missing = 0, pending = 0;
   for (int r = 0; r < registers; ++r) missing |= lanes & ~w.written[place + r], pending |= w.pending[place + r];
@@ -39,11 +39,11 @@ inline bool may_read(Wave& w, const Instruction& i, const Operand& operand, int 
   refuse_vector(w, i, operand, registers, lanes);
   return w.pause == Pause::none;
 }
-// Compilers compute with lanes that nobody wrote and drop the results: these count as unwritten, too, and a store or an
-// address makes the finding. A comparison decides something, so all its lanes count at once.
+// Compilers compute with lanes that nobody wrote and drop the results: these count as unwritten, too, and the defect is
+// a store's or an address's. A comparison decides something, so all its lanes count at once.
 inline uint64_t lanes_that_count(const LaneRow& row, uint64_t lanes) { return row.result == Kind::mask ? lanes : 0; }
 // Returns whether the operand may be written: no instruction under way will write it.
-inline bool may_write(Wave& w, const Instruction& i, const Operand& operand, int registers) {
+inline bool may_write(Wave& w, const Instruction& i, const InstructionOperand& operand, int registers) {
   const uint32_t place = Wave::place_of(operand);
   for (int r = 0; r < registers; ++r)
     if (w.pending[place + r]) [[unlikely]] {
@@ -54,9 +54,9 @@ inline bool may_write(Wave& w, const Instruction& i, const Operand& operand, int
 }
 
 // Puts `registers` of a scalar operand or constant into all lanes; returns false if the wave ended.
-bool broadcast(Wave& w, const Instruction& i, const Operand& operand, int registers, uint32_t* lanes);
+bool broadcast(Wave& w, const Instruction& i, const InstructionOperand& operand, int registers, uint32_t* lanes);
 // Turns a mask's bits into lanes.
-bool expand_mask(Wave& w, const Instruction& i, const Operand* operand, uint32_t* lanes);
+bool expand_mask(Wave& w, const Instruction& i, const InstructionOperand* operand, uint32_t* lanes);
 // Keeps the results of `lanes`; in those of `written` the result was made of written values.
 void blend(Wave& w, uint32_t place, const uint32_t* result, uint64_t lanes, uint64_t written);
 // Stores the masks that a row makes: a carry out, a comparison.

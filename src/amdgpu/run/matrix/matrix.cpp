@@ -48,10 +48,10 @@ MatrixShape matrix_shape_of(Opcode opcode) {
 namespace {
 
 // Returns the float of 8 bits that the name states for operand 0 or 1: v_mfma_f32_16x16x32_bf8_fp8.
-SmallFloat byte_of(const Instruction& instruction, Target target, int operand) {
+SmallFloat byte_of(const Instruction& instruction, Isa isa, int operand) {
   const std::string_view name = name_of(instruction.opcode);
   const std::string_view word = name.substr(name.size() - (operand == 0 ? 7 : 3), 3);
-  const bool ocp = info_of(target).ocp_f8;
+  const bool ocp = info_of(isa).ocp_f8;
   if (word == "bf8") return ocp ? SmallFloat::bf8_ocp : SmallFloat::bf8_fnuz;
   return ocp ? SmallFloat::fp8_ocp : SmallFloat::fp8_fnuz;
 }
@@ -168,7 +168,7 @@ void permute_lanes(Elements& b, unsigned count, unsigned pattern) {
 }
 
 // Multiplies a lane's elements by 2^(its scale - 127); a scale of 255 gives NaN.
-void scale(Elements& elements, unsigned count, const Lanes& scales, const Operand& operand) {
+void scale(Elements& elements, unsigned count, const Lanes& scales, const InstructionOperand& operand) {
   const unsigned shift = 8 * (unsigned{operand.op_sel} | unsigned{operand.op_sel_hi} << 1);
   for (int lane = 0; lane < kWaveLanes; ++lane) {
     const auto exponent = static_cast<int>(scales.at[lane] >> shift & 0xff);
@@ -180,7 +180,7 @@ void scale(Elements& elements, unsigned count, const Lanes& scales, const Operan
 }
 
 // Returns an operand's registers; a constant or a scalar fills all lanes of `room`.
-const Lanes* lanes_of(Wave& wave, const Operand& operand, Lanes* room, unsigned registers) {
+const Lanes* lanes_of(Wave& wave, const InstructionOperand& operand, Lanes* room, unsigned registers) {
   if (is_vector(operand)) return registers_of(wave, operand);
   const uint32_t value = scalar_value(wave, operand);
   for (unsigned r = 0; r < registers; ++r)
@@ -190,7 +190,7 @@ const Lanes* lanes_of(Wave& wave, const Operand& operand, Lanes* room, unsigned 
 
 bool check_operands(Wave& wave, const Instruction& instruction) {
   if (refuse_indexed(wave, instruction)) return false;
-  for (const Operand& source : instruction.sources)
+  for (const InstructionOperand& source : instruction.sources)
     if (!readable(wave, instruction, source, ~uint64_t{0})) return false;
   return writable(wave, instruction, instruction.destination);
 }
@@ -202,7 +202,7 @@ void dense(Wave& wave, const Instruction& instruction) {
   const bool chosen = shape.element == Element::chosen;
   SmallFloat kinds[2] = {};
   if (shape.element == Element::byte)
-    for (int n = 0; n < 2; ++n) kinds[n] = byte_of(instruction, wave.target, n);
+    for (int n = 0; n < 2; ++n) kinds[n] = byte_of(instruction, wave.isa, n);
   if (chosen) kinds[0] = chosen_float(instruction.matrix.cbsz), kinds[1] = chosen_float(instruction.matrix.blgp);
   static thread_local Elements a, b;
   static thread_local Lanes room[32];
@@ -239,7 +239,7 @@ void sparse(Wave& wave, const Instruction& instruction) {
   const unsigned count = shape.terms_per_lane(), stored = count / 2, rows = shape.rows;
   SmallFloat kinds[2] = {};
   if (shape.element == Element::byte)
-    for (int n = 0; n < 2; ++n) kinds[n] = byte_of(instruction, wave.target, n);
+    for (int n = 0; n < 2; ++n) kinds[n] = byte_of(instruction, wave.isa, n);
   static thread_local Elements a, b;
   unpack(registers_of(wave, instruction.sources[0]), stored, a, shape.element, kinds[0]);
   unpack(registers_of(wave, instruction.sources[1]), count, b, shape.element, kinds[1]);
@@ -275,7 +275,7 @@ void doubles(Wave& wave, const Instruction& instruction) {
   if (!check_operands(wave, instruction)) return;
   constexpr unsigned kPairs = kRows * kRows * kBlocks / kWaveLanes;
   const Lanes *a = registers_of(wave, instruction.sources[0]), *b = registers_of(wave, instruction.sources[1]);
-  const Operand& added = instruction.sources[2];
+  const InstructionOperand& added = instruction.sources[2];
   const Lanes* c = is_vector(added) ? registers_of(wave, added) : nullptr;
   const double constant = added.kind == OperandKind::constant ? std::bit_cast<double>(added.bits) : 0;
   const unsigned negated = instruction.matrix.blgp;
@@ -301,7 +301,7 @@ void doubles(Wave& wave, const Instruction& instruction) {
 
 }  // namespace
 
-Handler matrix_handler(const Instruction& instruction, Target) {
+Handler matrix_handler(const Instruction& instruction, Isa) {
   switch (instruction.opcode) {
     case Opcode::v_mfma_f64_16x16x4f64:
     case Opcode::v_mfma_f64_16x16x4_f64:

@@ -24,9 +24,9 @@ Verdict supports(const Problem& p, const Machine&) {
   return accept();
 }
 
-constexpr bool of_pairs(Isa isa) { return isa == Isa::avx512_bf16 || isa == Isa::amx_bf16; }
+constexpr bool of_pairs(CpuIsa isa) { return isa == CpuIsa::avx512_bf16 || isa == CpuIsa::amx_bf16; }
 
-template <Isa isa>
+template <CpuIsa isa>
 Verdict supports_with(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
   if (of_pairs(isa) && p.output.dtype != DType::bf16) return reject("only bf16");
@@ -76,7 +76,7 @@ void plan_scratch_of_pairs(AttentionPlan& plan) {
   plan.thread_floats = plan.scores_at + rows * std::max(plan.padded_keys, plan.padded_width);
 }
 
-template <Isa isa>
+template <CpuIsa isa>
 AttentionPlan plan_for(const Problem& p) {
   const auto& op = p.as<Attention>();
   const Shape& q = p.output.shape;
@@ -88,18 +88,18 @@ AttentionPlan plan_for(const Problem& p) {
   plan.scale = op.scale, plan.has_mask = op.has_mask(), plan.dtype = p.output.dtype;
   for (size_t i = first; i < p.inputs.size(); i += 2) plan.keys += p.inputs[i].shape[1];
   plan_strides(p, plan);
-  plan.query_block = std::min({p.param("query_block", isa == Isa::avx2 ? 24 : 32), kMaxQueryBlock, plan.queries});
+  plan.query_block = std::min({p.param("query_block", isa == CpuIsa::avx2 ? 24 : 32), kMaxQueryBlock, plan.queries});
   plan.query_block = std::max<int64_t>(plan.query_block, 1);
-  of_pairs(isa) ? plan_scratch_of_pairs(plan) : plan_scratch(plan, isa == Isa::avx2 ? 8 : 16);
+  of_pairs(isa) ? plan_scratch_of_pairs(plan) : plan_scratch(plan, isa == CpuIsa::avx2 ? 8 : 16);
   return plan;
 }
 
-template <Isa isa>
+template <CpuIsa isa>
 std::shared_ptr<void> prepare(const Problem& p, const Machine&) {
   return std::make_shared<AttentionPlan>(plan_for<isa>(p));
 }
 
-template <Isa isa>
+template <CpuIsa isa>
 size_t scratch_bytes(const Problem& p, const Machine&) {
   return sizeof(float) * static_cast<size_t>(plan_for<isa>(p).thread_floats * p.threads);
 }
@@ -121,7 +121,7 @@ int64_t blocks_of_group(const AttentionPlan& plan) {
 int64_t blocks_of(const AttentionPlan& plan) { return plan.batch * plan.heads * blocks_of_head(plan); }
 
 // A part begins with a group of heads, whose K and V it packs: a cut within a group would pack them again.
-template <Isa isa>
+template <CpuIsa isa>
 Split split(const Problem& p, const Machine&) {
   const AttentionPlan plan = plan_for<isa>(p);
   const double flop = 4 * static_cast<double>(plan.batch * plan.heads * plan.queries * plan.keys * plan.width);
@@ -129,7 +129,7 @@ Split split(const Problem& p, const Machine&) {
           pieces_of_share(p, flop * 1e-3 / kCoreGflops, blocks_of(plan) / blocks_of_group(plan) / p.threads)};
 }
 
-template <Isa isa>
+template <CpuIsa isa>
 void run(const Call& call) {
   const Problem& p = call.problem;
   const auto& plan = *static_cast<const AttentionPlan*>(call.state);
@@ -145,13 +145,13 @@ void run(const Call& call) {
                      static_cast<float*>(call.scratch) + plan.thread_floats * call.thread,
                      mine.begin,
                      mine.end};
-  if constexpr (isa == Isa::avx2) avx2::attention(work);
-  if constexpr (isa == Isa::avx512) avx512::attention(work);
-  if constexpr (isa == Isa::avx512_bf16) avx512_bf16::attention(work);
-  if constexpr (isa == Isa::amx_bf16) amx_bf16::attention(work);
+  if constexpr (isa == CpuIsa::avx2) avx2::attention(work);
+  if constexpr (isa == CpuIsa::avx512) avx512::attention(work);
+  if constexpr (isa == CpuIsa::avx512_bf16) avx512_bf16::attention(work);
+  if constexpr (isa == CpuIsa::amx_bf16) amx_bf16::attention(work);
 }
 
-template <Isa isa>
+template <CpuIsa isa>
 constexpr Kernel row(std::string_view name) {
   return {.name = name,
           .op = "attention",
@@ -165,9 +165,9 @@ constexpr Kernel row(std::string_view name) {
 
 }  // namespace
 
-extern const Kernel attention_amx_bf16 = row<Isa::amx_bf16>("attention_amx_bf16");
-extern const Kernel attention_avx512_bf16 = row<Isa::avx512_bf16>("attention_avx512_bf16");
-extern const Kernel attention_avx512 = row<Isa::avx512>("attention_avx512");
-extern const Kernel attention_avx2 = row<Isa::avx2>("attention_avx2");
+extern const Kernel attention_amx_bf16 = row<CpuIsa::amx_bf16>("attention_amx_bf16");
+extern const Kernel attention_avx512_bf16 = row<CpuIsa::avx512_bf16>("attention_avx512_bf16");
+extern const Kernel attention_avx512 = row<CpuIsa::avx512>("attention_avx512");
+extern const Kernel attention_avx2 = row<CpuIsa::avx2>("attention_avx2");
 
 }  // namespace rung::cpu

@@ -10,7 +10,7 @@ namespace {
 
 // ---- rope
 
-template <Isa isa>
+template <CpuIsa isa>
 Verdict supports_rope(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
   if (!is_computed_float(p.output.dtype)) return reject("only f32, bf16 and f16");
@@ -38,17 +38,17 @@ std::shared_ptr<void> prepare_rope(const Problem& p, const Machine&) {
   return plan;
 }
 
-template <Isa isa>
+template <CpuIsa isa>
 void run_rope(const Call& call) {
   const auto& plan = *static_cast<const RopePlan*>(call.state);
   Range mine = share(call.problem.output.shape.product() / plan.width, call.part, call.parts);
   RopeWork work{&plan, call.inputs[0], call.inputs[1], call.inputs[2], call.output, mine.begin, mine.end};
-  isa == Isa::avx2 ? avx2::rope(work) : avx512::rope(work);
+  isa == CpuIsa::avx2 ? avx2::rope(work) : avx512::rope(work);
 }
 
 // ---- reduce and masked_mean
 
-template <Isa isa>
+template <CpuIsa isa>
 Verdict supports_mean(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
   if (!is_computed_float(p.output.dtype)) return reject("only f32, bf16 and f16");
@@ -64,7 +64,7 @@ std::shared_ptr<void> prepare_mean(const Problem& p, const Machine&) {
   return std::make_shared<ReducePlan>(plan);
 }
 
-template <Isa isa>
+template <CpuIsa isa>
 Verdict supports_reduce(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
   if (!is_computed_float(p.inputs[0].dtype)) return reject("only f32, bf16 and f16");
@@ -85,17 +85,17 @@ std::shared_ptr<void> prepare_reduce(const Problem& p, const Machine&) {
   return std::make_shared<ReducePlan>(plan);
 }
 
-template <Isa isa>
+template <CpuIsa isa>
 void run_reduce(const Call& call) {
   const auto& plan = *static_cast<const ReducePlan*>(call.state);
   constexpr int64_t kRun = 64;  // columns: each part has whole vectors and whole cache lines
   Range mine = share(plan.batch * plan.width, call.part, call.parts, plan.width == 1 ? 1 : kRun);
   ReduceWork work{&plan,       call.inputs[0], plan.weighted ? call.in<float>(1) : nullptr,
                   call.output, mine.begin,     mine.end};
-  isa == Isa::avx2 ? avx2::reduce(work) : avx512::reduce(work);
+  isa == CpuIsa::avx2 ? avx2::reduce(work) : avx512::reduce(work);
 }
 
-template <Isa isa>
+template <CpuIsa isa>
 constexpr Kernel row(std::string_view name) {
   if (name.substr(0, 4) == "rope")
     return {name, "rope", supports_rope<isa>, run_rope<isa>, nullptr, nullptr, nullptr, prepare_rope};
@@ -106,11 +106,11 @@ constexpr Kernel row(std::string_view name) {
 
 }  // namespace
 
-extern const Kernel rope_avx512 = row<Isa::avx512>("rope_avx512");
-extern const Kernel rope_avx2 = row<Isa::avx2>("rope_avx2");
-extern const Kernel reduce_avx512 = row<Isa::avx512>("reduce_avx512");
-extern const Kernel reduce_avx2 = row<Isa::avx2>("reduce_avx2");
-extern const Kernel masked_mean_avx512 = row<Isa::avx512>("masked_mean_avx512");
-extern const Kernel masked_mean_avx2 = row<Isa::avx2>("masked_mean_avx2");
+extern const Kernel rope_avx512 = row<CpuIsa::avx512>("rope_avx512");
+extern const Kernel rope_avx2 = row<CpuIsa::avx2>("rope_avx2");
+extern const Kernel reduce_avx512 = row<CpuIsa::avx512>("reduce_avx512");
+extern const Kernel reduce_avx2 = row<CpuIsa::avx2>("reduce_avx2");
+extern const Kernel masked_mean_avx512 = row<CpuIsa::avx512>("masked_mean_avx512");
+extern const Kernel masked_mean_avx2 = row<CpuIsa::avx2>("masked_mean_avx2");
 
 }  // namespace rung::cpu

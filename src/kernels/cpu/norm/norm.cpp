@@ -10,7 +10,7 @@
 namespace rung::cpu {
 namespace {
 
-template <Isa isa>
+template <CpuIsa isa>
 Verdict supports(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
   for (size_t i = 0; i < p.inputs.size(); ++i) {
@@ -56,7 +56,7 @@ size_t scratch_bytes(const Problem& p, const Machine&) {
   return sizeof(float) * static_cast<size_t>(plan_for(p).thread_floats * p.threads);
 }
 
-template <Isa isa>
+template <CpuIsa isa>
 void run(const Call& call) {
   const auto& plan = *static_cast<const NormPlan*>(call.state);
   Range mine = share(plan.rows, call.part, call.parts);
@@ -71,10 +71,10 @@ void run(const Call& call) {
                 static_cast<float*>(call.scratch) + plan.thread_floats * call.thread,
                 mine.begin,
                 mine.end};
-  if (mine.begin < mine.end) isa == Isa::avx2 ? avx2::norm(work) : avx512::norm(work);
+  if (mine.begin < mine.end) isa == CpuIsa::avx2 ? avx2::norm(work) : avx512::norm(work);
 }
 
-template <Isa isa>
+template <CpuIsa isa>
 constexpr Kernel row(std::string_view name, std::string_view op) {
   return {.name = name,
           .op = op,
@@ -87,13 +87,13 @@ constexpr Kernel row(std::string_view name, std::string_view op) {
 
 }  // namespace
 
-extern const Kernel layer_norm_avx512 = row<Isa::avx512>("layer_norm_avx512", "layer_norm");
-extern const Kernel layer_norm_avx2 = row<Isa::avx2>("layer_norm_avx2", "layer_norm");
-extern const Kernel rms_norm_avx512 = row<Isa::avx512>("rms_norm_avx512", "rms_norm");
-extern const Kernel rms_norm_avx2 = row<Isa::avx2>("rms_norm_avx2", "rms_norm");
-extern const Kernel l2_normalize_avx512 = row<Isa::avx512>("l2_normalize_avx512", "l2_normalize");
-extern const Kernel l2_normalize_avx2 = row<Isa::avx2>("l2_normalize_avx2", "l2_normalize");
-extern const Kernel softmax_avx512 = row<Isa::avx512>("softmax_avx512", "softmax");
-extern const Kernel softmax_avx2 = row<Isa::avx2>("softmax_avx2", "softmax");
+extern const Kernel layer_norm_avx512 = row<CpuIsa::avx512>("layer_norm_avx512", "layer_norm");
+extern const Kernel layer_norm_avx2 = row<CpuIsa::avx2>("layer_norm_avx2", "layer_norm");
+extern const Kernel rms_norm_avx512 = row<CpuIsa::avx512>("rms_norm_avx512", "rms_norm");
+extern const Kernel rms_norm_avx2 = row<CpuIsa::avx2>("rms_norm_avx2", "rms_norm");
+extern const Kernel l2_normalize_avx512 = row<CpuIsa::avx512>("l2_normalize_avx512", "l2_normalize");
+extern const Kernel l2_normalize_avx2 = row<CpuIsa::avx2>("l2_normalize_avx2", "l2_normalize");
+extern const Kernel softmax_avx512 = row<CpuIsa::avx512>("softmax_avx512", "softmax");
+extern const Kernel softmax_avx2 = row<CpuIsa::avx2>("softmax_avx2", "softmax");
 
 }  // namespace rung::cpu

@@ -129,7 +129,7 @@ class AtomicRun {
     wave_.wave().mode = mode;
     std::memcpy(data_ + 64, &old, 4 * registers);
     wave_.set_pair(4, 0, data), wave_.set_pair(6, 0, more);
-    const Operand to = atomic_.returns ? vector_operand(8, registers) : Operand{};
+    const InstructionOperand to = atomic_.returns ? vector_operand(8, registers) : InstructionOperand{};
     Instruction i = make_instruction(opcode_named(atomic_.name), row_of(opcode_named(atomic_.name)).encoding, to, {});
     i.sources[i.source_count++] = vector_operand(0, atomic_.space == "global" || atomic_.space == "flat" ? 2 : 1);
     i.sources[i.source_count++] = vector_operand(4, registers);
@@ -139,7 +139,7 @@ class AtomicRun {
       i.sources[i.source_count++] = constant_operand(0);
       i.memory.offen = true;
     } else if (!atomic_.in_lds()) {
-      i.sources[i.source_count++] = Operand{};
+      i.sources[i.source_count++] = InstructionOperand{};
     }
     wave_.run(i);
     wave_.wait();
@@ -225,7 +225,7 @@ TEST(MemoryCorners, TakeEqualOffsetsAsOneAccess) {
     EXPECT_EQ(wave.wave().pending[12 + c.registers], 0);
     // Different ones are two.
     read.memory.offset = 0x203;
-    EXPECT_EQ(wave.find(read).kind, FindingKind::uninitialised);
+    EXPECT_EQ(wave.find(read).kind, DefectKind::uninitialised);
   }
 }
 

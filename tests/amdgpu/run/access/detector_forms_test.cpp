@@ -9,12 +9,12 @@ namespace rung::amdgpu {
 namespace {
 
 using namespace testing;
-using Told = std::optional<FindingKind>;
+using Told = std::optional<DefectKind>;
 
 constexpr uint32_t kPlace = 256;
 constexpr uint64_t kOneLane = 1, kAllLanes = ~uint64_t{0};
 
-const char* word_of(const Told& told) { return told ? kFindingWords[static_cast<size_t>(*told)] : "nothing"; }
+const char* word_of(const Told& told) { return told ? kDefectWords[static_cast<size_t>(*told)] : "nothing"; }
 #define EXPECT_TOLD(told, wanted, form, what)                                                                      \
   do {                                                                                                             \
     const Told got_ = (told), wanted_ = (wanted);                                                                  \
@@ -43,7 +43,7 @@ struct Ready {
   Told run() { return team.run(0, 0, instruction); }
 };
 
-Operand result_of(const Form& form, unsigned r) {
+InstructionOperand result_of(const Form& form, unsigned r) {
   return form.is_scalar() ? scalar_operand(kResult + r) : vector_operand(kResult + r);
 }
 void wait_for(Team& team, bool vector, bool local) { team.wait(0, 0, vector ? 0 : 63, local ? 0 : 15); }
@@ -66,7 +66,7 @@ TEST(DetectorForms, WantAWaitBeforeEachResultRegister) {
     for (unsigned r = 0; r < form.results; ++r) {
       Ready early(form), late(form);
       EXPECT_TOLD(early.run(), std::nullopt, form, "the form itself");
-      EXPECT_TOLD(early.team.use(0, 0, result_of(form, r)), FindingKind::missing_wait, form, "a result at once");
+      EXPECT_TOLD(early.team.use(0, 0, result_of(form, r)), DefectKind::missing_wait, form, "a result at once");
       late.run();
       wait_for(late.team, form.counts_vector(), form.counts_local());
       EXPECT_TOLD(late.team.use(0, 0, result_of(form, r)), std::nullopt, form, "a result behind its wait");
@@ -80,7 +80,7 @@ TEST(DetectorForms, TheOtherCountersWaitPromisesNothing) {
     ready.run();
     wait_for(ready.team, !form.counts_vector(), !form.counts_local());
     if (form.is_flat()) wait_for(ready.team, true, false);
-    EXPECT_TOLD(ready.team.use(0, 0, result_of(form, 0)), FindingKind::missing_wait, form, "the other counter");
+    EXPECT_TOLD(ready.team.use(0, 0, result_of(form, 0)), DefectKind::missing_wait, form, "the other counter");
   });
 }
 
@@ -106,10 +106,10 @@ TEST(DetectorForms, LetWaitsLeaveLaterOrderedOperationsPending) {
   for_forms(250, has_result, [](const Form& form) {
     for (const unsigned later : {1u, 14u, 17u, 40u, 62u}) {
       if (!form.counts_vector() && later > 14) continue;
-      const Told wanted = form.is_ordered() ? Told{} : FindingKind::missing_wait;
+      const Told wanted = form.is_ordered() ? Told{} : DefectKind::missing_wait;
       if (form.is_flat() && later > 1) continue;
       EXPECT_TOLD(use_behind(form, later, later), wanted, form, later);
-      EXPECT_TOLD(use_behind(form, later, later + 1), FindingKind::missing_wait, form, later + 1);
+      EXPECT_TOLD(use_behind(form, later, later + 1), DefectKind::missing_wait, form, later + 1);
       if (form.is_ordered()) {
         EXPECT_TOLD(use_behind(form, later, later - 1), std::nullopt, form, later - 1);
       }
@@ -124,7 +124,7 @@ TEST(DetectorForms, WaitForTheFirstAtAFullCounter) {
       [](const Form& form) {
         const unsigned most = form.counts_vector() ? 63 : 15;
         EXPECT_TOLD(use_behind(form, most, most), std::nullopt, form, "as many as the counter counts, and it");
-        EXPECT_TOLD(use_behind(form, most - 1, most), FindingKind::missing_wait, form, "one less");
+        EXPECT_TOLD(use_behind(form, most - 1, most), DefectKind::missing_wait, form, "one less");
       });
 }
 
@@ -143,7 +143,7 @@ TEST(DetectorForms, KeepResultsOfTheTwoCountersInOrder) {
       ready.team.run(0, 0, load);
       if (waits) ready.team.wait(0, 0);
       ready.team.point(0, 0, form, kPlace);
-      EXPECT_TOLD(ready.run(), waits ? Told{} : FindingKind::missing_wait, form, "another load of its result");
+      EXPECT_TOLD(ready.run(), waits ? Told{} : DefectKind::missing_wait, form, "another load of its result");
     }
   });
 }
@@ -155,7 +155,7 @@ TEST(DetectorForms, EachSourceIsWrittenAndThere) {
       400, [](const Form&) { return true; },
       [](const Form& form) {
         const Instruction i = instruction_of(form);
-        for (const Operand& source : i.sources)
+        for (const InstructionOperand& source : i.sources)
           for (unsigned r = 0; r < source.registers; ++r) {
             const unsigned number = source.number + r;
             const bool scalar = source.kind == OperandKind::scalar;
@@ -168,15 +168,15 @@ TEST(DetectorForms, EachSourceIsWrittenAndThere) {
               unwritten.team.wave(0, 0).written[number] = ~uint64_t{4}, pending.team.wave(0, 0).pending[number] = 1;
             const bool spills =
                 form.space == Space::scratch && form.stores && number >= kData;  // what nobody wrote may be
-            EXPECT_TOLD(unwritten.run(), spills ? Told{} : FindingKind::uninitialised, form,
+            EXPECT_TOLD(unwritten.run(), spills ? Told{} : DefectKind::uninitialised, form,
                         "unwritten " + std::to_string(number));
-            EXPECT_TOLD(pending.run(), FindingKind::missing_wait, form, "pending " + std::to_string(number));
+            EXPECT_TOLD(pending.run(), DefectKind::missing_wait, form, "pending " + std::to_string(number));
           }
         if (form.needs_m0()) {
           Ready unwritten(form), pending(form);
           unwritten.team.wave(0, 0).scalar_written[kM0] = false, pending.team.wave(0, 0).scalar_pending[kM0] = 1;
-          EXPECT_TOLD(unwritten.run(), FindingKind::uninitialised, form, "unwritten M0");
-          EXPECT_TOLD(pending.run(), FindingKind::missing_wait, form, "pending M0");
+          EXPECT_TOLD(unwritten.run(), DefectKind::uninitialised, form, "unwritten M0");
+          EXPECT_TOLD(pending.run(), DefectKind::missing_wait, form, "pending M0");
         }
       });
 }
@@ -206,10 +206,10 @@ TEST(DetectorForms, LetOthersReadWritesAfterWaitAndBarrier) {
           Ready race(form), early(form), right(form);
           race.run();
           race.team.wait(0, 0);
-          EXPECT_TOLD(other_wave(race.team, form, false, place, byte), FindingKind::lds_race, form, "no barrier");
+          EXPECT_TOLD(other_wave(race.team, form, false, place, byte), DefectKind::lds_race, form, "no barrier");
           early.run();
           early.team.barrier(0);
-          EXPECT_TOLD(other_wave(early.team, form, false, place, byte), FindingKind::missing_wait, form, "no wait");
+          EXPECT_TOLD(other_wave(early.team, form, false, place, byte), DefectKind::missing_wait, form, "no wait");
           right.run();
           right.team.wait(0, 0);
           right.team.barrier(0);
@@ -228,16 +228,16 @@ TEST(DetectorForms, ReadOthersWritesAfterAWaitAndBarrier) {
     for_bytes(form, [&](int place, uint32_t byte) {
       Ready race(form), early(form), right(form), reverse(form);
       other_wave(race.team, form, true, place, byte);
-      EXPECT_TOLD(race.run(), FindingKind::lds_race, form, "no barrier");
+      EXPECT_TOLD(race.run(), DefectKind::lds_race, form, "no barrier");
       other_wave(early.team, form, true, place, byte);
       early.team.barrier(0);
-      EXPECT_TOLD(early.run(), FindingKind::missing_wait, form, "no wait");
+      EXPECT_TOLD(early.run(), DefectKind::missing_wait, form, "no wait");
       other_wave(right.team, form, true, place, byte);
       right.team.wait(0, 1);
       right.team.barrier(0);
       EXPECT_TOLD(right.run(), std::nullopt, form, "both");
       reverse.run();
-      EXPECT_TOLD(other_wave(reverse.team, form, true, place, byte), FindingKind::lds_race, form, "written behind it");
+      EXPECT_TOLD(other_wave(reverse.team, form, true, place, byte), DefectKind::lds_race, form, "written behind it");
     });
   });
 }
@@ -250,7 +250,7 @@ TEST(DetectorForms, OfTwoWavesAtomicsAreNoRace) {
         ready.team.point(0, 1, form, kPlace);
         EXPECT_TOLD(ready.run(), std::nullopt, form, "the first wave");
         EXPECT_TOLD(ready.team.run(0, 1, ready.instruction), std::nullopt, form, "the second wave");
-        EXPECT_TOLD(other_wave(ready.team, form, false, 0, 0), FindingKind::lds_race, form, "a plain read among them");
+        EXPECT_TOLD(other_wave(ready.team, form, false, 0, 0), DefectKind::lds_race, form, "a plain read among them");
       });
 }
 
@@ -268,7 +268,7 @@ TEST(DetectorForms, WantBothWritesOfAPlaceWaitedFor) {
         ready.team.barrier(0);
         ready.team.wait(0, 0, 63, left);
         const Told told = other_wave(ready.team, form, false, place, 0);
-        EXPECT_TOLD(told, left ? Told{FindingKind::missing_wait} : Told{}, form, left);
+        EXPECT_TOLD(told, left ? Told{DefectKind::missing_wait} : Told{}, form, left);
       }
   });
 }
@@ -284,7 +284,7 @@ TEST(DetectorForms, EachPlaceOfLdsWasWrittenBefore) {
       lds.touch(0, {.count = missing, .wave = 0, .use = LdsUse::write});
       lds.touch(missing + 1, {.count = all - missing - 1, .wave = 0, .use = LdsUse::write});
       team.point(0, 0, form, kPlace);
-      EXPECT_TOLD(team.run(0, 0, instruction_of(form)), FindingKind::uninitialised, form, missing);
+      EXPECT_TOLD(team.run(0, 0, instruction_of(form)), DefectKind::uninitialised, form, missing);
     });
   });
 }
@@ -298,8 +298,8 @@ TEST(DetectorForms, EachPlaceOfLdsIsWithinTheGroups) {
           Team team(size, kOneLane);
           team.fill_lds(0);
           team.point(0, 0, form, kPlace);
-          EXPECT_TOLD(team.run(0, 0, instruction_of(form)), size < end ? Told{FindingKind::out_of_bounds} : Told{},
-                      form, size);
+          EXPECT_TOLD(team.run(0, 0, instruction_of(form)), size < end ? Told{DefectKind::out_of_bounds} : Told{}, form,
+                      size);
         }
       });
 }
@@ -318,7 +318,7 @@ TEST(DetectorForms, AllOfItsMemoryIsInAnAllocation) {
       team.fill_lds(0);
       team.point(0, 0, form, Team::kBytes - bytes + (beyond ? step : 0));
       team.wave(0, 0).s[kM0] = 0;
-      EXPECT_TOLD(team.run(0, 0, instruction_of(form)), beyond ? Told{FindingKind::out_of_bounds} : Told{}, form,
+      EXPECT_TOLD(team.run(0, 0, instruction_of(form)), beyond ? Told{DefectKind::out_of_bounds} : Told{}, form,
                   beyond);
     }
   });
@@ -342,7 +342,7 @@ TEST(DetectorForms, AllOfItsMemoryWasWrittenBefore) {
         w.s[s] = static_cast<uint32_t>(at), w.s[s + 1] = static_cast<uint32_t>(at >> 32);
       if (!form.by_base && form.encoding != Encoding::mubuf)
         w.v[kAddress].at[0] = static_cast<uint32_t>(at), w.v[kAddress + 1].at[0] = static_cast<uint32_t>(at >> 32);
-      EXPECT_TOLD(team.run(0, 0, instruction_of(form)), FindingKind::uninitialised, form, byte);
+      EXPECT_TOLD(team.run(0, 0, instruction_of(form)), DefectKind::uninitialised, form, byte);
     }
   });
 }
@@ -362,10 +362,10 @@ TEST(DetectorForms, MemoryThatOneGroupWritesNoOtherTouches) {
     for (const uint32_t byte : {0u, bytes - 1}) {
       Ready after(form, kOneLane), before(form, kOneLane);
       after.run();
-      EXPECT_TOLD(other_group(after.team, !writes, kPlace + byte), FindingKind::global_race, form,
+      EXPECT_TOLD(other_group(after.team, !writes, kPlace + byte), DefectKind::global_race, form,
                   "the other behind it");
       other_group(before.team, !writes, kPlace + byte);
-      EXPECT_TOLD(before.run(), FindingKind::global_race, form, "the other before it");
+      EXPECT_TOLD(before.run(), DefectKind::global_race, form, "the other before it");
     }
     Ready beside(form, kOneLane), both(form, kOneLane);
     beside.run();
@@ -375,7 +375,7 @@ TEST(DetectorForms, MemoryThatOneGroupWritesNoOtherTouches) {
     both.team.point(1, 0, form, kPlace);
     both.team.wave(1, 0).set_exec(1);
     const Told same = both.team.run(1, 0, both.instruction);
-    EXPECT_TOLD(same, form.stores ? Told{FindingKind::global_race} : Told{}, form, "both groups alike");
+    EXPECT_TOLD(same, form.stores ? Told{DefectKind::global_race} : Told{}, form, "both groups alike");
   });
 }
 
@@ -390,7 +390,7 @@ TEST(DetectorForms, TakeAtomicsAsSynchronisationBetweenGroups) {
     const Form reading{.encoding = Encoding::global, .space = Space::memory};
     ready.team.point(0, 0, reading, 4096);
     const Told told = ready.team.run(0, 0, byte_access(reading, false));
-    EXPECT_TOLD(told, form.results != 0 ? Told{} : FindingKind::global_race, form, "what the other wrote before");
+    EXPECT_TOLD(told, form.results != 0 ? Told{} : DefectKind::global_race, form, "what the other wrote before");
   });
   for (const bool agreed : {true, false}) {  // a flag, by stores and loads whose scope is the device
     Team team(1 << 12, kOneLane);
@@ -407,10 +407,10 @@ TEST(DetectorForms, TakeAtomicsAsSynchronisationBetweenGroups) {
     team.point(0, 0, flag, kPlace);
     Instruction load = instruction_of(flag);
     load.memory.sc1 = true;
-    EXPECT_TOLD(team.run(0, 0, load), agreed ? Told{} : FindingKind::global_race, flag, "the flag");
+    EXPECT_TOLD(team.run(0, 0, load), agreed ? Told{} : DefectKind::global_race, flag, "the flag");
     team.point(0, 0, flag, 4096);
     load.destination = vector_operand(50), load.memory.sc1 = false;
-    EXPECT_TOLD(team.run(0, 0, load), agreed ? Told{} : FindingKind::global_race, flag, "what it stands for");
+    EXPECT_TOLD(team.run(0, 0, load), agreed ? Told{} : DefectKind::global_race, flag, "what it stands for");
   }
 }
 

@@ -91,7 +91,7 @@ inline std::vector<Form> memory_forms() {
       continue;
     Instruction plain{.opcode = row.opcode, .encoding = e};
     plain.memory.lds = (row.flags & kLds) != 0;
-    if (memory_handler(plain, Target::gfx950) == nullptr || (row.flags & (kGws | kNoAddress)) != 0) continue;
+    if (memory_handler(plain, Isa::gfx950) == nullptr || (row.flags & (kGws | kNoAddress)) != 0) continue;
     Form form = form_of(name, row);
     if (form.is_scalar() && form.results == 0) continue;
     if (name.starts_with("s_mem")) form.space = Space::none;
@@ -101,7 +101,7 @@ inline std::vector<Form> memory_forms() {
       for (const Form& each : std::vector<Form>(variants)) variants.push_back(each), variants.back().space = Space::lds;
     if (e == Encoding::global) variants.push_back(variants[0]), variants.back().by_base = true;
     plain.memory.lds = true;
-    if (e == Encoding::mubuf && form.loads && memory_handler(plain, Target::gfx950) != nullptr) {
+    if (e == Encoding::mubuf && form.loads && memory_handler(plain, Isa::gfx950) != nullptr) {
       variants.push_back(form);
       variants.back().direct = true, variants.back().results = 0;
     }
@@ -119,7 +119,7 @@ inline std::vector<Form> memory_forms() {
 
 inline Instruction instruction_of(const Form& form) {
   Instruction i = make_instruction(form.opcode, form.encoding, {}, {});
-  const auto add = [&](const Operand& operand) { i.sources[i.source_count++] = operand; };
+  const auto add = [&](const InstructionOperand& operand) { i.sources[i.source_count++] = operand; };
   if (form.results != 0)
     i.destination = form.is_scalar() ? scalar_operand(kResult, form.results) : vector_operand(kResult, form.results);
   if (form.is_scalar() && !form.has_address()) return i;
@@ -139,7 +139,7 @@ inline Instruction instruction_of(const Form& form) {
   if (form.encoding == Encoding::mubuf)
     add(scalar_operand(kResource, 4)), add(constant_operand(0)), i.memory.offen = true;
   if (form.counts_vector() && form.encoding != Encoding::mubuf)
-    add(form.by_base ? scalar_operand(kBase, 2) : Operand{});
+    add(form.by_base ? scalar_operand(kBase, 2) : InstructionOperand{});
   i.memory.sc0 = form.atomic && form.results != 0;
   i.memory.lds = form.direct;
   if (form.apart != 0) i.memory.offset = kSecondOffset << 8;

@@ -71,17 +71,18 @@ class Places {
     return std::bit_cast<T>(bytes);
   }
   // `data`: of stores and atomics.
-  Instruction access(Opcode opcode, const Operand& destination, std::initializer_list<Operand> data) {
+  Instruction access(Opcode opcode, const InstructionOperand& destination,
+                     std::initializer_list<InstructionOperand> data) {
     Instruction made = make_instruction(opcode, row_of(opcode).encoding, destination, {});
     const bool wide = space_ == "global" || space_ == "flat";
     made.sources[made.source_count++] = vector_operand(0, wide ? 2 : 1);
-    for (const Operand& each : data) made.sources[made.source_count++] = each;
+    for (const InstructionOperand& each : data) made.sources[made.source_count++] = each;
     if (space_ == "buffer") {
       made.sources[made.source_count++] = scalar_operand(8, 4);
       made.sources[made.source_count++] = testing::constant_operand(0);
       made.memory.offen = true;
     } else if (space_ != "ds") {
-      made.sources[made.source_count++] = Operand{};
+      made.sources[made.source_count++] = InstructionOperand{};
     }
     return made;
   }
@@ -207,7 +208,7 @@ void expect_atomic(std::string_view space, std::string_view name, std::string_vi
       for (unsigned r = 0; r < kRegisters; ++r)
         places.wave.v(4 + r, lane) = static_cast<uint32_t>(uint64_t{data} >> 32 * r), places.wave.v(8 + r, lane) = 5;
     }
-    Instruction i = places.access(opcode_named(name), returns ? vector_operand(8, kRegisters) : Operand{},
+    Instruction i = places.access(opcode_named(name), returns ? vector_operand(8, kRegisters) : InstructionOperand{},
                                   {vector_operand(4, kRegisters)});
     i.memory.sc0 = returns;
     places.wave.run(i);

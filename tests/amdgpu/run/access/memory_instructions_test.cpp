@@ -16,7 +16,8 @@ using testing::OneWave;
 using testing::scalar_operand;
 using testing::vector_operand;
 
-Instruction ds(Opcode opcode, const Operand& destination, std::initializer_list<Operand> sources, int offset = 0) {
+Instruction ds(Opcode opcode, const InstructionOperand& destination, std::initializer_list<InstructionOperand> sources,
+               int offset = 0) {
   Instruction made = make_instruction(opcode, Encoding::ds, destination, sources);
   made.memory.offset = offset;
   return made;
@@ -53,7 +54,7 @@ TEST(GlobalMemory, InactiveLanesAccessNothing) {
     wave.set_pair(0, lane, lane == 0 || lane == 63 ? reinterpret_cast<uint64_t>(data + lane) : 1);
     wave.v(2, lane) = 7, wave.v(3, lane) = 9;
   }
-  const Operand none;
+  const InstructionOperand none;
   wave.run(
       make_instruction(Opcode::global_load_dword, Encoding::global, vector_operand(2), {vector_operand(0, 2), none}));
   EXPECT_EQ(wave.v(2, 0), 100u);
@@ -69,7 +70,7 @@ TEST(GlobalMemory, InactiveLanesAccessNothing) {
 TEST(GlobalMemory, NarrowLoadsExtendOrKeepTheOtherHalf) {
   OneWave wave;
   const auto* data = wave.make(std::vector<uint32_t>{0x8081ff82});
-  const Operand none;
+  const InstructionOperand none;
   const struct {
     Opcode opcode;
     uint32_t expected;
@@ -91,7 +92,7 @@ TEST(GlobalMemory, NarrowLoadsExtendOrKeepTheOtherHalf) {
 TEST(GlobalMemory, StoresOfAHighHalf) {
   OneWave wave;
   auto* data = wave.make(std::vector<uint16_t>(64, 0));
-  const Operand none;
+  const InstructionOperand none;
   for (int lane = 0; lane < 64; ++lane) {
     wave.set_pair(0, lane, reinterpret_cast<uint64_t>(data + lane));
     wave.v(2, lane) = static_cast<uint32_t>(lane) << 16 | 0xdead;
@@ -115,7 +116,7 @@ TEST(FlatMemory, ChoosesMemoryLdsOrScratchByTheAddress) {
                               : kPrivateAperture + 8);
     wave.v(2, lane) = 1000 + static_cast<uint32_t>(lane);
   }
-  const Operand none;
+  const InstructionOperand none;
   wave.run(
       make_instruction(Opcode::flat_store_dword, Encoding::flat, {}, {vector_operand(0, 2), vector_operand(2), none}));
   EXPECT_EQ(data[31], 1031u);
@@ -139,7 +140,7 @@ TEST(ScratchMemory, KeepsWhatIsUnwritten) {
   wave.wave().scratch.assign(64 * 8, std::byte{0});
   wave.group().of(wave.wave()).scratch_written.assign(64 * 8, false);
   wave.wave().written[2] = ~uint64_t{1};
-  const Operand none;
+  const InstructionOperand none;
   Instruction store =
       make_instruction(Opcode::scratch_store_dword, Encoding::scratch, {}, {none, vector_operand(2), none});
   store.memory.offset = 4;
@@ -149,7 +150,7 @@ TEST(ScratchMemory, KeepsWhatIsUnwritten) {
   wave.run(load);
   EXPECT_EQ(wave.wave().written[3], ~uint64_t{1});
   load.memory.offset = 8;
-  EXPECT_EQ(wave.find(load).kind, FindingKind::out_of_bounds);
+  EXPECT_EQ(wave.find(load).kind, DefectKind::out_of_bounds);
 }
 
 // ---- scalar loads
@@ -165,7 +166,7 @@ TEST(ScalarMemory, LoadsAreThereAfterAWaitForZero) {
   wave.run(load);
   EXPECT_EQ(wave.s(12), 103u);
   EXPECT_EQ(wave.s(15), 106u);
-  EXPECT_EQ(wave.find(load).kind, FindingKind::missing_wait);  // two loads of one register overtake each other
+  EXPECT_EQ(wave.find(load).kind, DefectKind::missing_wait);  // two loads of one register overtake each other
   wave.wait();
   wave.run(load);
 }
@@ -176,7 +177,7 @@ TEST(ScalarMemory, BehindTheEndOfABufferIsZero) {
   wave.set_scalar_pair(4, reinterpret_cast<uint64_t>(data));
   wave.s(6) = 12, wave.s(7) = 0;
   Instruction load = make_instruction(Opcode::s_buffer_load_dwordx4, Encoding::smem, scalar_operand(12, 4),
-                                      {scalar_operand(4, 4), Operand{}});
+                                      {scalar_operand(4, 4), InstructionOperand{}});
   wave.run(load);
   EXPECT_EQ(wave.s(12), 100u);
   EXPECT_EQ(wave.s(14), 102u);
@@ -256,7 +257,7 @@ TEST(LocalMemory, ValuesBetweenLanes) {
 
 // Sixteen lanes read four rows of 16 halves; each gets a column.
 TEST(LocalMemory, TransposedReads) {
-  OneWave wave(Target::gfx950);
+  OneWave wave(Isa::gfx950);
   for (uint32_t n = 0; n < 256; ++n) wave.set_local<uint16_t>(2 * n, static_cast<uint16_t>(n));
   for (int lane = 0; lane < 64; ++lane) wave.v(0, lane) = static_cast<uint32_t>(8 * lane);
   wave.run(ds(Opcode::ds_read_b64_tr_b16, vector_operand(2, 2), {vector_operand(0)}));
@@ -307,13 +308,13 @@ TEST(LocalMemory, AtomicsOfAllLanesOnOneWord) {
 }
 
 TEST(LocalMemory, AddressesBehindTheEndAreRefused) {
-  OneWave wave(Target::gfx942, 1024);
+  OneWave wave(Isa::gfx942, 1024);
   for (int lane = 0; lane < 64; ++lane) wave.v(0, lane) = static_cast<uint32_t>(16 * lane);
   for (unsigned r = 2; r < 6; ++r)
     for (int lane = 0; lane < 64; ++lane) wave.v(r, lane) = 0;
   wave.run(ds(Opcode::ds_write_b128, {}, {vector_operand(0), vector_operand(2, 4)}));
-  const Finding found = wave.find(ds(Opcode::ds_write_b128, {}, {vector_operand(0), vector_operand(2, 4)}, 4));
-  EXPECT_EQ(found.kind, FindingKind::out_of_bounds);
+  const Defect found = wave.find(ds(Opcode::ds_write_b128, {}, {vector_operand(0), vector_operand(2, 4)}, 4));
+  EXPECT_EQ(found.kind, DefectKind::out_of_bounds);
   EXPECT_EQ(found.lane, 63);
 }
 
@@ -323,7 +324,7 @@ TEST(LocalMemory, CountsBankConflicts) {
     uint64_t cycles;
   } cases[] = {{4, 0}, {8, 2}, {128, 62}, {132, 0}, {0, 0}};
   for (const auto& c : cases) {
-    OneWave wave(Target::gfx942, 16384);
+    OneWave wave(Isa::gfx942, 16384);
     for (int lane = 0; lane < 64; ++lane) wave.v(0, lane) = c.stride * static_cast<unsigned>(lane), wave.v(1, lane) = 0;
     wave.run(ds(Opcode::ds_write_b32, {}, {vector_operand(0), vector_operand(1)}));
     EXPECT_EQ(wave.group().counts.bank_conflict_cycles, c.cycles) << c.stride;
@@ -334,19 +335,19 @@ TEST(LocalMemory, CountsBankConflicts) {
 // ---- memory straight to LDS
 
 TEST(DirectLoads, GoToConsecutivePlacesAndWantAWait) {
-  OneWave wave(Target::gfx950);
+  OneWave wave(Isa::gfx950);
   const auto* data = wave.make(counting(1024));
   for (int lane = 0; lane < 64; ++lane) {
     wave.set_pair(0, lane, reinterpret_cast<uint64_t>(data + 4 * (63 - lane)));
     wave.v(2, lane) = static_cast<uint32_t>(256 + 16 * lane);
   }
   wave.s(kM0) = 256;
-  Instruction load =
-      make_instruction(Opcode::global_load_lds_dwordx4, Encoding::global, {}, {vector_operand(0, 2), Operand{}});
+  Instruction load = make_instruction(Opcode::global_load_lds_dwordx4, Encoding::global, {},
+                                      {vector_operand(0, 2), InstructionOperand{}});
   load.memory.lds = true;
   wave.run(load);
   const Instruction read = ds(Opcode::ds_read_b128, vector_operand(4, 4), {vector_operand(2)});
-  EXPECT_EQ(wave.find(read).kind, FindingKind::missing_wait);
+  EXPECT_EQ(wave.find(read).kind, DefectKind::missing_wait);
   wave.wait();
   wave.run(read);
   EXPECT_EQ(wave.v(4, 0), 100u + 4 * 63);
@@ -361,7 +362,8 @@ class Buffers : public ::testing::Test {
     wave_.set_scalar_pair(8, reinterpret_cast<uint64_t>(base) | uint64_t{stride} << 48);
     wave_.s(10) = records, wave_.s(11) = last;
   }
-  static Instruction buffer(Opcode opcode, const Operand& destination, std::initializer_list<Operand> sources) {
+  static Instruction buffer(Opcode opcode, const InstructionOperand& destination,
+                            std::initializer_list<InstructionOperand> sources) {
     return make_instruction(opcode, Encoding::mubuf, destination, sources);
   }
   OneWave wave_;
@@ -424,7 +426,7 @@ TEST_F(Buffers, AtomicsGiveTheOldValueBack) {
 TEST(GlobalAtomics, PackedAndFloatAdditionsAndAComparedSwap) {
   OneWave wave;
   auto* data = wave.make(std::vector<uint32_t>{0x3c003c00, std::bit_cast<uint32_t>(1.0f), 5, 0});
-  const Operand none;
+  const InstructionOperand none;
   wave.wave().set_exec(0x3);
   for (int lane = 0; lane < 2; ++lane)
     wave.set_pair(0, lane, reinterpret_cast<uint64_t>(data)), wave.v(2, lane) = 0x40003c00;
@@ -446,7 +448,7 @@ TEST(GlobalAtomics, PackedAndFloatAdditionsAndAComparedSwap) {
   EXPECT_EQ(wave.v(6, 0), 5u);
   EXPECT_EQ(wave.v(6, 1), 9u);
   add.opcode = Opcode::global_atomic_add, add.memory.offset = 2;
-  EXPECT_EQ(wave.find(add).kind, FindingKind::misaligned);
+  EXPECT_EQ(wave.find(add).kind, DefectKind::misaligned);
 }
 
 // ---- s_waitcnt
@@ -454,7 +456,7 @@ TEST(GlobalAtomics, PackedAndFloatAdditionsAndAComparedSwap) {
 TEST(Waits, LeaveTheLatestOfOrderedLoadsPending) {
   OneWave wave;
   const auto* data = wave.make(counting(64));
-  const Operand none;
+  const InstructionOperand none;
   for (int lane = 0; lane < 64; ++lane) wave.set_pair(0, lane, reinterpret_cast<uint64_t>(data));
   for (unsigned r = 4; r < 7; ++r)
     wave.run(
@@ -481,8 +483,8 @@ TEST(Waits, PromiseNoLdsReadsDuringAScalarLoad) {
   for (int lane = 0; lane < 64; ++lane) wave.v(0, lane) = 0;
   wave.set_local<uint32_t>(0, 1);
   wave.run(ds(Opcode::ds_read_b32, vector_operand(4), {vector_operand(0)}));
-  wave.run(
-      make_instruction(Opcode::s_load_dword, Encoding::smem, scalar_operand(12), {scalar_operand(2, 2), Operand{}}));
+  wave.run(make_instruction(Opcode::s_load_dword, Encoding::smem, scalar_operand(12),
+                            {scalar_operand(2, 2), InstructionOperand{}}));
   Instruction wait{.opcode = Opcode::s_waitcnt, .encoding = Encoding::sopp, .immediate = 0xc17f};
   wave.run(wait);  // lgkmcnt(1)
   EXPECT_EQ(wave.wave().pending[4], 1);

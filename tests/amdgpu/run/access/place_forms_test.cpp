@@ -9,7 +9,7 @@ namespace rung::amdgpu {
 namespace {
 
 using namespace testing;
-using Told = std::optional<FindingKind>;
+using Told = std::optional<DefectKind>;
 
 constexpr uint32_t kPlace = 256, kScratch = 4096;  // bytes of a lane
 constexpr uint64_t kOneLane = 1;
@@ -38,7 +38,7 @@ TEST(PlaceForms, AreAlignedAsTheyMustBe) {
                     team.point(0, 0, form, kPlace + shift);
                     const Told told = team.run(0, 0, instruction_of(form));
                     team.wait(0, 0);
-                    EXPECT_EQ(told, shift % wanted_alignment(form) == 0 ? Told{} : FindingKind::misaligned)
+                    EXPECT_EQ(told, shift % wanted_alignment(form) == 0 ? Told{} : DefectKind::misaligned)
                         << form.name << ", " << shift;
                   }
                 });
@@ -55,13 +55,13 @@ TEST(PlaceForms, ALaneReachesItsOwnScratchAlone) {
       Team team(1 << 12, kOneLane);
       team.point(0, 0, form, place);
       const bool fits = place <= kScratch - form.bytes;
-      EXPECT_EQ(team.run(0, 0, instruction_of(form)), fits ? Told{} : FindingKind::out_of_bounds)
+      EXPECT_EQ(team.run(0, 0, instruction_of(form)), fits ? Told{} : DefectKind::out_of_bounds)
           << form.name << ", " << place;
     }
     // The last lane that is on is the first that is outside.
     Team team(1 << 12, 0x8000000000000001);
     team.point(0, 0, form, kScratch - 16 * 62);
-    EXPECT_EQ(team.run(0, 0, instruction_of(form)), FindingKind::out_of_bounds) << form.name;
+    EXPECT_EQ(team.run(0, 0, instruction_of(form)), DefectKind::out_of_bounds) << form.name;
   });
   EXPECT_EQ(count, 22u);
 }
@@ -147,7 +147,7 @@ TEST(PlaceForms, LoadsStraightToLdsBringTheirValues) {
 template <unsigned kBits>
 void expect_transposed(Opcode opcode) {
   constexpr uint32_t kBytes = kBits == 6 ? 12 : 8;
-  OneWave wave(Target::gfx950);
+  OneWave wave(Isa::gfx950);
   const auto element = [](uint32_t row, uint32_t column) { return (row * 29 + column * 7 + row / 16) % (1u << kBits); };
   for (uint32_t lane = 0; lane < 64; ++lane) {
     std::array<uint32_t, 3> words{};
@@ -180,7 +180,7 @@ TEST(PlaceForms, ClocksGoOnAndAreWaitedFor) {
     wave.run(clock);
     EXPECT_EQ(wave.wave().scalar_pending[12], 1);
     EXPECT_EQ(wave.wave().scalar_pending[13], 1);
-    EXPECT_EQ(wave.find(clock).kind, FindingKind::missing_wait);
+    EXPECT_EQ(wave.find(clock).kind, DefectKind::missing_wait);
     wave.wait();
     const uint64_t now = wave.s(12) | uint64_t{wave.s(13)} << 32;
     EXPECT_GT(now, before);

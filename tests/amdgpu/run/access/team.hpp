@@ -34,20 +34,20 @@ class Team {
   uint64_t data() const { return memory_at_; }
 
   // What is told of it.
-  std::optional<FindingKind> run(int g, int n, const Instruction& i) {
+  std::optional<DefectKind> run(int g, int n, const Instruction& i) {
     Wave& w = wave(g, n);
     ++w.next;
-    Handler handler = memory_handler(i, w.target);
-    if (handler == nullptr) handler = alu_handler(i, w.target);
+    Handler handler = memory_handler(i, w.isa);
+    if (handler == nullptr) handler = alu_handler(i, w.isa);
     handler(w, i);
-    std::optional<FindingKind> told;
+    std::optional<DefectKind> told;
     if (!group(g).found.empty()) told = group(g).found.front().kind;
-    if (w.pause == Pause::failed) told = w.finding.kind;
+    if (w.pause == Pause::failed) told = w.defect.kind;
     group(g).found.clear();
-    w.pause = Pause::none, w.finding = {};
+    w.pause = Pause::none, w.defect = {};
     return told;
   }
-  std::optional<FindingKind> use(int g, int n, const Operand& from) {
+  std::optional<DefectKind> use(int g, int n, const InstructionOperand& from) {
     Instruction move =
         make_instruction(Opcode::v_cmp_eq_u32, Encoding::vop3, scalar_operand(60, 2), {from, constant_operand(0)});
     if (from.kind == OperandKind::scalar)
@@ -91,7 +91,7 @@ class Team {
  private:
   static void begin(Group& group, uint32_t n, uint64_t lanes) {
     Wave& w = group.waves[n];
-    w.group = &group, w.number = n, w.target = Target::gfx950;
+    w.group = &group, w.number = n, w.isa = Isa::gfx950;
     w.set_exec(lanes);
     w.written.fill(~uint64_t{0}), w.scalar_written.fill(true);
     w.scratch.assign(4096 * kWaveLanes, std::byte{0});

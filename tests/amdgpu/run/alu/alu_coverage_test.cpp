@@ -47,7 +47,7 @@ TEST(AluCoverage, HasATestOrFamilyForEveryInstruction) {
     Instruction i = instruction(row.opcode, v(2, row.destination.registers), {});
     i.source_count = row.source_count;
     for (int k = 0; k < row.source_count; ++k) i.sources[k] = v(static_cast<uint16_t>(8 * k), row.sources[k].registers);
-    if (!alu_handler(i, Target::gfx950)) continue;
+    if (!alu_handler(i, Isa::gfx950)) continue;
     ++executed;
     EXPECT_TRUE(is_of_a_family(name) || words.contains(std::string(name))) << name;
   }

@@ -44,25 +44,26 @@ inline uint32_t nearest_half(long double exact) {
   return sign | (up ? high : low);
 }
 
-inline Operand v(uint16_t number, uint8_t registers = 1) {
+inline InstructionOperand v(uint16_t number, uint8_t registers = 1) {
   return {.kind = OperandKind::vgpr, .registers = registers, .number = number};
 }
-inline Operand s(uint16_t number, uint8_t registers = 1) {
+inline InstructionOperand s(uint16_t number, uint8_t registers = 1) {
   return {.kind = OperandKind::scalar, .registers = registers, .number = number};
 }
-inline Operand constant(uint64_t value) { return {.kind = OperandKind::constant, .bits = value}; }
+inline InstructionOperand constant(uint64_t value) { return {.kind = OperandKind::constant, .bits = value}; }
 // As every packed operand of VOP3P is where nothing is written.
-inline Operand packed(Operand operand) {
+inline InstructionOperand packed(InstructionOperand operand) {
   operand.op_sel_hi = true;
   return operand;
 }
 
-inline Instruction instruction(Opcode opcode, Operand destination, std::initializer_list<Operand> sources) {
+inline Instruction instruction(Opcode opcode, InstructionOperand destination,
+                               std::initializer_list<InstructionOperand> sources) {
   Instruction made;
   made.opcode = opcode;
   made.encoding = row_of(opcode).encoding;
   made.destination = destination;
-  for (const Operand& source : sources) made.sources[made.source_count++] = source;
+  for (const InstructionOperand& source : sources) made.sources[made.source_count++] = source;
   if (row_of(opcode).destination.carry) made.carry_out = s(20, 2);
   return made;
 }
@@ -86,7 +87,7 @@ struct OneWave {
     w.s[number] = static_cast<uint32_t>(value), w.s[number + 1] = static_cast<uint32_t>(value >> 32);
   }
   void run(const Instruction& i) {
-    const Handler handler = alu_handler(i, w.target);
+    const Handler handler = alu_handler(i, w.isa);
     ASSERT_NE(handler, nullptr) << name_of(i.opcode);
     handler(w, i);
   }
@@ -110,7 +111,7 @@ inline void expect_lanes(Opcode opcode, const std::vector<Case>& cases, const In
   i.source_count = row.source_count;
   ASSERT_LE(cases.size(), 64u);
   for (int k = 0; k < row.source_count; ++k) {
-    Operand operand = v(static_cast<uint16_t>(10 + 2 * k), row.sources[k].registers);
+    InstructionOperand operand = v(static_cast<uint16_t>(10 + 2 * k), row.sources[k].registers);
     operand.neg = modifiers.sources[k].neg, operand.abs = modifiers.sources[k].abs;
     operand.op_sel = modifiers.sources[k].op_sel, operand.neg_hi = modifiers.sources[k].neg_hi;
     operand.op_sel_hi = i.encoding == Encoding::vop3p;
@@ -123,7 +124,7 @@ inline void expect_lanes(Opcode opcode, const std::vector<Case>& cases, const In
   for (size_t l = 0; l < cases.size(); ++l)
     wave.set64(2, static_cast<int>(l), cases[l].sources.size() > row.source_count ? cases[l].sources.back() : 0);
   wave.run(i);
-  ASSERT_EQ(wave.w.pause, Pause::none) << name_of(opcode) << ": " << wave.w.finding.detail;
+  ASSERT_EQ(wave.w.pause, Pause::none) << name_of(opcode) << ": " << wave.w.defect.detail;
   for (size_t l = 0; l < cases.size(); ++l) {
     const int lane = static_cast<int>(l);
     const uint64_t got = row.destination.registers == 2 ? wave.get64(2, lane) : wave.get(2, lane);

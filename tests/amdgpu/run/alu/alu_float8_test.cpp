@@ -19,26 +19,26 @@ double value_of_code(uint32_t code, int exponents, int mantissas, int bias) {
 
 struct Format {
   Opcode widen, narrow;
-  Target target;
+  Isa isa;
   int exponents, mantissas, bias;
   uint32_t first_special;  // magnitudes from here on are infinite or NaN
 };
 constexpr Format kFormats[] = {
-    {v_cvt_f32_fp8, v_cvt_pk_fp8_f32, Target::gfx942, 4, 3, 8, 0x80},
-    {v_cvt_f32_bf8, v_cvt_pk_bf8_f32, Target::gfx942, 5, 2, 16, 0x80},
-    {v_cvt_f32_fp8, v_cvt_pk_fp8_f32, Target::gfx950, 4, 3, 7, 0x7f},
-    {v_cvt_f32_bf8, v_cvt_pk_bf8_f32, Target::gfx950, 5, 2, 15, 0x7c},
+    {v_cvt_f32_fp8, v_cvt_pk_fp8_f32, Isa::gfx942, 4, 3, 8, 0x80},
+    {v_cvt_f32_bf8, v_cvt_pk_bf8_f32, Isa::gfx942, 5, 2, 16, 0x80},
+    {v_cvt_f32_fp8, v_cvt_pk_fp8_f32, Isa::gfx950, 4, 3, 7, 0x7f},
+    {v_cvt_f32_bf8, v_cvt_pk_bf8_f32, Isa::gfx950, 5, 2, 15, 0x7c},
 };
 
 TEST(AluFloat8, EveryCodeBecomesItsValueAndComesBack) {
   for (const Format& format : kFormats)
     for (uint32_t code = 0; code < 256; ++code) {
       OneWave wave;
-      wave.w.target = format.target;
+      wave.w.isa = format.isa;
       wave.set(10, 0, code | 0xaaaaaa00);
       wave.run(instruction(format.widen, v(2), {v(10)}));
       const float got = as_float(wave.get(2, 0));
-      const bool fnuz_nan = format.target == Target::gfx942 && code == 0x80;
+      const bool fnuz_nan = format.isa == Isa::gfx942 && code == 0x80;
       if (fnuz_nan || (code & 0x7f) >= format.first_special) {
         EXPECT_FALSE(std::isfinite(got)) << code;
         EXPECT_EQ(std::isinf(got), format.first_special == 0x7c && (code & 0x7f) == 0x7c);
@@ -53,25 +53,25 @@ TEST(AluFloat8, EveryCodeBecomesItsValueAndComesBack) {
 }
 
 TEST(AluFloat8, RoundsToNearestEvenAndOverflowsByFormat) {
-  const auto narrowed = [](Opcode opcode, Target target, float x, uint32_t mode = Mode::kUsual) {
+  const auto narrowed = [](Opcode opcode, Isa isa, float x, uint32_t mode = Mode::kUsual) {
     OneWave wave;
-    wave.w.target = target, wave.w.mode = mode;
+    wave.w.isa = isa, wave.w.mode = mode;
     wave.run(instruction(opcode, v(2), {constant(bits(x)), constant(bits(-x))}));
     return wave.get(2, 0) & 0xffff;
   };
-  EXPECT_EQ(narrowed(v_cvt_pk_fp8_f32, Target::gfx942, 1.0625f), 0xc040u);  // a tie, to even
-  EXPECT_EQ(narrowed(v_cvt_pk_fp8_f32, Target::gfx942, 1.1875f), 0xc242u);  // likewise
-  EXPECT_EQ(narrowed(v_cvt_pk_fp8_f32, Target::gfx942, 1.07f), 0xc141u);
-  EXPECT_EQ(narrowed(v_cvt_pk_fp8_f32, Target::gfx942, 0.f), 0u);       // -0 would be NaN
-  EXPECT_EQ(narrowed(v_cvt_pk_fp8_f32, Target::gfx942, 0x1p-11f), 0u);  // half the smallest
-  EXPECT_EQ(narrowed(v_cvt_pk_fp8_f32, Target::gfx942, 247.f), 0xff7fu);
-  EXPECT_EQ(narrowed(v_cvt_pk_fp8_f32, Target::gfx942, 1000.f), 0x8080u);
-  EXPECT_EQ(narrowed(v_cvt_pk_fp8_f32, Target::gfx950, 1000.f), 0xff7fu);
-  EXPECT_EQ(narrowed(v_cvt_pk_bf8_f32, Target::gfx950, 1e6f), 0xfc7cu);
+  EXPECT_EQ(narrowed(v_cvt_pk_fp8_f32, Isa::gfx942, 1.0625f), 0xc040u);  // a tie, to even
+  EXPECT_EQ(narrowed(v_cvt_pk_fp8_f32, Isa::gfx942, 1.1875f), 0xc242u);  // likewise
+  EXPECT_EQ(narrowed(v_cvt_pk_fp8_f32, Isa::gfx942, 1.07f), 0xc141u);
+  EXPECT_EQ(narrowed(v_cvt_pk_fp8_f32, Isa::gfx942, 0.f), 0u);       // -0 would be NaN
+  EXPECT_EQ(narrowed(v_cvt_pk_fp8_f32, Isa::gfx942, 0x1p-11f), 0u);  // half the smallest
+  EXPECT_EQ(narrowed(v_cvt_pk_fp8_f32, Isa::gfx942, 247.f), 0xff7fu);
+  EXPECT_EQ(narrowed(v_cvt_pk_fp8_f32, Isa::gfx942, 1000.f), 0x8080u);
+  EXPECT_EQ(narrowed(v_cvt_pk_fp8_f32, Isa::gfx950, 1000.f), 0xff7fu);
+  EXPECT_EQ(narrowed(v_cvt_pk_bf8_f32, Isa::gfx950, 1e6f), 0xfc7cu);
   const uint32_t clamps = Mode::kUsual | 1u << 23;
-  EXPECT_EQ(narrowed(v_cvt_pk_fp8_f32, Target::gfx942, 1000.f, clamps), 0xff7fu);
-  EXPECT_EQ(narrowed(v_cvt_pk_fp8_f32, Target::gfx950, 1000.f, clamps), 0xfe7eu);
-  EXPECT_EQ(narrowed(v_cvt_pk_bf8_f32, Target::gfx950, 1e6f, clamps), 0xfb7bu);
+  EXPECT_EQ(narrowed(v_cvt_pk_fp8_f32, Isa::gfx942, 1000.f, clamps), 0xff7fu);
+  EXPECT_EQ(narrowed(v_cvt_pk_fp8_f32, Isa::gfx950, 1000.f, clamps), 0xfe7eu);
+  EXPECT_EQ(narrowed(v_cvt_pk_bf8_f32, Isa::gfx950, 1e6f, clamps), 0xfb7bu);
 }
 
 TEST(AluFloat8, RandomBitsRoundIntoAByte) {
@@ -89,7 +89,7 @@ TEST(AluFloat8, RandomBitsRoundIntoAByte) {
 
 TEST(AluFloat8, ScalesArePowersOfTwo) {
   OneWave wave;
-  wave.w.target = Target::gfx950;
+  wave.w.isa = Isa::gfx950;
   wave.set(10, 0, 0x40384800);  // FP8 0, 4, 1, 2 from the lowest byte
   Instruction widen = instruction(v_cvt_scalef32_pk_f32_fp8, v(2, 2), {v(10), constant(bits(12.f))});  // counts as 8
   widen.sources[0].op_sel = true;
@@ -105,7 +105,7 @@ TEST(AluFloat8, ScalesArePowersOfTwo) {
 
 TEST(AluFloat8, Packs32SixBitCodesIntoSixRegisters) {
   OneWave wave;
-  wave.w.target = Target::gfx950;
+  wave.w.isa = Isa::gfx950;
   for (int n = 0; n < 16; ++n) {  // all codes of FP6 without a sign, then those with one
     wave.set(32 + n, 0, bits(static_cast<float>(value_of_code(static_cast<uint32_t>(n), 2, 3, 1))));
     wave.set(64 + n, 0, bits(static_cast<float>(value_of_code(static_cast<uint32_t>(n) + 48, 2, 3, 1))));

@@ -178,9 +178,9 @@ struct Divider {
   static constexpr bool kWide = sizeof(T) == 8;
   static constexpr uint8_t kRegisters = kWide ? 2 : 1;
   OneWave wave;
-  static Operand r(int n) { return v(static_cast<uint16_t>(2 * n), kRegisters); }
-  static Operand minus(Operand operand) { return operand.neg = true, operand; }
-  void fma(int d, Operand a, Operand b, Operand c) {
+  static InstructionOperand r(int n) { return v(static_cast<uint16_t>(2 * n), kRegisters); }
+  static InstructionOperand minus(InstructionOperand operand) { return operand.neg = true, operand; }
+  void fma(int d, InstructionOperand a, InstructionOperand b, InstructionOperand c) {
     wave.run(instruction(kWide ? v_fma_f64 : v_fma_f32, r(d), {a, b, c}));
   }
   // n in register 1, d in 2; the quotient comes to 3.
@@ -191,7 +191,7 @@ struct Divider {
     numerator.carry_out = s(kVcc, 2);
     wave.run(numerator);
     wave.run(instruction(kWide ? v_rcp_f64 : v_rcp_f32, r(6), {r(4)}));
-    const Operand one = constant(kWide ? bits(1.0) : bits(1.f));
+    const InstructionOperand one = constant(kWide ? bits(1.0) : bits(1.f));
     for (int step = 0; step < (kWide ? 2 : 1); ++step) {
       fma(7, minus(r(4)), r(6), one);
       fma(6, r(7), r(6), r(6));
@@ -320,14 +320,14 @@ TEST(AluFloat, FusedAndUnfused) {
 TEST(AluFloat, PackedPairs) {
   OneWave wave;
   wave.set64(10, 0, bits(1.f) | uint64_t{bits(2.f)} << 32), wave.set64(12, 0, bits(3.f) | uint64_t{bits(4.f)} << 32);
-  const Operand a = packed(v(10, 2)), b = packed(v(12, 2));
+  const InstructionOperand a = packed(v(10, 2)), b = packed(v(12, 2));
   wave.run(instruction(v_pk_add_f32, v(2, 2), {a, b}));
   EXPECT_EQ(wave.get64(2, 0), bits(4.f) | uint64_t{bits(6.f)} << 32);
-  Operand crossed = b;
+  InstructionOperand crossed = b;
   crossed.op_sel = true, crossed.op_sel_hi = false, crossed.neg_hi = true;
   wave.run(instruction(v_pk_mul_f32, v(2, 2), {a, crossed}));
   EXPECT_EQ(wave.get64(2, 0), bits(4.f) | uint64_t{bits(-6.f)} << 32);
-  Operand high = b;
+  InstructionOperand high = b;
   high.op_sel = true;
   wave.run(instruction(v_pk_mov_b32, v(2, 2), {a, high}));
   EXPECT_EQ(wave.get64(2, 0), bits(1.f) | uint64_t{bits(4.f)} << 32);

@@ -148,7 +148,7 @@ TEST(AluHalf, MixedPrecision) {
   OneWave wave;
   wave.set(10, 0, 0x40003c00), wave.set(12, 0, bits(3.f)), wave.set(14, 0, 0x4400bc00);
   wave.set(2, 0, 0xaaaabbbb);
-  Operand a = v(10), c = v(14);
+  InstructionOperand a = v(10), c = v(14);
   a.op_sel_hi = true, a.op_sel = true;  // 2, as f16
   c.op_sel_hi = true, c.neg = true;     // 1
   wave.run(instruction(v_fma_mix_f32, v(3), {a, v(12), c}));
@@ -165,7 +165,7 @@ TEST(AluHalf, PackedHalvesAreChosen) {
   expect_lanes(v_pk_max_f16, {{{0x7e003c00, 0x44004000}, 0x44004000}});
   OneWave wave;
   wave.set(10, 0, 0x40003c00), wave.set(12, 0, 0x44004200);
-  Operand crossed = v(12);
+  InstructionOperand crossed = v(12);
   crossed.op_sel = true, crossed.neg = true;
   wave.run(instruction(v_pk_add_f16, v(2), {packed(v(10)), crossed}));  // 1 - 4, 2 + 3
   EXPECT_EQ(wave.get(2, 0), 0x4500c200u);

@@ -55,11 +55,11 @@ TEST(AluIndexed, WhatCannotBeMovedIsFound) {
   Indexed beyond;
   beyond.begin(250, 1);
   beyond.run(instruction(v_mov_b32, v(2), {v(10)}));
-  EXPECT_EQ(beyond.w.finding.kind, FindingKind::out_of_bounds);
+  EXPECT_EQ(beyond.w.defect.kind, DefectKind::out_of_bounds);
   Indexed lane;
   lane.begin(1, 1);
   lane.run(instruction(v_readfirstlane_b32, s(2), {v(10)}));
-  EXPECT_EQ(lane.w.finding.kind, FindingKind::bad_instruction);
+  EXPECT_EQ(lane.w.defect.kind, DefectKind::bad_instruction);
   Indexed unwritten;
   unwritten.w.written[14] = 0;
   unwritten.begin(4, 1);
@@ -76,7 +76,7 @@ TEST(AluIndexed, AnArrayInRegistersTakesAnyElement) {
     x[n & 15] = 7;
     for (int i = 0; i < 16; ++i) out[i * 64 + thread()] = x[i] + x[(n + i) & 15];
   })~",
-                            "kernel", Target::gfx942);
+                            "kernel", Isa::gfx942);
   std::vector<float> in(1024);
   for (size_t k = 0; k < in.size(); ++k) in[k] = static_cast<float>(3 * k);
   auto* out = kernel.make<float>(1024);
@@ -113,7 +113,7 @@ TEST(AluIndexed, JumpsOfEveryKind) {
         : "=&s"(taken) : : "s20", "s21", "s22", "s23", "s24", "s25", "vcc", "scc");
     out[thread()] = taken;
   })~",
-                            "kernel", Target::gfx942);
+                            "kernel", Isa::gfx942);
   auto* out = kernel.make<uint32_t>(64);
   kernel.run({.threads = {64}}, out);
   EXPECT_EQ(out[7], 0x2000u + 1 + 2 + 4 + 8 + 16 + 32 + 64 + 256 + 512);

@@ -129,7 +129,7 @@ TEST(AluLanes, EveryOtherInstructionHasAHandler) {
     Instruction i = instruction(row.opcode, v(2, row.destination.registers), {});
     i.source_count = row.source_count;
     for (int s = 0; s < row.source_count; ++s) i.sources[s] = v(static_cast<uint16_t>(8 * s), row.sources[s].registers);
-    if (!alu_handler(i, Target::gfx950)) without.push_back(kNames[k]);
+    if (!alu_handler(i, Isa::gfx950)) without.push_back(kNames[k]);
   }
   std::vector<std::string_view> expected;
   for (const auto& [name, reason] : kNotExecuted) expected.push_back(name);

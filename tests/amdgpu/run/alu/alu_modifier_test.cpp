@@ -29,7 +29,7 @@ TEST(AluModifiers, ScalarsAndAccumulatorsAreOperands) {
   OneWave wave;
   wave.w.s[7] = 40;
   wave.set(256 + 3, 9, 2);
-  Operand accumulator = v(3);
+  InstructionOperand accumulator = v(3);
   accumulator.kind = OperandKind::agpr;
   wave.run(instruction(v_accvgpr_read_b32, v(4), {accumulator}));
   wave.run(instruction(v_add_u32, v(2), {s(7), v(4)}));
@@ -213,9 +213,9 @@ TEST(AluModifiers, UnwrittenLanesAreFoundWhereTheyCount) {
   EXPECT_EQ(wave.w.written[4], ~uint64_t{0x20});
   wave.run(instruction(v_cmp_lt_u32, s(8, 2), {v(12), v(4)}));  // and decides nothing
   EXPECT_EQ(wave.w.pause, Pause::failed);
-  EXPECT_EQ(wave.w.finding.kind, FindingKind::uninitialised);
-  EXPECT_EQ(wave.w.finding.lane, 5);
-  EXPECT_EQ(wave.w.finding.detail, "nobody wrote v4");
+  EXPECT_EQ(wave.w.defect.kind, DefectKind::uninitialised);
+  EXPECT_EQ(wave.w.defect.lane, 5);
+  EXPECT_EQ(wave.w.defect.detail, "nobody wrote v4");
 }
 
 TEST(AluModifiers, UnwrittenHalvesCountWhereModifiersChooseThem) {
@@ -243,8 +243,8 @@ TEST(AluModifiers, UnwrittenMasksCountWhereTheyDecide) {
   ASSERT_EQ(wave.w.pause, Pause::none);
   EXPECT_FALSE(wave.w.scalar_written[32] || wave.w.scalar_written[33] || wave.w.scalar_written[30]);
   wave.run(instruction(s_and_b64, s(kExec, 2), {s(30, 2), s(8, 2)}));
-  EXPECT_EQ(wave.w.finding.kind, FindingKind::uninitialised);
-  EXPECT_EQ(wave.w.finding.detail, "nobody wrote s30");
+  EXPECT_EQ(wave.w.defect.kind, DefectKind::uninitialised);
+  EXPECT_EQ(wave.w.defect.detail, "nobody wrote s30");
 }
 
 // A compiler copies a scalar of a branch that was not taken, and lanes overwrite the copy.
@@ -262,7 +262,7 @@ TEST(AluModifiers, UnwrittenScalarsAreCopiedToLanes) {
   wave.run(instruction(v_mov_b32, v(3), {s(8)}));
   EXPECT_EQ(wave.w.written[3], ~uint64_t{0});
   wave.run(instruction(v_add_u32, v(3), {s(30), v(12)}));  // no copy
-  EXPECT_EQ(wave.w.finding.detail, "nobody wrote s30");
+  EXPECT_EQ(wave.w.defect.detail, "nobody wrote s30");
 }
 
 TEST(AluModifiers, WrittenLanesAreRemembered) {
@@ -291,16 +291,16 @@ TEST(AluModifiers, PendingRegistersAreNeitherReadNorWritten) {
   OneWave reading;
   reading.w.pending[11] = 1;
   reading.run(instruction(v_add_f64, v(2, 2), {v(10, 2), v(12, 2)}));
-  EXPECT_EQ(reading.w.finding.kind, FindingKind::missing_wait);
-  EXPECT_EQ(reading.w.finding.detail, "v11 is still to be written by a load");
+  EXPECT_EQ(reading.w.defect.kind, DefectKind::missing_wait);
+  EXPECT_EQ(reading.w.defect.detail, "v11 is still to be written by a load");
   OneWave copying;
   copying.w.pending[10] = 1;
   copying.run(instruction(v_mov_b32, v(2), {v(10)}));
-  EXPECT_EQ(copying.w.finding.kind, FindingKind::missing_wait);
+  EXPECT_EQ(copying.w.defect.kind, DefectKind::missing_wait);
   OneWave writing;
   writing.w.pending[2] = 1;
   writing.run(instruction(v_mov_b32, v(2), {v(10)}));
-  EXPECT_EQ(writing.w.finding.kind, FindingKind::missing_wait);
+  EXPECT_EQ(writing.w.defect.kind, DefectKind::missing_wait);
 }
 
 }  // namespace

@@ -185,7 +185,7 @@ TEST(AluScalar, M0MovesScalarRegisters) {
   EXPECT_EQ(wave.pair(24), 112u | uint64_t{113} << 32);
   wave.w.s[kM0] = 100;
   wave.run(instruction(s_movrels_b32, s(2), {s(10)}));
-  EXPECT_EQ(wave.w.finding.detail, "M0 leads beyond the scalar registers");
+  EXPECT_EQ(wave.w.defect.detail, "M0 leads beyond the scalar registers");
 }
 
 TEST(AluScalar, HintsChangeNothing) {
@@ -240,7 +240,7 @@ TEST(AluScalar, ConstantsOf16Bits) {
   OneWave wave;
   wave.w.s[5] = 0xffff8000;
   const auto run = [&](Opcode opcode, int immediate) {
-    Instruction i = instruction(opcode, row_of(opcode).destination.registers ? s(5) : Operand{}, {});
+    Instruction i = instruction(opcode, row_of(opcode).destination.registers ? s(5) : InstructionOperand{}, {});
     if (i.destination.kind == OperandKind::none) i.sources[0] = s(5), i.source_count = 1;
     i.immediate = immediate;
     wave.run(i);
@@ -289,19 +289,19 @@ TEST(AluScalar, UnwrittenAndPendingRegistersAreFound) {
   EXPECT_FALSE(wave.w.scalar_written[3]);
   wave.run(instruction(s_add_u32, s(4), {s(2), s(3)}));
   EXPECT_EQ(wave.w.pause, Pause::failed);
-  EXPECT_EQ(wave.w.finding.kind, FindingKind::uninitialised);
-  EXPECT_EQ(wave.w.finding.detail, "nobody wrote s3");
+  EXPECT_EQ(wave.w.defect.kind, DefectKind::uninitialised);
+  EXPECT_EQ(wave.w.defect.detail, "nobody wrote s3");
 
   OneWave loading;
   loading.w.scalar_pending[10] = 1;
   loading.run(instruction(s_mov_b32, s(2), {s(10)}));
-  EXPECT_EQ(loading.w.finding.kind, FindingKind::missing_wait);
-  EXPECT_EQ(loading.w.finding.detail, "s10 is still to be written by a load");
+  EXPECT_EQ(loading.w.defect.kind, DefectKind::missing_wait);
+  EXPECT_EQ(loading.w.defect.detail, "s10 is still to be written by a load");
 
   OneWave overwriting;  // the load would come later, and win
   overwriting.w.scalar_pending[2] = 1;
   overwriting.run(instruction(s_mov_b32, s(2), {s(10)}));
-  EXPECT_EQ(overwriting.w.finding.kind, FindingKind::missing_wait);
+  EXPECT_EQ(overwriting.w.defect.kind, DefectKind::missing_wait);
 }
 
 TEST(AluScalar, SpecialOperands) {

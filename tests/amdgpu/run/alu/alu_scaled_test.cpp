@@ -66,7 +66,7 @@ TEST(AluScaled, EveryConversionMovesItsElements) {
     const Opcode opcode = opcode_named(name);
     const amdgpu::Row& row = row_of(opcode);
     OneWave wave;
-    wave.w.target = Target::gfx950;
+    wave.w.isa = Isa::gfx950;
     Instruction i = instruction(opcode, v(2, row.destination.registers), {});
     uint16_t next = 40;  // data in a row, then random bits, then the scale
     for (int k = 0; k < row.source_count; ++k) {

@@ -77,7 +77,7 @@ Instruction made_for(const Run& run) {
   i.source_count = run.row.source_count;
   for (int k = 0; k < run.row.source_count; ++k) {
     const Spec& spec = run.row.sources[k];
-    Operand operand = v(static_cast<uint16_t>(kFirstSource + 2 * k), spec.registers);
+    InstructionOperand operand = v(static_cast<uint16_t>(kFirstSource + 2 * k), spec.registers);
     if (spec.form == Spec::Form::mask) operand = s(24, 2);
     operand.op_sel_hi = i.encoding == Encoding::vop3p && !(run.corner.flags & kMixed);
     i.sources[k] = operand;
@@ -145,7 +145,7 @@ void run_lanes(const Run& run, OneWave& wave, const Instruction& i, Handler hand
   }
   wave.set_pair(24, mask), wave.w.set_vcc(mask);
   handler(wave.w, i);
-  ASSERT_EQ(wave.w.pause, Pause::none) << name_of(i.opcode) << ": " << wave.w.finding.detail;
+  ASSERT_EQ(wave.w.pause, Pause::none) << name_of(i.opcode) << ": " << wave.w.defect.detail;
   for (size_t l = 0; l < run.lanes.size(); ++l) compare(run, wave, l);
 }
 
@@ -202,7 +202,7 @@ void expect_in_mode(const CornerRow& corner, const Row& row, uint32_t mode, bool
   Run run{corner, row, lanes.accumulates, clamps, {}};
   OneWave wave;
   const Instruction i = made_for(run);
-  const Handler handler = alu_handler(i, Target::gfx950);
+  const Handler handler = alu_handler(i, Isa::gfx950);
   if (clamps && handler == nullptr) return;
   ASSERT_NE(handler, nullptr) << name_of(corner.opcode);
   Combinations all(row, lanes.accumulates, (corner.flags & kMixed) != 0);

@@ -50,7 +50,7 @@ TEST(Corners, OfEveryExecutedInstructionStandInATable) {
     Instruction i = instruction(row.opcode, v(2, row.destination.registers), {});
     i.source_count = row.source_count;
     for (int k = 0; k < row.source_count; ++k) i.sources[k] = v(static_cast<uint16_t>(8 * k), row.sources[k].registers);
-    if (!alu_handler(i, Target::gfx950)) continue;
+    if (!alu_handler(i, Isa::gfx950)) continue;
     EXPECT_TRUE(rows.contains(name) || is_elsewhere(name)) << name;
   }
   EXPECT_GT(rows.size(), 350u);

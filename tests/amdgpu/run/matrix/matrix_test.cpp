@@ -77,7 +77,7 @@ struct Packed {
 
 struct Case {
   Opcode opcode;
-  Target target;
+  Isa isa;
   unsigned rows, terms, blocks;
   Stored a, b;
 };
@@ -131,8 +131,8 @@ int value_of(const Case& c, uint32_t bits) {
 
 unsigned registers_for(const Case& c, Stored type) { return c.rows * c.terms * c.blocks / 64 * bits_of(type) / 32; }
 
-Instruction instruction_of(const Case& c, const Operand& result) {
-  Operand added = result;
+Instruction instruction_of(const Case& c, const InstructionOperand& result) {
+  InstructionOperand added = result;
   Instruction made =
       make_instruction(c.opcode, Encoding::vop3p, result,
                        {vector_operand(0, registers_for(c, c.a)), vector_operand(32, registers_for(c, c.b)), added});
@@ -141,54 +141,54 @@ Instruction instruction_of(const Case& c, const Operand& result) {
 
 using enum Stored;
 const Case kDense[] = {
-    {Opcode::v_mfma_f32_32x32x1_2b_f32, Target::gfx942, 32, 1, 2, f32, f32},
-    {Opcode::v_mfma_f32_16x16x1_4b_f32, Target::gfx942, 16, 1, 4, f32, f32},
-    {Opcode::v_mfma_f32_4x4x1_16b_f32, Target::gfx942, 4, 1, 16, f32, f32},
-    {Opcode::v_mfma_f32_32x32x2_f32, Target::gfx942, 32, 2, 1, f32, f32},
-    {Opcode::v_mfma_f32_16x16x4_f32, Target::gfx942, 16, 4, 1, f32, f32},
-    {Opcode::v_mfma_f32_16x16x8_xf32, Target::gfx942, 16, 8, 1, f32, f32},
-    {Opcode::v_mfma_f32_32x32x4_xf32, Target::gfx942, 32, 4, 1, f32, f32},
-    {Opcode::v_mfma_f32_32x32x4_2b_f16, Target::gfx942, 32, 4, 2, f16, f16},
-    {Opcode::v_mfma_f32_16x16x4_4b_f16, Target::gfx942, 16, 4, 4, f16, f16},
-    {Opcode::v_mfma_f32_4x4x4_16b_f16, Target::gfx942, 4, 4, 16, f16, f16},
-    {Opcode::v_mfma_f32_32x32x8_f16, Target::gfx942, 32, 8, 1, f16, f16},
-    {Opcode::v_mfma_f32_16x16x16_f16, Target::gfx942, 16, 16, 1, f16, f16},
-    {Opcode::v_mfma_f32_16x16x32_f16, Target::gfx950, 16, 32, 1, f16, f16},
-    {Opcode::v_mfma_f32_32x32x16_f16, Target::gfx950, 32, 16, 1, f16, f16},
-    {Opcode::v_mfma_f32_32x32x2bf16, Target::gfx90a, 32, 2, 2, bf16, bf16},
-    {Opcode::v_mfma_f32_16x16x8bf16, Target::gfx90a, 16, 8, 1, bf16, bf16},
-    {Opcode::v_mfma_f32_16x16x16bf16_1k, Target::gfx90a, 16, 16, 1, bf16, bf16},
-    {Opcode::v_mfma_f32_32x32x4_2b_bf16, Target::gfx942, 32, 4, 2, bf16, bf16},
-    {Opcode::v_mfma_f32_16x16x4_4b_bf16, Target::gfx942, 16, 4, 4, bf16, bf16},
-    {Opcode::v_mfma_f32_4x4x4_16b_bf16, Target::gfx942, 4, 4, 16, bf16, bf16},
-    {Opcode::v_mfma_f32_32x32x8_bf16, Target::gfx942, 32, 8, 1, bf16, bf16},
-    {Opcode::v_mfma_f32_16x16x16_bf16, Target::gfx942, 16, 16, 1, bf16, bf16},
-    {Opcode::v_mfma_f32_16x16x32_bf16, Target::gfx950, 16, 32, 1, bf16, bf16},
-    {Opcode::v_mfma_f32_32x32x16_bf16, Target::gfx950, 32, 16, 1, bf16, bf16},
-    {Opcode::v_mfma_i32_32x32x4_2b_i8, Target::gfx942, 32, 4, 2, i8, i8},
-    {Opcode::v_mfma_i32_16x16x4_4b_i8, Target::gfx942, 16, 4, 4, i8, i8},
-    {Opcode::v_mfma_i32_4x4x4_16b_i8, Target::gfx942, 4, 4, 16, i8, i8},
-    {Opcode::v_mfma_i32_16x16x16i8, Target::gfx90a, 16, 16, 1, i8, i8},
-    {Opcode::v_mfma_i32_32x32x16_i8, Target::gfx942, 32, 16, 1, i8, i8},
-    {Opcode::v_mfma_i32_16x16x32_i8, Target::gfx942, 16, 32, 1, i8, i8},
-    {Opcode::v_mfma_i32_16x16x64_i8, Target::gfx950, 16, 64, 1, i8, i8},
-    {Opcode::v_mfma_i32_32x32x32_i8, Target::gfx950, 32, 32, 1, i8, i8},
-    {Opcode::v_mfma_f32_16x16x32_bf8_fp8, Target::gfx942, 16, 32, 1, bf8_fnuz, fp8_fnuz},
-    {Opcode::v_mfma_f32_16x16x32_fp8_bf8, Target::gfx942, 16, 32, 1, fp8_fnuz, bf8_fnuz},
-    {Opcode::v_mfma_f32_32x32x16_fp8_fp8, Target::gfx942, 32, 16, 1, fp8_fnuz, fp8_fnuz},
-    {Opcode::v_mfma_f32_32x32x16_fp8_fp8, Target::gfx950, 32, 16, 1, fp8_ocp, fp8_ocp},
-    {Opcode::v_mfma_f32_16x16x32_bf8_bf8, Target::gfx950, 16, 32, 1, bf8_ocp, bf8_ocp},
+    {Opcode::v_mfma_f32_32x32x1_2b_f32, Isa::gfx942, 32, 1, 2, f32, f32},
+    {Opcode::v_mfma_f32_16x16x1_4b_f32, Isa::gfx942, 16, 1, 4, f32, f32},
+    {Opcode::v_mfma_f32_4x4x1_16b_f32, Isa::gfx942, 4, 1, 16, f32, f32},
+    {Opcode::v_mfma_f32_32x32x2_f32, Isa::gfx942, 32, 2, 1, f32, f32},
+    {Opcode::v_mfma_f32_16x16x4_f32, Isa::gfx942, 16, 4, 1, f32, f32},
+    {Opcode::v_mfma_f32_16x16x8_xf32, Isa::gfx942, 16, 8, 1, f32, f32},
+    {Opcode::v_mfma_f32_32x32x4_xf32, Isa::gfx942, 32, 4, 1, f32, f32},
+    {Opcode::v_mfma_f32_32x32x4_2b_f16, Isa::gfx942, 32, 4, 2, f16, f16},
+    {Opcode::v_mfma_f32_16x16x4_4b_f16, Isa::gfx942, 16, 4, 4, f16, f16},
+    {Opcode::v_mfma_f32_4x4x4_16b_f16, Isa::gfx942, 4, 4, 16, f16, f16},
+    {Opcode::v_mfma_f32_32x32x8_f16, Isa::gfx942, 32, 8, 1, f16, f16},
+    {Opcode::v_mfma_f32_16x16x16_f16, Isa::gfx942, 16, 16, 1, f16, f16},
+    {Opcode::v_mfma_f32_16x16x32_f16, Isa::gfx950, 16, 32, 1, f16, f16},
+    {Opcode::v_mfma_f32_32x32x16_f16, Isa::gfx950, 32, 16, 1, f16, f16},
+    {Opcode::v_mfma_f32_32x32x2bf16, Isa::gfx90a, 32, 2, 2, bf16, bf16},
+    {Opcode::v_mfma_f32_16x16x8bf16, Isa::gfx90a, 16, 8, 1, bf16, bf16},
+    {Opcode::v_mfma_f32_16x16x16bf16_1k, Isa::gfx90a, 16, 16, 1, bf16, bf16},
+    {Opcode::v_mfma_f32_32x32x4_2b_bf16, Isa::gfx942, 32, 4, 2, bf16, bf16},
+    {Opcode::v_mfma_f32_16x16x4_4b_bf16, Isa::gfx942, 16, 4, 4, bf16, bf16},
+    {Opcode::v_mfma_f32_4x4x4_16b_bf16, Isa::gfx942, 4, 4, 16, bf16, bf16},
+    {Opcode::v_mfma_f32_32x32x8_bf16, Isa::gfx942, 32, 8, 1, bf16, bf16},
+    {Opcode::v_mfma_f32_16x16x16_bf16, Isa::gfx942, 16, 16, 1, bf16, bf16},
+    {Opcode::v_mfma_f32_16x16x32_bf16, Isa::gfx950, 16, 32, 1, bf16, bf16},
+    {Opcode::v_mfma_f32_32x32x16_bf16, Isa::gfx950, 32, 16, 1, bf16, bf16},
+    {Opcode::v_mfma_i32_32x32x4_2b_i8, Isa::gfx942, 32, 4, 2, i8, i8},
+    {Opcode::v_mfma_i32_16x16x4_4b_i8, Isa::gfx942, 16, 4, 4, i8, i8},
+    {Opcode::v_mfma_i32_4x4x4_16b_i8, Isa::gfx942, 4, 4, 16, i8, i8},
+    {Opcode::v_mfma_i32_16x16x16i8, Isa::gfx90a, 16, 16, 1, i8, i8},
+    {Opcode::v_mfma_i32_32x32x16_i8, Isa::gfx942, 32, 16, 1, i8, i8},
+    {Opcode::v_mfma_i32_16x16x32_i8, Isa::gfx942, 16, 32, 1, i8, i8},
+    {Opcode::v_mfma_i32_16x16x64_i8, Isa::gfx950, 16, 64, 1, i8, i8},
+    {Opcode::v_mfma_i32_32x32x32_i8, Isa::gfx950, 32, 32, 1, i8, i8},
+    {Opcode::v_mfma_f32_16x16x32_bf8_fp8, Isa::gfx942, 16, 32, 1, bf8_fnuz, fp8_fnuz},
+    {Opcode::v_mfma_f32_16x16x32_fp8_bf8, Isa::gfx942, 16, 32, 1, fp8_fnuz, bf8_fnuz},
+    {Opcode::v_mfma_f32_32x32x16_fp8_fp8, Isa::gfx942, 32, 16, 1, fp8_fnuz, fp8_fnuz},
+    {Opcode::v_mfma_f32_32x32x16_fp8_fp8, Isa::gfx950, 32, 16, 1, fp8_ocp, fp8_ocp},
+    {Opcode::v_mfma_f32_16x16x32_bf8_bf8, Isa::gfx950, 16, 32, 1, bf8_ocp, bf8_ocp},
 };
 
 class DenseProducts : public ::testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Shapes, DenseProducts, ::testing::ValuesIn(kDense), [](const auto& test) {
-  return std::string(name_of(test.param.opcode)) + "_" + std::string(info_of(test.param.target).name);
+  return std::string(name_of(test.param.opcode)) + "_" + std::string(info_of(test.param.isa).name);
 });
 
 TEST_P(DenseProducts, AreTheMatricesProductPlusC) {
   const Case& c = GetParam();
   for (const bool accumulators : {false, true}) {
-    OneWave wave(c.target);
+    OneWave wave(c.isa);
     Matrices matrices(c);
     matrices.place(wave, 0, 32);
     const unsigned count = c.rows * c.rows * c.blocks / 64, first = accumulators ? Wave::kFirstAgpr : 64;
@@ -234,7 +234,7 @@ TEST(MatrixProducts, AreTheSameOnEveryInstructionSet) {
 }
 
 TEST(MatrixProducts, AConstantCIsAddedToAll) {
-  const Case c{Opcode::v_mfma_f32_16x16x16_bf16, Target::gfx942, 16, 16, 1, bf16, bf16};
+  const Case c{Opcode::v_mfma_f32_16x16x16_bf16, Isa::gfx942, 16, 16, 1, bf16, bf16};
   OneWave wave;
   Matrices matrices(c);
   matrices.place(wave, 0, 32);
@@ -247,7 +247,7 @@ TEST(MatrixProducts, AConstantCIsAddedToAll) {
 
 // cbsz = 1, abid = 1: of each two blocks, both take a of the second.
 TEST(MatrixProducts, CbszAndAbidBroadcastABlockOfA) {
-  const Case c{Opcode::v_mfma_f32_16x16x4_4b_f16, Target::gfx942, 16, 4, 4, f16, f16};
+  const Case c{Opcode::v_mfma_f32_16x16x4_4b_f16, Isa::gfx942, 16, 4, 4, f16, f16};
   OneWave wave;
   Matrices matrices(c);
   matrices.place(wave, 0, 32);
@@ -266,7 +266,7 @@ TEST(MatrixProducts, CbszAndAbidBroadcastABlockOfA) {
 
 // blgp permutes the lanes that b comes from: here the second 16 for all, a block of columns of a 16x16x4 product.
 TEST(MatrixProducts, BlgpChoosesLanesOfB) {
-  const Case c{Opcode::v_mfma_f32_16x16x4_4b_f16, Target::gfx942, 16, 4, 4, f16, f16};
+  const Case c{Opcode::v_mfma_f32_16x16x4_4b_f16, Isa::gfx942, 16, 4, 4, f16, f16};
   const std::map<unsigned, std::array<unsigned, 4>> blocks{{1, {0, 1, 0, 1}}, {2, {2, 3, 2, 3}}, {3, {1, 2, 3, 0}},
                                                            {4, {0, 0, 0, 0}}, {5, {1, 1, 1, 1}}, {7, {3, 3, 3, 3}}};
   for (const auto& [pattern, from] : blocks) {
@@ -310,12 +310,12 @@ TEST(MatrixProducts, OfDoubles) {
 
 // Of four terms of b, a has two, in the places that its lane's index says.
 TEST(MatrixProducts, OfASparseA) {
-  const Case shapes[] = {{Opcode::v_smfmac_f32_16x16x32_bf16, Target::gfx942, 16, 32, 1, bf16, bf16},
-                         {Opcode::v_smfmac_f32_32x32x16_f16, Target::gfx942, 32, 16, 1, f16, f16},
-                         {Opcode::v_smfmac_i32_16x16x64_i8, Target::gfx942, 16, 64, 1, i8, i8},
-                         {Opcode::v_smfmac_f32_32x32x64_fp8_bf8, Target::gfx950, 32, 64, 1, fp8_ocp, bf8_ocp}};
+  const Case shapes[] = {{Opcode::v_smfmac_f32_16x16x32_bf16, Isa::gfx942, 16, 32, 1, bf16, bf16},
+                         {Opcode::v_smfmac_f32_32x32x16_f16, Isa::gfx942, 32, 16, 1, f16, f16},
+                         {Opcode::v_smfmac_i32_16x16x64_i8, Isa::gfx942, 16, 64, 1, i8, i8},
+                         {Opcode::v_smfmac_f32_32x32x64_fp8_bf8, Isa::gfx950, 32, 64, 1, fp8_ocp, bf8_ocp}};
   for (const Case& c : shapes) {
-    OneWave wave(c.target);
+    OneWave wave(c.isa);
     Matrices matrices(c);
     const unsigned per_lane = c.rows * c.terms / 64, stored = per_lane / 2, set = stored < 16 ? 1 : 0;
     for (unsigned n = 96; n < 97; ++n)
@@ -363,8 +363,8 @@ TEST(MatrixProducts, OfFormatsThatAreChosenWithScales) {
       const auto y = static_cast<uint8_t>((x + 2) % 5);
       const Opcode opcode =
           rows == 16 ? Opcode::v_mfma_scale_f32_16x16x128_f8f6f4 : Opcode::v_mfma_scale_f32_32x32x64_f8f6f4;
-      const Case c{opcode, Target::gfx950, rows, rows == 16 ? 128u : 64u, 1, formats[x], formats[y]};
-      OneWave wave(c.target);
+      const Case c{opcode, Isa::gfx950, rows, rows == 16 ? 128u : 64u, 1, formats[x], formats[y]};
+      OneWave wave(c.isa);
       Matrices matrices(c);
       matrices.place(wave, 0, 32);
       for (int lane = 0; lane < 64; ++lane) {

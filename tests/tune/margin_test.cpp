@@ -1,6 +1,6 @@
 // What tuning knows of how sure it is, and which entries a later climb measures again.
 // SPDX-License-Identifier: Apache-2.0
-#include "tune/evidence.hpp"
+#include "tune/margin.hpp"
 
 #include "base/atomic_file.hpp"
 #include "support.hpp"
@@ -20,9 +20,9 @@ void beside_neighbour(const cpu::Call& call) {
   if (busy && call.part == 0) scripted::Clock::pass_us(Busy * 0.25), scripted::Clock::take_us(Busy * 0.75);
 }
 
-class EvidenceOf : public testing::Test {
+class MarginOf : public testing::Test {
  protected:
-  EvidenceOf() { busy = false; }
+  MarginOf() { busy = false; }
   void set_kernels(std::initializer_list<scripted::NamedRun> softmax) {
     rows.add("softmax", softmax);
     target = rows.target();
@@ -55,8 +55,8 @@ class EvidenceOf : public testing::Test {
     ASSERT_TRUE(database.save());
   }
   // The slow kernel as the winner, sure or not.
-  static TunedProblem swapped(Evidence evidence) {
-    return {{"plain", {}}, {{"plain", {}, 100, "chosen: the default"}, {"fast", {}, 200, ""}}, evidence};
+  static TunedProblem swapped(Margin margin) {
+    return {{"plain", {}}, {{"plain", {}, 100, "chosen: the default"}, {"fast", {}, 200, ""}}, margin};
   }
 
   scripted::Clock clock;
@@ -67,51 +67,51 @@ class EvidenceOf : public testing::Test {
   std::string path = directory / "tuning.json";
 };
 
-TEST_F(EvidenceOf, AQuietMachineHasATightInterval) {
+TEST_F(MarginOf, AQuietMachineHasATightInterval) {
   set_kernels({{"plain", right<1000>}, {"fast", right<400>}, {"other", right<600>}});
   TunedProblem entry = tuned();
-  ASSERT_TRUE(entry.evidence);
-  EXPECT_NEAR(entry.evidence->ratio, 2.5, 1e-9);
-  EXPECT_NEAR(entry.evidence->ci95.lo, 2.5, 1e-9);
-  EXPECT_NEAR(entry.evidence->ci95.hi, 2.5, 1e-9);
-  EXPECT_EQ(entry.evidence->disturbance, 0);
+  ASSERT_TRUE(entry.margin);
+  EXPECT_NEAR(entry.margin->ratio, 2.5, 1e-9);
+  EXPECT_NEAR(entry.margin->ci95.lo, 2.5, 1e-9);
+  EXPECT_NEAR(entry.margin->ci95.hi, 2.5, 1e-9);
+  EXPECT_EQ(entry.margin->disturbance, 0);
   EXPECT_TRUE(is_sure(entry)) << is_sure(entry).reason;
 }
 
-TEST_F(EvidenceOf, AKeptDefaultIsTheNextBestsRatio) {
+TEST_F(MarginOf, AKeptDefaultIsTheNextBestsRatio) {
   set_kernels({{"plain", right<1000>}, {"slow", right<1250>}, {"slower", right<2000>}});
-  EXPECT_NEAR(tuned().evidence->ratio, 0.8, 1e-9);
+  EXPECT_NEAR(tuned().margin->ratio, 0.8, 1e-9);
 }
 
-TEST_F(EvidenceOf, TimesThatScatterIsAWideInterval) {
+TEST_F(MarginOf, TimesThatScatterIsAWideInterval) {
   set_kernels({{"plain", scripted::erratic<1000>}, {"fast", scripted::erratic<400>}});
   TunedProblem entry = tuned();
-  ASSERT_TRUE(entry.evidence);
-  EXPECT_LT(entry.evidence->ci95.lo, entry.evidence->ratio);
-  EXPECT_GT(entry.evidence->ci95.hi, entry.evidence->ratio);
+  ASSERT_TRUE(entry.margin);
+  EXPECT_LT(entry.margin->ci95.lo, entry.margin->ratio);
+  EXPECT_GT(entry.margin->ci95.hi, entry.margin->ratio);
   EXPECT_THAT(is_sure(entry).reason, HasSubstr("too wide an interval"));
   EXPECT_FALSE(is_valid()) << "for a later climb";
 }
 
-TEST_F(EvidenceOf, ABusyNeighbourTellsHowMuchItTook) {
+TEST_F(MarginOf, ABusyNeighbourTellsHowMuchItTook) {
   set_kernels_that_noise_swaps();
   busy = true;
   TunedProblem entry = tuned();
   EXPECT_EQ(entry.choice.kernel, "plain");
-  EXPECT_NEAR(entry.evidence->disturbance, 0.75, 1e-6);
+  EXPECT_NEAR(entry.margin->disturbance, 0.75, 1e-6);
   EXPECT_EQ(is_sure(entry).reason, "others had 75 % of the processors meanwhile");
 }
 
-TEST_F(EvidenceOf, ANeighbourOfOneCandidateAloneCounts) {
+TEST_F(MarginOf, ANeighbourOfOneCandidateAloneCounts) {
   busy = true;
   set_kernels({{"plain", beside_neighbour<1000, 1000>}, {"fast", right<400>}, {"other", right<600>}});
-  EXPECT_NEAR(tuned().evidence->disturbance, 0.75, 1e-6) << "of the first";
+  EXPECT_NEAR(tuned().margin->disturbance, 0.75, 1e-6) << "of the first";
   rows = {}, path = directory / "another.json";
   set_kernels({{"plain", right<1000>}, {"fast", right<400>}, {"other", beside_neighbour<600, 600>}});
-  EXPECT_NEAR(tuned().evidence->disturbance, 0.75, 1e-6) << "of the last";
+  EXPECT_NEAR(tuned().margin->disturbance, 0.75, 1e-6) << "of the last";
 }
 
-TEST_F(EvidenceOf, ABusyNeighbourIsMeasuredAgainNextClimb) {
+TEST_F(MarginOf, ABusyNeighbourIsMeasuredAgainNextClimb) {
   set_kernels_that_noise_swaps();
   busy = true;
   EXPECT_EQ(tuned().choice.kernel, "plain");
@@ -121,7 +121,7 @@ TEST_F(EvidenceOf, ABusyNeighbourIsMeasuredAgainNextClimb) {
   EXPECT_TRUE(is_valid());
 }
 
-TEST_F(EvidenceOf, ABusyNeighbourServesItsOwnClimb) {
+TEST_F(MarginOf, ABusyNeighbourServesItsOwnClimb) {
   set_kernels_that_noise_swaps();
   busy = true;
   TuningDatabase database = open_database(path);
@@ -131,16 +131,16 @@ TEST_F(EvidenceOf, ABusyNeighbourServesItsOwnClimb) {
   EXPECT_EQ(tuned_with(database).choice.kernel, "plain") << "and is not measured twice";
 }
 
-TEST_F(EvidenceOf, WeakerEvidenceDoesNotReplaceBetter) {
+TEST_F(MarginOf, AWeakerMarginDoesNotReplaceBetter) {
   set_kernels_that_noise_swaps();
-  put({{"fast", {}}, {{"plain", {}, 100, ""}, {"fast", {}, 40, "chosen"}}, Evidence{2.5, {2.4, 2.6}, 0.2}});
+  put({{"fast", {}}, {{"plain", {}, 100, ""}, {"fast", {}, 40, "chosen"}}, Margin{2.5, {2.4, 2.6}, 0.2}});
   busy = true;
   TunedProblem entry = tuned();
   EXPECT_EQ(entry.choice.kernel, "fast");
-  EXPECT_DOUBLE_EQ(entry.evidence->disturbance, 0.2);
+  EXPECT_DOUBLE_EQ(entry.margin->disturbance, 0.2);
 }
 
-TEST_F(EvidenceOf, AWinnerThatLostIsMeasuredAgain) {
+TEST_F(MarginOf, AWinnerThatLostIsMeasuredAgain) {
   set_kernels({{"plain", right<1000>}, {"fast", right<400>}});
   put(swapped({2, {2, 2}, 0}));
   EXPECT_TRUE(is_valid());
@@ -154,7 +154,7 @@ TEST_F(EvidenceOf, AWinnerThatLostIsMeasuredAgain) {
   EXPECT_TRUE(is_valid()) << "measured again, it is trusted again";
 }
 
-TEST_F(EvidenceOf, AWinnerThatLostYieldsToWeakerEvidence) {
+TEST_F(MarginOf, ALostWinnerYieldsToAWeakerMargin) {
   set_kernels({{"plain", scripted::erratic<1000>}, {"fast", scripted::erratic<100>}});
   TunedProblem lost = swapped({2, {2, 2}, 0});
   lost.lost = true;
@@ -162,7 +162,7 @@ TEST_F(EvidenceOf, AWinnerThatLostYieldsToWeakerEvidence) {
   EXPECT_EQ(tuned().choice.kernel, "fast");
 }
 
-TEST_F(EvidenceOf, AnEarlierVersionIsNothingAndMeasuredAgain) {
+TEST_F(MarginOf, AnEarlierVersionIsNothingAndMeasuredAgain) {
   set_kernels({{"plain", right<1000>}, {"fast", right<400>}});
   directory.write("tuning.json", R"({"version":1,"devices":{"test device":{")" + library_versions() + R"(":{")" +
                                      task.key + R"(":{"kernel":"plain","params":{},"candidates":[
@@ -173,7 +173,7 @@ TEST_F(EvidenceOf, AnEarlierVersionIsNothingAndMeasuredAgain) {
   EXPECT_EQ(tuned().choice.kernel, "fast");
 }
 
-TEST_F(EvidenceOf, APersonNeedsNone) {
+TEST_F(MarginOf, APersonNeedsNone) {
   set_kernels({{"plain", right<1000>}, {"fast", right<400>}});
   put({{"plain", {}}, {}});
   EXPECT_TRUE(is_valid());
@@ -181,7 +181,7 @@ TEST_F(EvidenceOf, APersonNeedsNone) {
 }
 
 TEST(IsSure, HasStatedLimits) {
-  const auto sure = [](Evidence evidence) { return is_sure({{"a", {}}, {{"a", {}, 1, "chosen"}}, evidence}).yes; };
+  const auto sure = [](Margin margin) { return is_sure({{"a", {}}, {{"a", {}, 1, "chosen"}}, margin}).yes; };
   EXPECT_TRUE(sure({1, {0.91, 1.1}, 0.1}));
   EXPECT_FALSE(sure({1, {0.91, 1.1}, 0.11}));
   EXPECT_FALSE(sure({1, {0.89, 1.1}, 0}));

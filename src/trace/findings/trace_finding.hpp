@@ -21,7 +21,7 @@ struct Change {
   std::string_view what;   // setting or code
 };
 
-struct Advice {
+struct TraceFinding {
   std::string_view id;  // "launch_bound"
   std::string title;    // one line with figures
   std::vector<Evidence> evidence;
@@ -34,8 +34,8 @@ struct Advice {
   double loaded_bound_ms = 0;  // the bound where clocks fall under a lasting load; 0: the same
 };
 
-// A finding is one file and one row of detectors.inc; it gives no advice if it finds nothing. Asks each detector for
-// the step of median length; sorts by bound, the largest first.
-std::vector<Advice> advise_on(const Analysis& analysis);
+// Looks for each finding in the step of median length; sorts by bound, the largest first. A finding is one file and one
+// row of findings.inc.
+std::vector<TraceFinding> advise_on(const Analysis& analysis);
 
 }  // namespace rung::trace

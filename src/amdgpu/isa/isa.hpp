@@ -7,10 +7,10 @@
 
 namespace rung::amdgpu {
 
-enum class Target : uint8_t { gfx90a, gfx942, gfx950 };
+enum class Isa : uint8_t { gfx90a, gfx942, gfx950 };
 
-struct TargetInfo {
-  Target target;
+struct IsaInfo {
+  Isa isa;
   std::string_view name;   // "gfx942"
   uint32_t number;         // 0x942, same as GpuInfo::architecture
   uint32_t elf_machine;    // EF_AMDGPU_MACH in the flags of a code object
@@ -20,20 +20,20 @@ struct TargetInfo {
   bool executed;           // by the emulated device; else only read
 };
 
-inline constexpr TargetInfo kTargets[] = {
-    {Target::gfx90a, "gfx90a", 0x90a, 0x3f, 64 * 1024, 110, false, false},
-    {Target::gfx942, "gfx942", 0x942, 0x4c, 64 * 1024, 304, false, true},
-    {Target::gfx950, "gfx950", 0x950, 0x4f, 160 * 1024, 256, true, true},
+inline constexpr IsaInfo kIsas[] = {
+    {Isa::gfx90a, "gfx90a", 0x90a, 0x3f, 64 * 1024, 110, false, false},
+    {Isa::gfx942, "gfx942", 0x942, 0x4c, 64 * 1024, 304, false, true},
+    {Isa::gfx950, "gfx950", 0x950, 0x4f, 160 * 1024, 256, true, true},
 };
-constexpr const TargetInfo& info_of(Target target) { return kTargets[static_cast<int>(target)]; }
-constexpr std::optional<Target> target_named(std::string_view name) {
-  for (const TargetInfo& info : kTargets)
-    if (info.name == name) return info.target;
+constexpr const IsaInfo& info_of(Isa isa) { return kIsas[static_cast<int>(isa)]; }
+constexpr std::optional<Isa> isa_named(std::string_view name) {
+  for (const IsaInfo& info : kIsas)
+    if (info.name == name) return info.isa;
   return std::nullopt;
 }
-constexpr std::optional<Target> target_of_elf_machine(uint32_t machine) {
-  for (const TargetInfo& info : kTargets)
-    if (info.elf_machine == machine) return info.target;
+constexpr std::optional<Isa> isa_of_elf_machine(uint32_t machine) {
+  for (const IsaInfo& info : kIsas)
+    if (info.elf_machine == machine) return info.isa;
   return std::nullopt;
 }
 

@@ -8,7 +8,7 @@
 
 namespace rung::amdgpu {
 
-enum class FindingKind : uint8_t {
+enum class DefectKind : uint8_t {
   out_of_bounds,  // an address that no allocation holds, or beyond the work-group's LDS or scratch
   misaligned,
   uninitialised,      // a register, LDS byte or byte of memory that nobody wrote
@@ -21,15 +21,15 @@ enum class FindingKind : uint8_t {
   endless,            // more instructions than the launch may take
 };
 // Returns whether a wave can go on after it: registers and bytes hold a value, though nobody wrote it or waited for it.
-inline bool leaves_values(FindingKind kind) {
-  return kind == FindingKind::uninitialised || kind == FindingKind::lds_race || kind == FindingKind::missing_wait;
+inline bool leaves_values(DefectKind kind) {
+  return kind == DefectKind::uninitialised || kind == DefectKind::lds_race || kind == DefectKind::missing_wait;
 }
-inline constexpr std::array<const char*, 10> kFindingWords{
+inline constexpr std::array<const char*, 10> kDefectWords{
     "out of bounds", "misaligned",        "uninitialised",   "LDS race", "global race",
     "missing wait",  "divergent barrier", "bad instruction", "trap",     "endless"};
 
-struct Finding {
-  FindingKind kind{};
+struct Defect {
+  DefectKind kind{};
   std::string kernel;
   uint64_t offset = 0;      // the instruction's, in bytes from the kernel's entry
   std::string instruction;  // as an assembler writes it
@@ -39,7 +39,7 @@ struct Finding {
   std::string detail;        // addresses and sizes, registers
   std::string text() const;  // one line
 };
-// Returns all findings in one line, in their order.
-std::string text_of(const std::vector<Finding>& findings);
+// Returns all defects in one line, in their order.
+std::string text_of(const std::vector<Defect>& defects);
 
 }  // namespace rung::amdgpu
