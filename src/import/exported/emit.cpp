@@ -3,7 +3,13 @@
 #include "import/exported/emit.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+
+#include <fmt/ranges.h>
+
+#include "ir/checked_shape.hpp"
+#include "reference/evaluate.hpp"
 
 namespace rung::exported {
 
@@ -21,6 +27,11 @@ DType promoted(DType a, DType b) {
 
 int Emit::axis(NodeId x, int64_t axis, int extra) const {
   return value_or_throw(normalize_axis(axis, rank(x) + extra));
+}
+
+Dims Emit::dims(const std::vector<int64_t>& extents) {
+  if (extents.size() > Dims::kMaxRank) refuse("got {} axes, wanted at most {}", extents.size(), Dims::kMaxRank);
+  return Dims(std::span(extents));
 }
 
 std::vector<int64_t> Emit::integers(NodeId x, const std::string& what) const {
@@ -45,15 +56,15 @@ NodeId Emit::clamp(NodeId x, std::optional<double> least, std::optional<double> 
 NodeId Emit::reshape(NodeId x, const Shape& to) const { return shape(x) == to ? x : add(Reshape{to}, {x}); }
 
 NodeId Emit::reshape(NodeId x, std::vector<int64_t> extents) const {
-  if (extents.size() > Dims::kMaxRank) refuse("got {} axes, wanted at most {}", extents.size(), Dims::kMaxRank);
   const auto open = std::ranges::find(extents, -1);
   if (open != extents.end()) {
     *open = 1;
-    const int64_t others = Dims(extents).product();
+    if (!within_limits(dims(extents))) refuse("got extents {}, wanted one of -1 at most", fmt::join(extents, ","));
+    const int64_t others = dims(extents).product();
     if (others == 0) refuse("an extent of -1 beside one of 0 is open");
     *open = type(x).elements() / others;
   }
-  return reshape(x, Dims(extents));
+  return reshape(x, dims(extents));
 }
 
 NodeId Emit::transpose(NodeId x, const Dims& permutation) const { return add(Transpose{permutation}, {x}); }
@@ -88,7 +99,16 @@ NodeId Emit::concat(const std::vector<NodeId>& parts, int64_t at) const {
   return parts.size() == 1 ? parts[0] : add(Concat{axis(parts[0], at)}, parts);
 }
 
-NodeId Emit::broadcast(NodeId x, const Shape& to) const { return shape(x) == to ? x : add(Broadcast{to}, {x}); }
+// Integers of a few elements are shapes and indices, whose values the importer wants to know.
+NodeId Emit::broadcast(NodeId x, const Shape& to) const {
+  constexpr int64_t kMostIntegers = 64;
+  if (shape(x) == to) return x;
+  const auto value = is_float(dtype(x)) || to.product() > kMostIntegers ? std::nullopt : value_of(x);
+  if (!value) return add(Broadcast{to}, {x});
+  const Type type{dtype(x), to};
+  value_or_throw(graph().infer(Broadcast{to}, std::array{x}));
+  return literal(value_or_throw(evaluate_results(Broadcast{to}, {*value}, type))[0]);
+}
 
 NodeId Emit::unsqueeze(NodeId x, int64_t at) const {
   const int i = axis(x, at, 1);
@@ -119,10 +139,17 @@ NodeId Emit::gather(NodeId x, NodeId indices, int64_t at) const {
   return add(Gather{i}, {x, indices});
 }
 
+NodeId Emit::repeat(NodeId x, int64_t at, int64_t times) const {
+  constexpr int64_t kMostCopies = 1 << 16;
+  if (times < 0 || times > kMostCopies) refuse("{} copies, wanted at most {}", times, kMostCopies);
+  return times == 0 ? slice(x, at, 0, 0) : concat(std::vector<NodeId>(static_cast<size_t>(times), x), at);
+}
+
 std::vector<NodeId> Emit::split(NodeId x, int64_t at, const std::vector<int64_t>& sizes) const {
   std::vector<NodeId> parts;
   int64_t begin = 0;
   for (const int64_t size : sizes) {
+    if (size < 0) refuse("a part of {}", size);
     parts.push_back(slice(x, at, begin, begin + size));
     begin += size;
   }
@@ -142,6 +169,10 @@ NodeId Emit::counted_from_front(NodeId indices, int64_t extent) const {
 NodeId Emit::gather_elements(NodeId x, NodeId indices, int64_t axis) const {
   const int at = this->axis(x, axis);
   const Shape to = shape(indices);
+  bool fits = to.rank() == rank(x);
+  for (int i = 0; fits && i < to.rank(); ++i) fits = i == at || to[i] <= shape(x)[i];
+  if (to.product() > kMostMade) refuse("indices of {}, wanted at most {}", type(indices), kMostMade);
+  if (!fits) refuse("indices of {} for {}, wanted as many axes, and none longer", type(indices), type(x));
   const Strides strides = contiguous_strides(shape(x)), steps = contiguous_strides(to);
   Tensor offsets({DType::i64, to});
   auto values = offsets.as<int64_t>();
@@ -182,6 +213,7 @@ NodeId Emit::index(NodeId x, const std::vector<std::optional<NodeId>>& indices) 
 NodeId Emit::triangle(NodeId x, bool lower, int64_t diagonal) const {
   if (rank(x) < 2) refuse("a triangle of {}, wanted two axes", type(x));
   const int64_t rows = shape(x).back(1), columns = shape(x).back();
+  if (rows > 0 && columns > kMostMade / rows) refuse("a triangle of {}, wanted at most {} places", type(x), kMostMade);
   Tensor kept({DType::boolean, {rows, columns}});
   auto values = kept.as<bool>();
   for (int64_t i = 0; i < rows; ++i)

@@ -10,6 +10,9 @@
 
 namespace rung::exported {
 
+// The most elements of a table that is made at import: a range, a triangle, the places of elements.
+inline constexpr int64_t kMostMade = int64_t{1} << 28;
+
 // Adds nodes for one call of the file, under its label. Every function throws std::out_of_range where the call cannot
 // be built, with what was got and what was wanted; the importer's loop adds the node's name.
 class Emit {
@@ -23,6 +26,8 @@ class Emit {
   DType dtype(NodeId x) const { return type(x).dtype; }
   // Returns a non-negative axis of x; `extra` axes may stand behind the last one.
   int axis(NodeId x, int64_t axis, int extra = 0) const;
+  // Throws where there are more extents than a shape can have.
+  static Dims dims(const std::vector<int64_t>& extents);
   // Returns the elements of an integer value that is known at import.
   std::vector<int64_t> integers(NodeId x, const std::string& what) const;
   std::optional<Tensor> value_of(NodeId x) const { return builder_.value_of(x); }
@@ -64,6 +69,7 @@ class Emit {
   NodeId triangle(NodeId x, bool lower, int64_t diagonal) const;
   // Indices of an axis of this extent, counted from the front.
   NodeId counted_from_front(NodeId indices, int64_t extent) const;
+  NodeId repeat(NodeId x, int64_t axis, int64_t times) const;
   std::vector<NodeId> split(NodeId x, int64_t axis, const std::vector<int64_t>& sizes) const;
 
   // ---- contractions

@@ -100,6 +100,7 @@ NodeId Emit::layer_norm(NodeId x, int axes, std::optional<NodeId> weight, std::o
 }
 
 NodeId Emit::rms_norm(NodeId x, std::optional<NodeId> weight, double eps) const {
+  if (rank(x) == 0) refuse("an RMS norm of {}, wanted at least one axis", type(x));
   const NodeId scale = weight ? *weight : filled({shape(x).back()}, 1, dtype(x));
   return add(RmsNorm{.eps = static_cast<float>(eps), .out = dtype(x)}, {x, scale});
 }

@@ -10,37 +10,53 @@ using exported::refuse;
 
 NodeId Call::operator[](size_t input) const {
   if (!has(input)) refuse("input {} is missing", input);
-  return *inputs_[input];
+  return *site_.inputs[input];
 }
 
 std::vector<int64_t> Call::integers_of(size_t input) const {
   return Emit::integers((*this)[input], fmt::format("input {}", input));
 }
 
-const AttributeProto* Call::find(std::string_view name) const {
-  const auto found = std::ranges::find(node_.attributes, name, &AttributeProto::name);
-  return found == node_.attributes.end() ? nullptr : &*found;
+int64_t Call::integer_of(size_t input) const {
+  const std::vector<int64_t> values = integers_of(input);
+  if (values.size() != 1) refuse("input {}: got {} numbers, wanted one", input, values.size());
+  return values[0];
+}
+
+const AttributeProto* Call::find(std::string_view name, AttributeKind kind) const {
+  const auto found = std::ranges::find(site_.node.attributes, name, &AttributeProto::name);
+  if (found == site_.node.attributes.end()) return nullptr;
+  if (!found->reference.empty())
+    refuse("attribute '{}' is the function's '{}', which the call does not give", name, found->reference);
+  if (found->kind != AttributeKind::unsaid && found->kind != kind)
+    refuse("attribute '{}': got kind {}, wanted {}", name, static_cast<int>(found->kind), static_cast<int>(kind));
+  return &*found;
 }
 
 int64_t Call::integer(std::string_view name, std::optional<int64_t> left_out) const {
-  if (const AttributeProto* attribute = find(name)) return attribute->i;
+  if (const AttributeProto* attribute = find(name, AttributeKind::i)) return attribute->i;
   if (!left_out) refuse("attribute '{}' is missing", name);
   return *left_out;
 }
 
 double Call::number(std::string_view name, double left_out) const {
-  const AttributeProto* attribute = find(name);
+  const AttributeProto* attribute = find(name, AttributeKind::f);
   return attribute ? static_cast<double>(attribute->f) : left_out;
 }
 
 std::vector<int64_t> Call::integers(std::string_view name, std::vector<int64_t> left_out) const {
-  const AttributeProto* attribute = find(name);
-  return attribute ? attribute->ints : std::move(left_out);
+  const AttributeProto* attribute = find(name, AttributeKind::ints);
+  return attribute && !attribute->ints.empty() ? attribute->ints : std::move(left_out);
 }
 
 std::string Call::text(std::string_view name, std::string left_out) const {
-  const AttributeProto* attribute = find(name);
+  const AttributeProto* attribute = find(name, AttributeKind::s);
   return attribute ? attribute->text : std::move(left_out);
+}
+
+std::optional<Tensor> Call::tensor(std::string_view name) const {
+  const AttributeProto* attribute = find(name, AttributeKind::tensor);
+  return attribute && attribute->tensor ? std::optional(value_or_throw(load_(*attribute->tensor))) : std::nullopt;
 }
 
 std::vector<int64_t> Call::axes(size_t input) const { return has(input) ? integers_of(input) : integers("axes"); }

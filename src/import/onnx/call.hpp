@@ -1,6 +1,7 @@
 // One node of an ONNX graph: its inputs, its attributes, and the nodes that it becomes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,36 +13,47 @@
 namespace rung::onnx {
 
 using Inputs = std::vector<std::optional<NodeId>>;
-using Outputs = std::vector<NodeId>;  // of the first results; the others are not computed
+using Outputs = std::vector<NodeId>;  // of the first results; kNoNode, and others: not computed
+
+// A node where it stands: its label, what it reads, and the version of its domain's operators.
+struct Site {
+  const NodeProto& node;
+  std::string label;
+  Inputs inputs;
+  int64_t version = 1;
+};
 
 // Accessors throw std::out_of_range where an input or an attribute is missing or of another kind.
 class Call : public exported::Emit {
  public:
-  Call(GraphBuilder& builder, std::string label, const NodeProto& node, Inputs inputs, int64_t version)
-      : Emit(builder, std::move(label)), node_(node), inputs_(std::move(inputs)), version_(version) {}
+  using Load = std::function<Result<Tensor>(const TensorProto&)>;
+  Call(GraphBuilder& builder, Site site, Load load)
+      : Emit(builder, site.label), site_(std::move(site)), load_(std::move(load)) {}
 
-  const NodeProto& node() const { return node_; }
-  int64_t version() const { return version_; }  // of the node's domain
-  size_t count() const { return inputs_.size(); }
-  bool has(size_t input) const { return input < inputs_.size() && inputs_[input]; }
+  const NodeProto& node() const { return site_.node; }
+  int64_t version() const { return site_.version; }  // of the node's domain
+  size_t count() const { return site_.inputs.size(); }
+  bool has(size_t input) const { return input < site_.inputs.size() && site_.inputs[input]; }
   NodeId operator[](size_t input) const;
-  std::optional<NodeId> optional(size_t input) const { return has(input) ? inputs_[input] : std::nullopt; }
-  // Integers of an input that is known at import.
+  std::optional<NodeId> optional(size_t input) const { return has(input) ? site_.inputs[input] : std::nullopt; }
+  // The integer, or integers, of an input that is known at import.
+  int64_t integer_of(size_t input) const;
   std::vector<int64_t> integers_of(size_t input) const;
 
-  const AttributeProto* find(std::string_view name) const;
+  // Null: left out. Throws where it is of another kind.
+  const AttributeProto* find(std::string_view name, AttributeKind kind) const;
   int64_t integer(std::string_view name, std::optional<int64_t> left_out = {}) const;
   double number(std::string_view name, double left_out) const;
   std::vector<int64_t> integers(std::string_view name, std::vector<int64_t> left_out = {}) const;
   std::string text(std::string_view name, std::string left_out) const;
+  std::optional<Tensor> tensor(std::string_view name) const;
   // Axes as an input of newer versions, or as an attribute of older ones; empty: none are given.
   std::vector<int64_t> axes(size_t input) const;
   using Emit::integers;
 
  private:
-  const NodeProto& node_;
-  Inputs inputs_;
-  int64_t version_;
+  Site site_;
+  Load load_;
 };
 
 // How an operator becomes nodes.

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "import/onnx/operators.hpp"
-#include "import/onnx/tensors.hpp"
 #include "ir/checked_shape.hpp"
 
 namespace rung::onnx::operators {
@@ -41,7 +40,7 @@ Outputs range(const Call& call) {
   const Tensor first = known(call, 0);
   const double start = number(first), step = number(known(call, 2));
   const double count = std::ceil((number(known(call, 1)) - start) / step);
-  if (!(count < static_cast<double>(int64_t{1} << 31))) refuse("a range of {} numbers", count);
+  if (!(count <= static_cast<double>(exported::kMostMade))) refuse("a range of {} numbers", count);
   const auto length = static_cast<int64_t>(std::max(0.0, count));
   Tensor values({is_float(first.dtype()) ? DType::f32 : DType::i64, {length}});
   for (int64_t i = 0; i < length; ++i) {
@@ -56,16 +55,12 @@ Outputs range(const Call& call) {
 
 Outputs constant_of_shape(const Call& call) {
   const std::vector<int64_t> sizes = call.integers_of(0);
-  if (sizes.size() > Dims::kMaxRank) refuse("got {} axes, wanted at most {}", sizes.size(), Dims::kMaxRank);
-  const Shape shape{std::span(sizes)};
+  const Shape shape = call.dims(sizes);
   if (!within_limits(shape)) refuse("got a tensor of {}", shape);
-  const AttributeProto* value = call.find("value");
-  if (!value || !value->tensor) return {call.broadcast(call.scalar(0, DType::f32), shape)};
-  ExternalFiles none("");
-  const auto weight = value_or_throw(weight_of(*value->tensor, nullptr, none));
-  const Tensor held = value_or_throw(weight->load());
-  if (held.elements() != 1) refuse("a value of {}, wanted one number", held.type());
-  return {call.broadcast(call.reshape(call.literal(held), Shape{}), shape)};
+  const auto value = call.tensor("value");
+  if (!value) return {call.broadcast(call.scalar(0, DType::f32), shape)};
+  if (value->elements() != 1) refuse("a value of {}, wanted one number", value->type());
+  return {call.broadcast(call.reshape(call.literal(*value), Shape{}), shape)};
 }
 
 }  // namespace rung::onnx::operators

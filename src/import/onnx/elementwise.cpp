@@ -57,6 +57,18 @@ Outputs erf(const Call& call) { return unary(call, UnaryKind::erf); }
 Outputs sigmoid(const Call& call) { return unary(call, UnaryKind::sigmoid); }
 Outputs relu(const Call& call) { return unary(call, UnaryKind::relu); }
 
+// The remainder of a division of integers, with the divisor's sign.
+Outputs mod(const Call& call) {
+  const NodeId a = call[0], b = call[1];
+  if (call.integer("fmod", 0) != 0 || is_float(call.dtype(a)))
+    refuse("a remainder of {}, wanted integers", call.type(a));
+  const NodeId zero = call.scalar(0, call.dtype(a));
+  const NodeId whole = call.binary(BinaryKind::mul, call.binary(BinaryKind::div, a, b), b);
+  const NodeId left = call.binary(BinaryKind::sub, a, whole);
+  const NodeId signs = call.binary(BinaryKind::lt, call.binary(BinaryKind::mul, left, b), zero);
+  return {call.select(signs, call.binary(BinaryKind::add, left, b), left)};
+}
+
 // The exponent may be of another type; a constant one that has an op of its own becomes it.
 Outputs pow(const Call& call) {
   const NodeId x = call[0];
@@ -98,5 +110,9 @@ Outputs where(const Call& call) { return {call.select(call[0], call[1], call[2])
 Outputs cast(const Call& call) { return {call.cast(call[0], value_or_throw(dtype_of_number(call.integer("to"))))}; }
 Outputs cast_like(const Call& call) { return {call.cast(call[0], call.dtype(call[1]))}; }
 Outputs identity(const Call& call) { return {call[0]}; }
+Outputs dropout(const Call& call) {
+  if (call.has(2) && call.integer_of(2) != 0) refuse("dropout in training, wanted a model in eval mode: model.eval()");
+  return {call[0]};
+}
 
 }  // namespace rung::onnx::operators

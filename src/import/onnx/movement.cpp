@@ -38,12 +38,14 @@ Outputs transpose(const Call& call) {
   std::vector<int64_t> order = call.integers("perm");
   if (order.empty())
     for (int i = call.rank(x) - 1; i >= 0; --i) order.push_back(i);
-  return {call.transpose(x, Dims(std::span(order)))};
+  return {call.transpose(x, call.dims(order))};
 }
 
 Outputs squeeze(const Call& call) {
   const NodeId x = call[0];
   std::vector<int64_t> axes = call.axes(1);
+  for (int64_t axis : axes)
+    if (call.shape(x)[call.axis(x, axis)] != 1) refuse("axis {} of {}, wanted one of 1", axis, call.type(x));
   if (axes.empty())
     for (int i = 0; i < call.rank(x); ++i) axes.push_back(i);
   return {call.squeeze(x, axes)};
@@ -55,6 +57,8 @@ Outputs unsqueeze(const Call& call) {
   const int rank = call.rank(x) + static_cast<int>(axes.size());
   for (int64_t& axis : axes) axis = value_or_throw(normalize_axis(axis, rank));
   std::ranges::sort(axes);
+  if (std::ranges::adjacent_find(axes) != axes.end())
+    refuse("axis {} is given twice", *std::ranges::adjacent_find(axes));
   for (int64_t axis : axes) x = call.unsqueeze(x, axis);
   return {x};
 }
@@ -62,8 +66,7 @@ Outputs unsqueeze(const Call& call) {
 // Broadcast of both, as an extent of 1 takes the operand's.
 Outputs expand(const Call& call) {
   const std::vector<int64_t> to = call.integers_of(1);
-  if (to.size() > Dims::kMaxRank) refuse("got {} axes, wanted at most {}", to.size(), Dims::kMaxRank);
-  return {call.broadcast(call[0], value_or_throw(broadcast(call.shape(call[0]), Shape(std::span(to)))))};
+  return {call.broadcast(call[0], value_or_throw(broadcast(call.shape(call[0]), call.dims(to))))};
 }
 
 Outputs tile(const Call& call) {
@@ -71,8 +74,7 @@ Outputs tile(const Call& call) {
   const std::vector<int64_t> repeats = call.integers_of(1);
   if (repeats.size() != static_cast<size_t>(call.rank(x))) refuse("got {} repeats of {}", repeats.size(), call.type(x));
   for (int i = 0; i < call.rank(x); ++i)
-    if (const int64_t times = repeats[static_cast<size_t>(i)]; times != 1)
-      x = call.concat(std::vector<NodeId>(static_cast<size_t>(std::max<int64_t>(times, 0)), x), i);
+    if (const int64_t times = repeats[static_cast<size_t>(i)]; times != 1) x = call.repeat(x, i, times);
   return {x};
 }
 
@@ -104,7 +106,7 @@ Outputs split(const Call& call) {
   if (sizes.empty()) {
     const auto parts = call.integer("num_outputs", static_cast<int64_t>(call.node().outputs.size()));
     const int64_t extent = call.shape(x)[axis];
-    if (parts < 1) refuse("got {} parts", parts);
+    if (parts < 1 || parts > std::max<int64_t>(1, extent)) refuse("got {} parts of {}", parts, extent);
     const int64_t size = (extent + parts - 1) / parts;
     for (int64_t begin = 0, i = 0; i < parts; ++i, begin += size)
       sizes.push_back(std::max<int64_t>(0, std::min(size, extent - begin)));
@@ -122,7 +124,7 @@ Outputs gather_elements(const Call& call) { return {call.gather_elements(call[0]
 Outputs gather_nd(const Call& call) {
   const NodeId x = call[0], indices = call[1];
   if (call.integer("batch_dims", 0) != 0) refuse("batch_dims {}, wanted 0", call.integer("batch_dims"));
-  const int64_t count = call.shape(indices).back();
+  const int64_t count = call.rank(indices) == 0 ? 0 : call.shape(indices).back();
   if (count < 1 || count > call.rank(x)) refuse("places along {} axes of {}", count, call.type(x));
   std::vector<std::optional<NodeId>> places;
   for (int64_t i = 0; i < count; ++i) places.emplace_back(call.select_index(indices, -1, i));
@@ -130,8 +132,8 @@ Outputs gather_nd(const Call& call) {
 }
 
 Outputs trilu(const Call& call) {
-  const auto diagonal = call.has(1) ? call.integers_of(1) : std::vector<int64_t>{0};
-  return {call.triangle(call[0], call.integer("upper", 1) == 0, diagonal.at(0))};
+  const int64_t diagonal = call.has(1) ? call.integer_of(1) : 0;
+  return {call.triangle(call[0], call.integer("upper", 1) == 0, diagonal)};
 }
 
 }  // namespace rung::onnx::operators

@@ -10,7 +10,7 @@ using exported::refuse;
 Outputs reduced(const Call& call, ReduceKind kind, NodeId x) {
   const std::vector<int64_t> axes = call.axes(1);
   if (axes.empty() && call.integer("noop_with_empty_axes", 0) != 0) return {x};
-  return {call.reduce(kind, x, axes, call.integer("keepdims", 1) != 0)};
+  return {call.cast(call.reduce(kind, x, axes, call.integer("keepdims", 1) != 0), call.dtype(x))};
 }
 
 int axes_of_norm(const Call& call, NodeId x) { return call.rank(x) - call.axis(x, call.integer("axis", -1)); }
@@ -39,12 +39,12 @@ Outputs skip_layer_norm(const Call& call) {
   NodeId sum = call.binary(BinaryKind::add, call[0], call[1]);
   if (call.has(4)) sum = call.binary(BinaryKind::add, sum, call[4]);
   const NodeId y = call.layer_norm(sum, 1, call[2], call.optional(3), call.number("epsilon", 1e-12));
-  return {y, sum, sum, sum};
+  return {y, kNoNode, kNoNode, sum};
 }
 Outputs skip_rms_norm(const Call& call) {
   NodeId sum = call.binary(BinaryKind::add, call[0], call[1]);
   if (call.has(3)) sum = call.binary(BinaryKind::add, sum, call[3]);
-  return {call.rms_norm(sum, call[2], call.number("epsilon", 1e-12)), sum, sum, sum};
+  return {call.rms_norm(sum, call[2], call.number("epsilon", 1e-12)), kNoNode, kNoNode, sum};
 }
 
 Outputs reduce_mean(const Call& call) { return reduced(call, ReduceKind::mean, call[0]); }
@@ -64,13 +64,13 @@ Outputs top_k(const Call& call) {
   if (call.integer("largest", 1) == 0) refuse("the smallest of a row, wanted the largest");
   if (call.axis(x, call.integer("axis", -1)) != call.rank(x) - 1)
     refuse("the largest along another axis than the last");
-  const NodeId values = call.add(TopK{call.integers_of(1).at(0)}, {x});
+  const NodeId values = call.add(TopK{call.integer_of(1)}, {x});
   return {values, call.add(NthResult{}, {values})};
 }
 Outputs cumsum(const Call& call) {
   if (call.integer("exclusive", 0) != 0 || call.integer("reverse", 0) != 0)
     refuse("an exclusive or reversed running sum");
-  const NodeId sum = call.add(CumSum{call.axis(call[0], call.integers_of(1).at(0))}, {call[0]});
+  const NodeId sum = call.add(CumSum{call.axis(call[0], call.integer_of(1))}, {call[0]});
   return {call.cast(sum, call.dtype(call[0]))};
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <utility>
 
 #include "base/json.hpp"
 #include "import/exported/inputs.hpp"
@@ -16,6 +17,7 @@ namespace rung::onnx {
 namespace {
 
 constexpr int64_t kOldestOpset = 13, kNewestOpset = 28;
+constexpr size_t kMostNodes = 1'000'000;
 constexpr int kMostDepth = 32;  // of functions and branches within each other
 
 std::string metadata(const NodeProto& node, const char* key) {
@@ -75,7 +77,7 @@ Program::Program(std::shared_ptr<MappedFile> file, ModelProto model, const Impor
 
 Result<Model> Program::import() {
   try {
-    RUNG_CHECK(check_opsets());
+    RUNG_CHECK(check_opset(proto_.opsets));
     RUNG_CHECK(bind_symbols());
     RUNG_CHECK(add_initializers(proto_.graph, names_));
     RUNG_CHECK(add_inputs());
@@ -90,11 +92,11 @@ Result<Model> Program::import() {
   return std::move(model_);
 }
 
-Status Program::check_opsets() const {
-  const auto own = proto_.opsets.find("");
-  if (own != proto_.opsets.end() && own->second >= kOldestOpset && own->second <= kNewestOpset) return {};
+Status Program::check_opset(const std::map<std::string, int64_t, std::less<>>& opsets) const {
+  const auto own = opsets.find("");
+  if (own != opsets.end() && own->second >= kOldestOpset && own->second <= kNewestOpset) return {};
   return bad_file("'{}': got opset {}, wanted {} to {}", file_->path(),
-                  own == proto_.opsets.end() ? "none" : fmt::to_string(own->second), kOldestOpset, kNewestOpset);
+                  own == opsets.end() ? "none" : fmt::to_string(own->second), kOldestOpset, kNewestOpset);
 }
 
 // A symbol's size, by its own name or by an input's shape.
@@ -140,7 +142,9 @@ Result<Shape> Program::shape_of(const ValueInfo& input) const {
                       extent.symbol.empty() ? "" : fmt::format(" or --shape {}=SIZE", word));
     }
   }
-  RUNG_TRY(Shape shape, checked_shape(extents));
+  auto checked = checked_shape(extents);
+  if (!checked) return fail_in(checked.error(), "'{}': input '{}'", file_->path(), input.name);
+  const Shape shape = *checked;
   if (asked && *asked != shape) return mismatch("input '{}': got shape {}, wanted {}", input.name, *asked, shape);
   return shape;
 }
@@ -153,15 +157,23 @@ Result<NodeId> Program::node_of(const TensorProto& tensor) {
     const NodeId node = model_.graph.constant(std::move(*weight));
     return builder_.cast(node, computed(type.dtype), tensor.name);
   }
-  RUNG_TRY(Tensor value, (*weight)->load());
-  return builder_.cast(model_.graph.literal(tensor.name, std::move(value)), computed(type.dtype), tensor.name);
+  auto value = (*weight)->load();
+  if (!value) return bad_file("'{}': {}", file_->path(), value.error().message);
+  return builder_.cast(model_.graph.literal(tensor.name, std::move(*value)), computed(type.dtype), tensor.name);
 }
 
 Status Program::add_initializers(const GraphProto& graph, Environment& names) {
   for (const TensorProto& tensor : graph.initializers) {
-    RUNG_TRY(names[tensor.name], node_of(tensor));
+    RUNG_TRY(const NodeId node, node_of(tensor));
+    RUNG_CHECK(define(tensor.name, node, names));
   }
   return {};
+}
+
+// Each name stands for one value, but for those of an outer graph, which a branch may hide.
+Status Program::define(const std::string& name, NodeId value, Environment& names) {
+  const auto [found, is_new] = names.emplace(name, value);
+  return is_new ? Status{} : bad_file("'{}': two values are named '{}'", file_->path(), name);
 }
 
 Status Program::add_inputs() {
@@ -184,21 +196,24 @@ Status Program::run(const std::vector<NodeProto>& nodes, Environment& names, int
 }
 
 Status Program::run_node(const NodeProto& node, Environment& names, int depth) {
+  if (++nodes_ > kMostNodes) return bad_file("'{}': functions make more than {} nodes", file_->path(), kMostNodes);
   Result<Outputs> results = fail("");
   try {
     results = outputs_of(node, names, depth);
   } catch (const std::out_of_range& error) {
     results = bad_file("{}", error.what());
   }
-  if (!results) return fail_in(results.error(), "'{}': {}", depth == 0 ? file_->path() : "graph", described(node));
+  if (!results && depth > 0) return fail_in(results.error(), "{}", described(node));
+  if (!results) return fail_in(results.error(), "'{}': {}", file_->path(), described(node));
   for (size_t i = 0; i < node.outputs.size(); ++i)
-    if (i < results->size() && !node.outputs[i].empty()) names[node.outputs[i]] = (*results)[i];
+    if (i < results->size() && !node.outputs[i].empty() && (*results)[i] != kNoNode)
+      RUNG_CHECK(define(node.outputs[i], (*results)[i], names));
   return {};
 }
 
 const FunctionProto* Program::function_named(const NodeProto& node) const {
   const auto found = std::ranges::find_if(proto_.functions, [&](const FunctionProto& function) {
-    return function.name == node.op_type && function.domain == node.domain;
+    return function.name == node.op_type && function.domain == node.domain && function.overload == node.overload;
   });
   return found == proto_.functions.end() ? nullptr : &*found;
 }
@@ -219,11 +234,14 @@ Result<Outputs> Program::outputs_of(const NodeProto& node, Environment& names, i
   if (const FunctionProto* function = function_named(node)) return call_function(*function, node, inputs, depth);
   const Lower lower = operator_named(node.domain, node.op_type);
   if (!lower) return bad_file("there is no import of this operator");
-  const auto version = proto_.opsets.find(node.domain);
-  const Call call(builder_, label_of(node), node, std::move(inputs),
-                  version == proto_.opsets.end() ? 1 : version->second);
-  if (const AttributeProto* to = call.find("to"); to && node.op_type == "Cast" && options_.dtype) {
-    RUNG_TRY(const DType dtype, dtype_of_number(to->i));
+  const auto version = opsets_->find(node.domain);
+  const Site site{node, label_of(node), std::move(inputs), version == opsets_->end() ? 1 : version->second};
+  const Call call(builder_, site, [this](const TensorProto& tensor) -> Result<Tensor> {
+    RUNG_TRY(const auto weight, weight_of(tensor, file_, external_));
+    return weight->load();
+  });
+  if (node.op_type == "Cast" && node.domain.empty() && options_.dtype) {
+    RUNG_TRY(const DType dtype, dtype_of_number(call.integer("to")));
     return Outputs{call.cast(call[0], computed(dtype))};
   }
   return lower(call);
@@ -257,6 +275,9 @@ Result<Outputs> Program::branch(const NodeProto& node, const Environment& names,
   const auto found = std::ranges::find(node.attributes, taken, &AttributeProto::name);
   if (found == node.attributes.end() || !found->graph) return bad_file("got no {}", taken);
   Environment inner = names;
+  for (const TensorProto& tensor : found->graph->initializers) inner.erase(tensor.name);
+  for (const NodeProto& one : found->graph->nodes)
+    for (const std::string& output : one.outputs) inner.erase(output);
   RUNG_CHECK(add_initializers(*found->graph, inner));
   RUNG_CHECK(run(found->graph->nodes, inner, depth + 1));
   Outputs results;
@@ -279,15 +300,22 @@ Result<Outputs> Program::call_function(const FunctionProto& function, const Node
     if (one.metadata.empty()) one.metadata = node.metadata;
     std::erase_if(one.attributes, [&](AttributeProto& attribute) {
       if (attribute.reference.empty()) return false;
-      const auto given = std::ranges::find(node.attributes, attribute.reference, &AttributeProto::name);
-      if (given == node.attributes.end()) return true;
+      auto given = std::ranges::find(node.attributes, attribute.reference, &AttributeProto::name);
+      if (given == node.attributes.end()) {
+        given = std::ranges::find(function.defaults, attribute.reference, &AttributeProto::name);
+        if (given == function.defaults.end()) return true;
+      }
       const std::string name = attribute.name;
       attribute = *given;
       attribute.name = name;
       return false;
     });
   }
-  RUNG_CHECK(run(nodes, inner, depth + 1));
+  RUNG_CHECK(check_opset(function.opsets.contains("") ? function.opsets : *opsets_));
+  const auto* outer = std::exchange(opsets_, &function.opsets);
+  const Status status = run(nodes, inner, depth + 1);
+  opsets_ = outer;
+  RUNG_CHECK(status);
   Outputs results;
   for (const std::string& output : function.outputs) {
     const auto result = inner.find(output);

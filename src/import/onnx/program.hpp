@@ -21,7 +21,7 @@ class Program {
   Result<Model> import();
 
  private:
-  Status check_opsets() const;
+  Status check_opset(const std::map<std::string, int64_t, std::less<>>& opsets) const;
   Status bind_symbols();
   Status add_initializers(const GraphProto& graph, Environment& names);
   Status add_inputs();
@@ -30,6 +30,7 @@ class Program {
 
   // Adds the nodes of a graph or a function, at this depth of them.
   Status run(const std::vector<NodeProto>& nodes, Environment& names, int depth);
+  Status define(const std::string& name, NodeId value, Environment& names);
   Status run_node(const NodeProto& node, Environment& names, int depth);
   Result<Outputs> outputs_of(const NodeProto& node, Environment& names, int depth);
   Result<Outputs> constant(const NodeProto& node);
@@ -46,6 +47,8 @@ class Program {
   Model model_;
   GraphBuilder builder_{model_.graph};
   Environment names_;
+  const std::map<std::string, int64_t, std::less<>>* opsets_ = &proto_.opsets;  // of the graph or function being run
+  size_t nodes_ = 0;                        // run so far, those of functions at each call
   std::map<std::string, int64_t> symbols_;  // sizes that the options or the inputs' shapes settle
 };
 

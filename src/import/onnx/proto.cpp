@@ -136,6 +136,9 @@ AttributeProto read_attribute(pbf_reader reader, int depth) {
       case 9:
         attribute.strings.push_back(text(reader));
         break;
+      case 20:
+        attribute.kind = static_cast<AttributeKind>(reader.get_int32());
+        break;
       case 21:
         attribute.reference = text(reader);
         break;
@@ -167,6 +170,9 @@ NodeProto read_node(pbf_reader reader, int depth) {
         break;
       case 7:
         node.domain = text(reader);
+        break;
+      case 8:
+        node.overload = text(reader);
         break;
       case 9:
         read_entry(reader.get_message(), node.metadata);
@@ -255,7 +261,7 @@ GraphProto read_graph(pbf_reader reader, int depth) {
   return graph;
 }
 
-void read_opset(pbf_reader reader, ModelProto& model) {
+void read_opset(pbf_reader reader, std::map<std::string, int64_t, std::less<>>& opsets) {
   std::string domain;
   int64_t version = 0;
   while (reader.next()) {
@@ -266,7 +272,7 @@ void read_opset(pbf_reader reader, ModelProto& model) {
     else
       reader.skip();
   }
-  model.opsets[domain == "ai.onnx" ? "" : domain] = version;
+  opsets[domain == "ai.onnx" ? "" : domain] = version;
 }
 
 FunctionProto read_function(pbf_reader reader) {
@@ -285,8 +291,17 @@ FunctionProto read_function(pbf_reader reader) {
       case 7:
         function.nodes.push_back(read_node(reader.get_message(), 0));
         break;
+      case 9:
+        read_opset(reader.get_message(), function.opsets);
+        break;
       case 10:
         function.domain = text(reader);
+        break;
+      case 11:
+        function.defaults.push_back(read_attribute(reader.get_message(), 0));
+        break;
+      case 13:
+        function.overload = text(reader);
         break;
       default:
         reader.skip();
@@ -309,7 +324,7 @@ Result<ModelProto> read_model(std::string_view bytes) {
           has_graph = true;
           break;
         case 8:
-          read_opset(reader.get_message(), model);
+          read_opset(reader.get_message(), model.opsets);
           break;
         case 25:
           model.functions.push_back(read_function(reader.get_message()));

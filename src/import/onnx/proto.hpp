@@ -28,7 +28,11 @@ struct TensorProto {
 };
 
 struct GraphProto;
+// The kinds of attributes that are read; 0: an old file that does not say.
+enum class AttributeKind : uint8_t { unsaid = 0, f = 1, i = 2, s = 3, tensor = 4, graph = 5, floats = 6, ints = 7 };
+
 struct AttributeProto {
+  AttributeKind kind = AttributeKind::unsaid;
   std::string name, text, reference;  // reference: the attribute of the function that calls, whose value this takes
   float f = 0;
   int64_t i = 0;
@@ -40,7 +44,7 @@ struct AttributeProto {
 };
 
 struct NodeProto {
-  std::string name, op_type, domain;
+  std::string name, op_type, domain, overload;
   std::vector<std::string> inputs, outputs;  // an empty name: left out
   std::vector<AttributeProto> attributes;
   std::map<std::string, std::string> metadata;
@@ -66,9 +70,11 @@ struct GraphProto {
 };
 
 struct FunctionProto {
-  std::string name, domain;
+  std::string name, domain, overload;
   std::vector<std::string> inputs, outputs;
+  std::vector<AttributeProto> defaults;  // of attributes that a call leaves out
   std::vector<NodeProto> nodes;
+  std::map<std::string, int64_t, std::less<>> opsets;
 };
 
 struct ModelProto {

@@ -111,7 +111,8 @@ Result<Tensor> converted(const std::vector<From>& values, const Shape& shape) {
   Tensor out({dtype_of<To>(), shape});
   for (size_t i = 0; i < values.size(); ++i) {
     const To value = static_cast<To>(values[i]);
-    if (static_cast<From>(value) != values[i] && values[i] == values[i])
+    const bool wraps = std::is_unsigned_v<From> && value < To{};
+    if ((wraps || static_cast<From>(value) != values[i]) && values[i] == values[i])
       return fail("got {}, which {} does not hold", values[i], dtype_of<To>());
     out.as<To>()[i] = value;
   }

@@ -41,7 +41,7 @@ Values arange(const Call& call) {
   const double start = call.number("start", 0), step = call.number("step", 1), end = call.number("end");
   if (step == 0) refuse("a range from {} to {} in steps of 0", start, end);
   const double count = std::ceil((end - start) / step);
-  if (!(count < static_cast<double>(int64_t{1} << 31))) refuse("a range of {} numbers", count);
+  if (!(count <= static_cast<double>(exported::kMostMade))) refuse("a range of {} numbers", count);
   const bool fractions = start != std::floor(start) || step != std::floor(step) ||
                          (call.has("end") && std::holds_alternative<double>(call.find("end")->is));
   const DType type = call.dtype_argument("dtype").value_or(fractions ? DType::f32 : DType::i64);

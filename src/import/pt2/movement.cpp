@@ -75,9 +75,9 @@ Values t(const Call& call) {
 }
 Values permute(const Call& call) {
   const NodeId x = call.tensor("self");
-  Dims permutation;
-  for (const int64_t axis : call.integers("dims")) permutation.push_back(call.axis(x, axis));
-  return one(call.transpose(x, permutation));
+  std::vector<int64_t> order = call.integers("dims");
+  for (int64_t& axis : order) axis = call.axis(x, axis);
+  return one(call.transpose(x, call.dims(order)));
 }
 Values movedim(const Call& call) {
   const NodeId x = call.tensor("self");
@@ -115,8 +115,7 @@ Values repeat(const Call& call) {
   const std::vector<int64_t> repeats = call.integers("repeats");
   while (call.rank(x) < static_cast<int>(repeats.size())) x = call.unsqueeze(x, 0);
   for (int i = 0; i < call.rank(x); ++i)
-    if (const int64_t times = repeats[static_cast<size_t>(i)]; times != 1)
-      x = call.concat(std::vector<NodeId>(static_cast<size_t>(std::max<int64_t>(times, 0)), x), i);
+    if (const int64_t times = repeats[static_cast<size_t>(i)]; times != 1) x = call.repeat(x, i, times);
   return one(x);
 }
 
@@ -126,10 +125,13 @@ Values repeat_interleave(const Call& call) {
   const int64_t times = call.integer("repeats");
   if (!call.has("dim")) x = call.reshape(x, Shape{call.type(x).elements()});
   const int at = call.axis(x, call.integer("dim", 0));
-  Shape wide = call.shape(x), whole = wide;
-  wide.insert(at + 1, times);
+  if (times < 1) refuse("{} copies", times);
+  Shape whole = call.shape(x);
   whole[at] *= times;
-  return one(call.reshape(call.broadcast(call.unsqueeze(x, at + 1), wide), whole));
+  const NodeId apart = call.unsqueeze(x, at + 1);
+  Shape wide = call.shape(apart);
+  wide[at + 1] = times;
+  return one(call.reshape(call.broadcast(apart, wide), whole));
 }
 
 Values slice(const Call& call) {
