@@ -100,7 +100,7 @@ std::pair<CLI::App*, Run> compare_command(CLI::App& app) {
   auto flags = std::make_shared<CompareFlags>();
   auto* command = add_command(app, "compare", "time two plans, models, recipes or builds of rung in turns");
   add_file(*command, flags->a, "a directory with config.json, or a .rung plan", "A").required();
-  add_file(*command, flags->b, "what it is compared with; default: A itself, by another recipe or tool", "B");
+  add_file(*command, flags->b, "the side to compare A with; default: A itself, with another recipe or tool", "B");
   for (auto [flag, target] : {std::pair{"max-slowdown", &flags->max_slowdown}, {"budget", &flags->budget}})
     add(*command, flag, *target).shows_default();
   for (auto [flag, target] : {std::pair{"recipe-a", &flags->recipe_a},
@@ -109,7 +109,8 @@ std::pair<CLI::App*, Run> compare_command(CLI::App& app) {
                               {"tool-b", &flags->tool_b}})
     add(*command, flag, *target);
   add(*command, "same-outputs", flags->same_outputs);
-  add(*command, "markdown", flags->markdown).described("write the same as Markdown, for a comment on a pull request");
+  add(*command, "markdown", flags->markdown)
+      .described("write the result also as Markdown, for a comment on a pull request");
   add_common_options(*command, flags->common);
   return {command, [flags] { return run_compare(*flags); }};
 }
