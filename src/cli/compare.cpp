@@ -36,7 +36,8 @@ Result<tasks::CompareTask> task_of(const CompareFlags& flags) {
   if (flags.b.empty() && flags.recipe_a.empty() && flags.recipe_b.empty() && flags.tool_a.empty() &&
       flags.tool_b.empty())
     return wrong_usage(
-        "got one model, wanted B too, or what tells it from A: --recipe-b, --tool-b, --recipe-a or --tool-a");
+        "got one model, wanted B too, or an option that makes B differ from A: --recipe-b, --tool-b, --recipe-a or "
+        "--tool-a");
   tasks::CompareTask task;
   task.a = {.path = flags.a, .recipe = {}, .recipe_name = flags.recipe_a, .tool = flags.tool_a};
   task.b = {
@@ -78,7 +79,8 @@ Status verdict_of(const tasks::Compared& compared, const CompareFlags& flags) {
   if (flags.same_outputs && !compared.outputs_agree()) return fail("{}", outputs_line(compared));
   if (pace != tasks::Pace::unclear) return {};
   found_unclear();
-  return fail("{}: {}; a quiet machine or a longer --budget may tell", headline_of(compared), ratio_line(compared));
+  return fail("{}: {}; a quiet machine or a longer --budget may give an answer", headline_of(compared),
+              ratio_line(compared));
 }
 
 Status run_compare(const CompareFlags& flags) {

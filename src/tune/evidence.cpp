@@ -29,7 +29,7 @@ Verdict is_sure(const TunedProblem& entry) {
   if (!entry.evidence) return reject("it does not say how it was measured");
   const Evidence& evidence = *entry.evidence;
   if (evidence.disturbance > kMostDisturbance)
-    return reject(fmt::format("others had {:.0f} % of the processors meanwhile", 100 * evidence.disturbance));
+    return reject(fmt::format("other programs had {:.0f} % of the processors meanwhile", 100 * evidence.disturbance));
   if (width(evidence) > kMostWidth)
     return reject(fmt::format("the default takes {:.2f} to {:.2f} times the other's time: too wide an interval",
                               evidence.ci95.lo, evidence.ci95.hi));

@@ -118,7 +118,7 @@ TEST(BertLayout, RefusesModulesItDoesNotKnow) {
 
 TEST(Import, NamesADirectoryThatIsNotThere) {
   EXPECT_EQ(import_error("/nowhere/at/all"),
-            "'/nowhere/at/all' is no model: got nothing that can be read, wanted a directory with config.json");
+            "'/nowhere/at/all' is not a model: got nothing that can be read, wanted a directory with config.json");
   TemporaryDirectory dir;
   EXPECT_THAT(import_error(dir.path()), HasSubstr("config.json"));
 }
