@@ -87,7 +87,7 @@ Result<tasks::CompareSide> side_of(const char* path, const char* recipe, const c
 
 Result<tasks::CompareTask> compare_task(const char* a, const char* b, const rung_compare_options& options) {
   if (!b && !options.recipe_a && !options.recipe_b && !options.tool_a && !options.tool_b)
-    return wrong_usage("got NULL for 'b', wanted a path, or a recipe or tool that tells the sides apart");
+    return wrong_usage("got NULL for 'b', wanted a path, or a recipe or tool that makes it differ from 'a'");
   tasks::CompareTask task;
   RUNG_TRY(task.model, model_options(a, options.model));
   RUNG_TRY(task.model.inputs, arrays_of(options.inputs, options.input_count, "inputs"));

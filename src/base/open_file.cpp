@@ -27,7 +27,7 @@ Descriptor::~Descriptor() {
 
 Result<OpenedFile> open_regular_file(const std::string& path) {
   if (path.find('\0') != std::string::npos)  // the system would end the name there, and open another file
-    return bad_file("'{}': no file's name has a NUL in it", path.substr(0, path.find('\0')));
+    return bad_file("'{}': got a file name with a NUL in it", path.substr(0, path.find('\0')));
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!file && errno == ENOENT) return bad_file("'{}': no such file", path);
   if (!file) return bad_file("'{}': cannot open: {}", path, std::strerror(errno));

@@ -52,7 +52,7 @@ Result<std::string> path_of_tool() {
   if (g_is_the_tool) return kThisProgram;
   if (const char* named = std::getenv(kVariable.data()); named && *named) {
     if (is_program(named)) return named;
-    return bad_file("the tool 'rung': {} names '{}', which is no program", kVariable, named);
+    return bad_file("the tool 'rung': {} names '{}', which is not a program", kVariable, named);
   }
   const fs::path folder = own_folder();
   std::string tried;

@@ -63,7 +63,7 @@ std::pair<CLI::App*, Run> advise_command(CLI::App& app) {
   add(*command, "json", flags->json);
   add(*command, "against", flags->against);
   add(*command, "gpu", flags->gpu)
-      .described("the GPU, where the trace does not say it: mi300x, h100, \"a100 80gb\", \"rtx 4090\", ...");
+      .described("the GPU, if the trace does not name it: mi300x, h100, \"a100 80gb\", \"rtx 4090\", ...");
   add(*command, "html", flags->html);
   add(*command, "markdown", flags->markdown);
   return {command, [flags] { return run_advise(*flags); }};

@@ -36,7 +36,8 @@ Result<tasks::CompareTask> task_of(const CompareFlags& flags) {
   if (flags.b.empty() && flags.recipe_a.empty() && flags.recipe_b.empty() && flags.tool_a.empty() &&
       flags.tool_b.empty())
     return wrong_usage(
-        "got one model, wanted B too, or what tells it from A: --recipe-b, --tool-b, --recipe-a or --tool-a");
+        "got one model, wanted B too, or an option that makes B differ from A: --recipe-b, --tool-b, --recipe-a or "
+        "--tool-a");
   tasks::CompareTask task;
   task.a = {.path = flags.a, .recipe = {}, .recipe_name = flags.recipe_a, .tool = flags.tool_a};
   task.b = {
@@ -78,7 +79,8 @@ Status verdict_of(const tasks::Compared& compared, const CompareFlags& flags) {
   if (flags.same_outputs && !compared.outputs_agree()) return fail("{}", outputs_line(compared));
   if (pace != tasks::Pace::unclear) return {};
   found_unclear();
-  return fail("{}: {}; a quiet machine or a longer --budget may tell", headline_of(compared), ratio_line(compared));
+  return fail("{}: {}; a quiet machine or a longer --budget may give an answer", headline_of(compared),
+              ratio_line(compared));
 }
 
 Status run_compare(const CompareFlags& flags) {
@@ -101,7 +103,7 @@ std::pair<CLI::App*, Run> compare_command(CLI::App& app) {
   auto* command = add_command(app, "compare", "time two plans, models, recipes or builds of rung in turns");
   add_file(*command, flags->a, "a directory with config.json, an exported model (*.pt2, *.onnx), or a .rung plan", "A")
       .required();
-  add_file(*command, flags->b, "what it is compared with; default: A itself, by another recipe or tool", "B");
+  add_file(*command, flags->b, "the side to compare A with; default: A itself, with another recipe or tool", "B");
   for (auto [flag, target] : {std::pair{"max-slowdown", &flags->max_slowdown}, {"budget", &flags->budget}})
     add(*command, flag, *target).shows_default();
   for (auto [flag, target] : {std::pair{"recipe-a", &flags->recipe_a},
@@ -110,7 +112,8 @@ std::pair<CLI::App*, Run> compare_command(CLI::App& app) {
                               {"tool-b", &flags->tool_b}})
     add(*command, flag, *target);
   add(*command, "same-outputs", flags->same_outputs);
-  add(*command, "markdown", flags->markdown).described("write the same as Markdown, for a comment on a pull request");
+  add(*command, "markdown", flags->markdown)
+      .described("write the result also as Markdown, for a comment on a pull request");
   add_common_options(*command, flags->common);
   return {command, [flags] { return run_compare(*flags); }};
 }

@@ -79,8 +79,7 @@ Result<OpenOptions> model_options(const CommonOptions& options) {
   RUNG_TRY(auto shapes, parse_shapes(options.shapes));
   if (shapes.size() > 1)
     return wrong_usage(
-        "--shape: an input is given {} shapes, wanted one: 'rung climb' and 'rung build' alone make "
-        "several plans",
+        "--shape: got {} shapes of one input, wanted one: only 'rung climb' and 'rung build' make several plans",
         shapes.size());
   RUNG_TRY(OpenOptions model, without_shapes(options));
   model.shapes = std::move(shapes[0]);

@@ -97,7 +97,8 @@ Status run_tune(const TuneFlags& flags) {
 
 std::pair<CLI::App*, Run> tune_command(CLI::App& app) {
   auto flags = std::make_shared<TuneFlags>();
-  auto* command = add_command(app, "tune", "tune matrix products on this device, and write what other stacks load");
+  auto* command =
+      add_command(app, "tune", "tune matrix products on this device, and write files that other stacks load");
   add_file(
       *command, flags->task.products,
       "a CSV list of products, a profiler's trace with shapes, or another stack's file of recorded or tuned products",
@@ -110,9 +111,10 @@ std::pair<CLI::App*, Run> tune_command(CLI::App& app) {
       .described("time for the tuning, such as 60s or 5m, at least 1s")
       .shows_default();
   add_wait_quiet(*command, flags->wait_quiet);
-  add(*command, "out", flags->task.out).described("the file to write; one that exists is completed").takes("FILE");
+  add(*command, "out", flags->task.out).described("the file to write; an existing file is completed").takes("FILE");
   add(*command, "format", flags->task.format)
-      .described("how to write --out; default: as the file is, else as the list asks for")
+      .described(
+          "the form of --out; default: that of an existing file, otherwise that of the stack that recorded the list")
       .one_of({"csv", "tunableop", "hipblaslt", "aiter", "gradlib"});
   add(*command, "validators", flags->task.validators);
   add(*command, "python", flags->task.python);

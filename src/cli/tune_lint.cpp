@@ -115,19 +115,20 @@ std::pair<CLI::App*, Run> tune_lint_command(CLI::App& tune) {
                          .described("the GPU that the file is for: h100, h200, mi300x, mi325x, mi350x or mi355x");
   add(*command, "time-on", flags->device).excludes(gpu);
   const Option python = add(*command, "python", flags->task.python)
-                            .described("the Python whose PyTorch loads the file, and is asked for its versions");
+                            .described("the Python whose PyTorch loads the file; rung asks it for its versions");
   add(*command, "validators", flags->task.validators)
-      .described("instead of --python: a file of TunableOp results that this PyTorch wrote, for its versions")
+      .described("instead of --python: a file of TunableOp results that this PyTorch wrote, which names its versions")
       .excludes(python);
   add(*command, "budget", flags->budget)
       .described("time for --time-on, such as 60s or 5m, at least 1s")
       .shows_default();
   add(*command, "format", flags->task.format)
-      .described("which file it is; default: told by its content")
+      .described("the format of the file; default: recognised by its content")
       .one_of(format_words());
   add(*command, "fail-on", flags->fail_on)
       .described(
-          "fail if there are such findings: problem (of any kind), or kinds, in brackets at the end of their line")
+          "fail if there are such findings: problem (of any kind), or kinds of findings, as in brackets at the end of "
+          "their line")
       .splits_at(',')
       .one_of(fail_words());
   return {command, [flags] { return run_lint(*flags); }};

@@ -40,7 +40,7 @@ Result<const Importer*> importer_of(const std::string& path) {
     if (importer.recognises(seen)) return &importer;
     known.push_back(importer.what);
   }
-  return bad_file("'{}' is no model: got {}, wanted {}", path,
+  return bad_file("'{}' is not a model: got {}, wanted {}", path,
                   seen.magic.empty() ? "nothing that can be read" : "a file of no known format",
                   fmt::join(known, " or "));
 }

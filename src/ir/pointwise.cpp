@@ -69,7 +69,7 @@ Result<PointwiseInstruction> parse_call(std::string_view text, size_t written) {
   text.remove_suffix(1);
   std::string_view name = take_until(text, '(');
   auto function = function_named(name);
-  if (!function) return fail("'{}' is no element-wise function", name);
+  if (!function) return fail("'{}' is not an element-wise function", name);
   PointwiseInstruction instruction{*function, {}};
   size_t count = 0;
   for (bool more = true; more; ++count) {

@@ -120,7 +120,7 @@ class Parser {
 
   Result<std::shared_ptr<const Weight>> initial_value(const std::string& input) {
     const NodeId of = graph_.input_named(input);
-    if (of == kNoNode) return lex_.error("'{}' is no input", input);
+    if (of == kNoNode) return lex_.error("'{}' is not an input", input);
     RUNG_TRY(std::string op, lex_.word());
     if (op != "constant") return lex_.error("got '{}', wanted constant(...)", op);
     RUNG_CHECK(lex_.expect('('));

@@ -63,7 +63,7 @@ Status check_names(const Graph& graph) {
 Status check_state(const Graph& graph, const State& state) {
   const NodeId input = graph.input_named(state.input);
   const auto next = std::ranges::find(graph.outputs(), state.next, &Output::name);
-  if (input == kNoNode) return fail("state '{}' is no input", state.input);
+  if (input == kNoNode) return fail("state '{}' is not an input", state.input);
   if (next == graph.outputs().end()) return fail("state '{}': there is no output '{}'", state.input, state.next);
   const Type& type = graph.type(input);
   if (!(graph.type(next->node) == type))

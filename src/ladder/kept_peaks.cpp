@@ -45,7 +45,7 @@ Result<Json> read_peaks(const std::string& path) {
   RUNG_TRY(Json json, read_json_file(path));
   const bool is_one = json.is_object() && json.value("version", Json()) == kVersion && json.contains("machines") &&
                       json["machines"].is_object();
-  if (!is_one) return bad_file("'{}': wanted the peaks of machines, version {}", path, kVersion);
+  if (!is_one) return bad_file("'{}': wanted a file of machines' peaks, version {}", path, kVersion);
   for (const auto& [machine, rates] : json["machines"].items()) RUNG_CHECK(check_machine(path, machine, rates));
   return json;
 }

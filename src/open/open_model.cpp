@@ -27,7 +27,7 @@ Status check_options_of_plan(const OpenOptions& options) {
   if (options.freeze.empty() && options.observed.empty() && !options.random_weights && !options.dtype &&
       !options.drop_head)
     return {};
-  return wrong_usage("'{}' is a plan: {}, {}, {}, {} and {} were decided when it was built", options.path,
+  return wrong_usage("'{}' is a plan: {}, {}, {}, {} and {} were fixed when it was built", options.path,
                      options.named("freeze"), options.named("observe"), options.named("dtype"),
                      options.named("random-weights"), options.named("drop-head"));
 }
@@ -94,8 +94,8 @@ Result<const Target*> target_for_plan(const std::string& built_for, const std::o
   const auto first = first_of_fingerprint(built_for);
   if (!first) return mismatch("built for '{}', which is no device that rung knows", built_for);
   if (asked && asked->kind != first->kind)
-    return mismatch("built for '{}', got the device '{}': name none, or climb or build again for that one", built_for,
-                    asked->word);
+    return mismatch("built for '{}', got the device '{}': name no device, or climb or build again for that device",
+                    built_for, asked->word);
   return open_target(asked.value_or(*first));
 }
 

@@ -77,10 +77,10 @@ void note_if_unjudged(const Plan& plan) {
 
 Result<std::shared_ptr<const Plan>> plan_of(const Opened& opened, const std::optional<Recipe>& recipe,
                                             const OpenOptions& options) {
-  if (opened.plans && recipe) return wrong_usage("'{}' is a plan: its recipe is in it", options.path);
+  if (opened.plans && recipe) return wrong_usage("'{}' is a plan, which has its own recipe", options.path);
   if (opened.plans && !opened.plan)
-    return wrong_usage("'{}' holds {} plans: say which by {}; there is one for: {}", options.path, opened.plans->size(),
-                       options.named("shape"), opened.plans->served());
+    return wrong_usage("'{}' holds {} plans: choose one with {}; there is one for: {}", options.path,
+                       opened.plans->size(), options.named("shape"), opened.plans->served());
   if (opened.plan) return opened.plan;
   RUNG_TRY(auto plan, plan_by_recipe(opened, recipe, options));
   if (!recipe) note_if_unjudged(*plan);

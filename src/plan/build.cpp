@@ -69,8 +69,8 @@ Status check_choices(const Recipe& recipe, const Plan& plan) {
   for (const auto& [problem, choice] : recipe.choices)
     if (!plan.recipe.choices.contains(problem))
       return mismatch(
-          "recipe: choice '{}': no launch of this model asks for it; shapes and threads are part of a problem; 'rung "
-          "build --retune' (retune in Python and C) leaves such choices out and tunes what is new",
+          "recipe: choice '{}': no launch of this model has this problem; shapes and threads are part of a problem; "
+          "'rung build --retune' (retune in Python and C) drops such choices and tunes new problems",
           problem);
   return {};
 }

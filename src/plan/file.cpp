@@ -126,7 +126,8 @@ Status load_values(const Safetensors& file, size_t index, Plan& plan) {
 Status check_layouts(const Metadata& metadata, const Target& target) {
   if (target.gpu) return {};
   auto layouts = metadata.find("layouts");
-  if (layouts == metadata.end()) return fail("it does not say in whose layouts its weights are: build it again here");
+  if (layouts == metadata.end())
+    return fail("it does not name the library in whose layouts its weights are: build it again here");
   if (std::string here = cpu::gemm::onednn_layouts(); layouts->second != here)
     return mismatch("its weights are laid out by '{}', here is '{}': climb or build again here", layouts->second, here);
   return {};

@@ -139,7 +139,7 @@ Result<size_t> PlanSet::serving(const Shapes& shapes) const {
     if (has_shapes(*plans_[i], shapes)) found.push_back(i);
   if (found.size() == 1) return found[0];
   if (found.empty()) return rung::mismatch("no plan is for {}; there is one for: {}", shape_words(shapes), served());
-  return rung::mismatch("{} leaves open which plan is meant; there is one for: {}",
+  return rung::mismatch("{} fits several plans; there is one for: {}",
                         shapes.empty() ? "no shape" : shape_words(shapes), served());
 }
 

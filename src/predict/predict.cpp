@@ -203,7 +203,7 @@ Result<std::vector<Prediction>> predict(const PredictTask& task) {
   }
   RUNG_TRY(Opened opened, open_model(task.model));
   if (!opened.subject)
-    return wrong_usage("'{}' is a plan: predict needs a model directory, and takes a plan's recipe beside it",
+    return wrong_usage("'{}' is a plan: predict needs a model directory, and may take the plan's recipe too",
                        task.model.path);
   std::vector<Prediction> predictions;
   Counted counted;

@@ -32,7 +32,7 @@ Result<Resident> resident_blocks(const gpu::RecordedLaunch& launch, const gpu::G
     if (occupancy.groups == 0) return fail("{}: no compute unit of {} holds a block", launch.function, info.name);
     return Resident{static_cast<double>(occupancy.groups), amdgpu::kLimitWords[static_cast<size_t>(occupancy.limit)]};
   }
-  return fail("{}: {} is no target that occupancy is known of", launch.function, info.name);
+  return fail("{}: occupancy is not known for {}", launch.function, info.name);
 }
 
 }  // namespace rung

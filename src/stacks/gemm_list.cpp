@@ -72,7 +72,7 @@ Result<GemmList> read_gemm_list(const std::string& path) {
   if (!list.shapes().empty()) return list;
   std::string remark = list.remarks().empty() ? "" : ": " + list.remarks().begin()->first;
   if (kind == Kind::trace && remark.empty()) remark = ": record it with record_shapes=True, and without a CUDA graph";
-  return bad_file("'{}': no matrix products in it{}", path, remark);
+  return bad_file("'{}' has no matrix products{}", path, remark);
 }
 
 }  // namespace rung::stacks

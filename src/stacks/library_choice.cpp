@@ -48,7 +48,7 @@ const gpu::GemmLibrary* library_of(const Target& target, std::string_view kernel
 Result<Solution> solution_of(const Target& target, const Problem& problem, const KernelChoice& choice) {
   const gpu::GemmLibrary* library = library_of(target, choice.kernel);
   const auto algorithm = choice.params.find("algorithm");
-  if (!library || algorithm == choice.params.end()) return fail("{} is no algorithm of a library", choice.kernel);
+  if (!library || algorithm == choice.params.end()) return fail("{} is not an algorithm of a library", choice.kernel);
   const std::string_view name = library->name;
   Solution solution{.library = library->name, .name = "", .index = algorithm->second, .split_k = {}};
   if (library->parameters) {

@@ -50,7 +50,7 @@ Result<PyTorch> ask_pytorch(const std::string& python) {
   PyTorch found = parse_answer(ended.errors);
   if (ended.exit_code == 0 && found.validators.contains("PT_VERSION")) return found;
   const std::string_view said = last_line(ended.errors);
-  return fail("'{}' does not say what its PyTorch wants of a file: {}", python, said.empty() ? ended.how : said);
+  return fail("'{}' does not give the validators of its PyTorch: {}", python, said.empty() ? ended.how : said);
 }
 
 PyTorch pytorch_of(Validators validators) {

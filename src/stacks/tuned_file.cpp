@@ -79,7 +79,7 @@ Result<PyTorch> pytorch_for(const ProductsTask& task) {
   if (asked) return asked;
   return fail_in(
       asked.error(),
-      "PyTorch takes files of its own version alone (its Python: --python; a file that it wrote: --validators)");
+      "PyTorch takes only files of its own version (its Python: --python; a file that it wrote: --validators)");
 }
 
 // Solution numbers belong to one build of a library, for one architecture.

@@ -76,7 +76,7 @@ Result<Recipe> retuned(const BuildTask& task, const Opened& opened, BuiltPlan& b
 
 Result<BuiltPlan> build(const BuildTask& task) {
   RUNG_TRY(Opened opened, open_model(task.model));
-  if (!opened.subject) return wrong_usage("'{}' is a plan already: build from a model directory", task.model.path);
+  if (!opened.subject) return wrong_usage("'{}' is already a plan: build from a model directory", task.model.path);
   BuiltPlan built;
   std::optional<Recipe> recipe = task.recipe;
   if (task.retune) {

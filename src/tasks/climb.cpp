@@ -53,7 +53,7 @@ Status add_notes(PendingFiles& files, const ClimbOutcome& outcome, const std::st
 }  // namespace
 
 Result<ClimbOptions> climb_options(const ClimbTask& task, const Opened& opened) {
-  if (!opened.subject) return wrong_usage("'{}' is a plan already: climb a model directory", task.model.path);
+  if (!opened.subject) return wrong_usage("'{}' is already a plan: climb a model directory", task.model.path);
   if (!(task.budget_s >= kLeastBudget))
     return wrong_usage("{}: got {} s, wanted at least {} s", task.model.named("budget"), task.budget_s, kLeastBudget);
   if (opened.target->gpu) RUNG_CHECK(path_of_tool());  // it runs candidates of a GPU

@@ -29,7 +29,7 @@ Verdict is_sure(const TunedProblem& entry) {
   if (!entry.margin) return reject("it does not say how it was measured");
   const Margin& margin = *entry.margin;
   if (margin.disturbance > kMostDisturbance)
-    return reject(fmt::format("others had {:.0f} % of the processors meanwhile", 100 * margin.disturbance));
+    return reject(fmt::format("other programs had {:.0f} % of the processors meanwhile", 100 * margin.disturbance));
   if (width(margin) > kMostWidth)
     return reject(fmt::format("the default takes {:.2f} to {:.2f} times the other's time: too wide an interval",
                               margin.ci95.lo, margin.ci95.hi));

@@ -59,7 +59,7 @@ TEST_F(OpenFile, IsRefusedWhereItsNameHasANul) {
   const std::string path = folder.write("file", "text");
   auto text = read_text_file(path + std::string("\0x", 2));
   ASSERT_FALSE(text);
-  EXPECT_EQ(text.error().message, "'" + path + "': no file's name has a NUL in it");
+  EXPECT_EQ(text.error().message, "'" + path + "': got a file name with a NUL in it");
 }
 
 TEST_F(OpenFile, ThatIsHugeIsRefusedUnread) {

@@ -66,7 +66,7 @@ TEST_F(ToolPath, ThatTheVariableSaysMustBeAProgram) {
   tool_at("lib/rung");
   for (const std::string& wrong : {folder_.write("no_program", "text"), folder_ / "nothing", folder_.path()}) {
     setenv("RUNG_PROGRAM", wrong.c_str(), 1);
-    EXPECT_EQ(told(), "file: the tool 'rung': RUNG_PROGRAM names '" + wrong + "', which is no program\n");
+    EXPECT_EQ(told(), "file: the tool 'rung': RUNG_PROGRAM names '" + wrong + "', which is not a program\n");
   }
 }
 

@@ -108,7 +108,7 @@ TEST_F(AnotherProgram, IsToldWhyNothingWasMeasured) {
 
 TEST_F(AnotherProgram, LearnsOfAMissingToolBeforeClimbing) {
   setenv("RUNG_PROGRAM", "/nowhere/rung", 1);
-  EXPECT_EQ(said_by("Climbs"), "file: the tool 'rung': RUNG_PROGRAM names '/nowhere/rung', which is no program\n");
+  EXPECT_EQ(said_by("Climbs"), "file: the tool 'rung': RUNG_PROGRAM names '/nowhere/rung', which is not a program\n");
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(
                     WrongUsage{{"run", bert_tiny(), "--shape", "input_ids"}, "--shape: got 'input_ids'"},
                     WrongUsage{{"run", bert_tiny(), "--shape", "input_ids=1,0"}, "--shape: got 'input_ids=1,0'"},
                     WrongUsage{{"run", bert_tiny(), "--shape", "input_ids=1,8", "--shape", "input_ids=1,9"},
-                               "--shape: an input is given 2 shapes, wanted one: 'rung climb' and 'rung build' alone"},
+                               "--shape: got 2 shapes of one input, wanted one: only 'rung climb' and 'rung build'"},
                     WrongUsage{{"run", bert_tiny(), "--freeze", "attention_mask"}, "--freeze attention_mask"},
                     WrongUsage{{"build", bert_tiny(), "--budget", "3s"}, "--retune"},
                     WrongUsage{{"predict", bert_tiny()}, "--gpu"},

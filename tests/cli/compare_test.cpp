@@ -132,7 +132,7 @@ TEST_F(CompareCommand, FailsForOtherOutputsWhereAsked) {
 }
 
 TEST_F(CompareCommand, RefusesWhatCannotBeMeant) {
-  expect_error(compare({bert_tiny()}), 2, "got one model, wanted B too, or what tells it from A");
+  expect_error(compare({bert_tiny()}), 2, "got one model, wanted B too, or an option that makes B differ from A");
   expect_error(compare({}), 2, "A is required");
   for (const char* limit : {"0.03", "3", "%", "-3%", "0%", "3%%", "nan%", "many"})
     expect_error(compare({bert_tiny(), bert_tiny(), "--max-slowdown", limit}), 2, "max-slowdown");
@@ -140,7 +140,7 @@ TEST_F(CompareCommand, RefusesWhatCannotBeMeant) {
   expect_error(compare({bert_tiny(), tool / "nowhere.rung"}), 1, "B: ");
   expect_error(compare({slow_plan(), slow_plan(), "--dtype", "bf16"}), 2, "is a plan");
   expect_error(compare({bert_tiny(), "--tool-b", tool / "nowhere"}), 1, "cannot start");
-  expect_error(compare({slow_plan(), "--recipe-b", tool / "nothing.json"}), 2, "is a plan: its recipe is in it");
+  expect_error(compare({slow_plan(), "--recipe-b", tool / "nothing.json"}), 2, "is a plan, which has its own recipe");
 }
 
 // The example knows no flag that the command does not have.

@@ -52,7 +52,8 @@ TEST(Doctor, LooksAtWhatATextTells) {
   EXPECT_THAT(ran.out, HasSubstr("PyTorch          2.9.0\n"));
   EXPECT_THAT(ran.out, HasSubstr("No variables are told; no problems found.\nTold by collect_env. Unknown, because"));
   tool.folder().write("other.txt", "hello\n");
-  expect_error(tool.run({"doctor", "--from", tool / "other.txt"}), 1, "wanted what collect_env, rocm-smi, rocminfo");
+  expect_error(tool.run({"doctor", "--from", tool / "other.txt"}), 1,
+               "wanted the output of collect_env, rocm-smi, rocminfo");
   expect_error(tool.run({"doctor", "--from", tool / "nowhere"}), 1, "nowhere");
   expect_error(tool.run({"doctor", "--from", tool / "paste.txt", "--root", kMachine}), 2, "--root");
 }

@@ -119,7 +119,7 @@ TEST_F(GivenRecipe, IsRefusedBesideAPlan) {
   const std::vector<std::string> rest{tool / "plan.rung", "--recipe", tool / "recipe.json"};
   for (std::vector<std::string> command : {std::vector<std::string>{"run"}, {"verify", "--replays", "2"}}) {
     command.insert(command.end(), rest.begin(), rest.end());
-    expect_error(tool.run(command), 2, "is a plan: its recipe is in it");
+    expect_error(tool.run(command), 2, "is a plan, which has its own recipe");
   }
 }
 

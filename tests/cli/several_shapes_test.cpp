@@ -53,7 +53,7 @@ TEST_F(SeveralShapes, AreSelectedByShapeOrInputs) {
   EXPECT_GT(json_of({"bench", plan, "--shape", "input_ids=1,5", "--runs", "3"})["kernels"], 0);
   const Json ran = json_of({"run", plan, "--inputs", bert_tiny() + "/inputs.npz"});
   EXPECT_EQ(ran["runs"][0]["outputs"][0]["type"], "f32[1,9,32]");
-  expect_error(tool.run({"bench", plan}), 2, "holds 2 plans: say which by --shape; there is one for: ");
+  expect_error(tool.run({"bench", plan}), 2, "holds 2 plans: choose one with --shape; there is one for: ");
   expect_error(tool.run({"bench", plan, "--shape", "input_ids=1,7"}), 2, "no plan is for input_ids=1,7");
   expect_error(tool.run({"bench", plan, "--shape", "ids=1,9"}), 2, "has no input of that name");
 }
@@ -90,7 +90,7 @@ TEST_F(SeveralShapes, AreRefusedWhereTheyCannotBeMeant) {
   expect_error(make("build", {"--recipe", "a.json", "--recipe", "b.json", "--recipe", "c.json"}), 2,
                "--recipe: got 3 for 2 plans, wanted one, or one for each");
   expect_error(tool.run({"bench", bert_tiny(), "--shape", "input_ids=1,5", "--shape", "input_ids=1,9"}), 2,
-               "an input is given 2 shapes, wanted one");
+               "got 2 shapes of one input, wanted one");
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ TEST_F(TuneLint, SaysWhatIsWrongWithItsWords) {
   expect_error(lint(text, {"--gpu", "mi300x", "--time-on", "hip"}), 2, "--time-on");
   expect_error(lint(text, {"--time-on", "cpu"}), 2, "--time-on: got cpu, wanted a GPU");
   expect_error(lint(text, {"--budget", "soon"}), 2, "--budget: got 'soon'");
-  expect_error(lint(text, {"--python", "no-such-python"}), 1, "'no-such-python' does not say");
+  expect_error(lint(text, {"--python", "no-such-python"}), 1, "'no-such-python' does not give");
   expect_error(lint(text, {"--validators", tool / "results.csv"}), 1, "got no line 'Validator,...'");
   const std::string python = write_program(tool.folder(), "python", kLintedPython);
   expect_error(lint(text, {"--gpu", "h200", "--python", python}), 1,

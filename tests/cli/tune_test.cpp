@@ -129,7 +129,7 @@ TEST_F(TuneOnHip, RefusesFilesOfOtherVersions) {
   expect_error(tune(list, {"--out", out, "--python", python}), 1,
                "is for GCN_ARCH_NAME gfx942, wanted gfx942:sramecc+");
   expect_error(tune(list, {"--out", tool / "new.csv", "--format", "tunableop", "--python", "no-such-python"}), 1,
-               "'no-such-python' does not say what its PyTorch wants of a file");
+               "'no-such-python' does not give the validators of its PyTorch");
 }
 
 TEST_F(TuneOnHip, RemembersWhatItTuned) {

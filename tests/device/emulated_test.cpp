@@ -117,7 +117,7 @@ TEST_F(EmulatedDevices, SayWhatTheyAre) {
 TEST_F(EmulatedDevices, HaveNoSensorsAndNoPeaks) {
   LoadWatch watch(*gpu);
   EXPECT_FALSE(watch.sees());
-  EXPECT_EQ(watch.stop(1).unknown, "emu says nothing of clocks and power");
+  EXPECT_EQ(watch.stop(1).unknown, "emu does not report clocks and power");
   auto peaks = measure_peaks(*gpu, nullptr);
   ASSERT_TRUE(peaks);
   EXPECT_EQ(peaks->read_gbps, 0);

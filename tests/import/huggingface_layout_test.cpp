@@ -119,7 +119,7 @@ TEST(BertLayout, RefusesModulesItDoesNotKnow) {
 TEST(Import, NamesADirectoryThatIsNotThere) {
   EXPECT_THAT(
       import_error("/nowhere/at/all"),
-      HasSubstr("'/nowhere/at/all' is no model: got nothing that can be read, wanted a directory with config.json"));
+      HasSubstr("'/nowhere/at/all' is not a model: got nothing that can be read, wanted a directory with config.json"));
   TemporaryDirectory dir;
   EXPECT_THAT(import_error(dir.path()), HasSubstr("config.json"));
 }

@@ -43,7 +43,7 @@ TEST(Pointwise, NamesWhatIsWrong) {
   EXPECT_THAT(error_of("exp(r0)", 1), HasSubstr("wanted r1=..."));
   EXPECT_THAT(error_of("r2=exp(r0)", 1), HasSubstr("got target 'r2', wanted r1"));
   EXPECT_THAT(error_of("r1=exp(r1)", 1), HasSubstr("got r1, wanted one of the registers below r1"));
-  EXPECT_THAT(error_of("r1=matmul(r0,r0)", 1), HasSubstr("'matmul' is no element-wise function"));
+  EXPECT_THAT(error_of("r1=matmul(r0,r0)", 1), HasSubstr("'matmul' is not an element-wise function"));
   EXPECT_THAT(error_of("r1=add(r0)", 1), HasSubstr("got 1 operands, wanted 2"));
   EXPECT_THAT(error_of("r1=exp(r0,r0)", 1), HasSubstr("wanted 1 operands, got more"));
   EXPECT_THAT(error_of("r1=exp()", 1), HasSubstr("got operand ''"));

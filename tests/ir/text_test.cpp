@@ -67,7 +67,7 @@ TEST(GraphText, RefusesStatesThatCannotBe) {
     return error_of(text.c_str());
   };
   EXPECT_EQ(refusal("state s, next=n"), "no error");
-  EXPECT_EQ(refusal("state t, next=n"), "line 4: state 't' is no input");
+  EXPECT_EQ(refusal("state t, next=n"), "line 4: state 't' is not an input");
   EXPECT_EQ(refusal("state s, next=m"), "line 4: state 's': there is no output 'm'");
   EXPECT_EQ(refusal("state s, next=n\nstate s, next=y"), "line 5: two states are named 's'");
   EXPECT_EQ(refusal("state s, before=n"), "line 3: a state has no field 'before'");

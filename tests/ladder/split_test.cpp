@@ -166,7 +166,7 @@ TEST_F(SplitChoices, SayThatTheyAreNotSure) {
   EXPECT_TRUE(receipt_of(outcome, "gemm").accepted) << "what a busy machine measured is used by its own climb";
   ASSERT_EQ(outcome.result.choices.size(), 2u);
   EXPECT_EQ(outcome.result.choices[0].reason,
-            "fastest when tuned alone; not sure: others had 50 % of the processors meanwhile");
+            "fastest when tuned alone; not sure: other programs had 50 % of the processors meanwhile");
 }
 
 // One problem of softmax for each axis, of which one alone is faster in the model with what tuning chose.

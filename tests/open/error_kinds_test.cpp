@@ -87,7 +87,7 @@ TEST_P(Mistakes, HaveTheKindThatSaysWhoCanRepair) {
 std::string name_of_mistake(const ::testing::TestParamInfo<Mistake>& info) { return info.param.name; }
 
 const Mistake kFileMistakes[] = {
-    {"NoModel", ErrorKind::file, "is no model: got nothing that can be read",
+    {"NoModel", ErrorKind::file, "is not a model: got nothing that can be read",
      [](const Bench&) { return opening({.path = "/nowhere"}); }},
     {"NoPlan", ErrorKind::file, "no such file", [](const Bench&) { return opening({.path = "/nowhere.rung"}); }},
     {"ADirectoryWithoutConfig", ErrorKind::file, "config.json",
@@ -165,7 +165,7 @@ const Mistake kMismatches[] = {
        Model model = *import_model(kBert, {.shapes = {{"input_ids", {1, 1}}}});
        return check_input(model, "input_ids", Tensor::of<int64_t>({1, 1}, std::vector<int64_t>{64}));
      }},
-    {"ARecipeForAnotherModel", ErrorKind::mismatch, "no launch of this model asks for it",
+    {"ARecipeForAnotherModel", ErrorKind::mismatch, "no launch of this model has this problem",
      [](const Bench&) {
        Recipe recipe{.tuned_kernels = true};
        recipe.choices["linear m=1 n=1 k=1"] = {};

@@ -56,7 +56,7 @@ TEST_F(OpenModel, RefusesAnotherDeviceThanAPlansOwn) {
   std::string path = plan_for(here_);
   EXPECT_EQ(error_of({.path = path, .device = device_named("cuda:1")}).message,
             "'" + path + "': built for '" + here_ +
-                "', got the device 'cuda:1': name none, or climb or build again for that one");
+                "', got the device 'cuda:1': name no device, or climb or build again for that device");
   EXPECT_THAT(
       error_of({.path = plan_for("cuda NVIDIA H100 sm_90 driver 13000"), .device = device_named("cpu")}).message,
       HasSubstr("built for 'cuda NVIDIA H100 sm_90 driver 13000', got the device 'cpu'"));
@@ -104,7 +104,7 @@ TEST_F(OpenModel, RefusesOtherThreadsAndShapesThanAPlans) {
   EXPECT_THAT(error_of({.path = plan_for(here_), .shapes = {{"x", {5}}}}).message,
               HasSubstr("no plan is for x=5; there is one for: x=4"));
   EXPECT_THAT(error_of({.path = plan_for(here_), .drop_head = true}).message,
-              HasSubstr("is a plan: freeze, observe, dtype, random-weights and drop-head were decided when"));
+              HasSubstr("is a plan: freeze, observe, dtype, random-weights and drop-head were fixed when"));
 }
 
 TEST_F(OpenModel, MakesASubjectOfADirectory) {

@@ -126,7 +126,7 @@ TEST_F(OpenedModels, HaveFixedShapesAndRecipesAsPlans) {
   EXPECT_EQ(again->given.size(), known_inputs().size());
   auto recipe = plan_of(*again, Recipe{.threads = 1}, of_plan);
   ASSERT_FALSE(recipe);
-  EXPECT_THAT(recipe.error().message, HasSubstr("is a plan: its recipe is in it"));
+  EXPECT_THAT(recipe.error().message, HasSubstr("is a plan, which has its own recipe"));
   of_plan.shapes["input_ids"] = {1, 9};
   EXPECT_TRUE(open_model(of_plan)) << "as it was built";
   of_plan.shapes["input_ids"] = {1, 8};

@@ -303,7 +303,7 @@ TEST(PlanFile, RefusesWeightsLaidOutForOtherInstructionSets) {
 TEST(PlanFile, RefusesWeightsWithoutTheNameOfTheirLayout) {
   SavedPlan saved;
   EXPECT_THAT(saved.error_of(replaced(saved.bytes, "\"layouts\"", "\"lay-out\"")),
-              HasSubstr("does not say in whose layouts its weights are"));
+              HasSubstr("does not name the library in whose layouts its weights are"));
 }
 
 TEST(PlanFile, RefusesOtherSafetensorsFiles) {

@@ -157,7 +157,7 @@ TEST_F(TwoPlans, ServeTheirOwnShapes) {
   EXPECT_EQ(set.serving({{"x", {2, 8}}, {"another", {1}}}), 0u);
   EXPECT_EQ(set.served(), "x=2,8; x=5,8");
   EXPECT_THAT(set.serving({{"x", {3, 8}}}).error().message, AllOf(HasSubstr("x=3,8"), HasSubstr("x=2,8; x=5,8")));
-  EXPECT_THAT(set.serving({}).error().message, HasSubstr("leaves open which plan is meant"));
+  EXPECT_THAT(set.serving({}).error().message, HasSubstr("fits several plans"));
 }
 
 TEST_F(TwoPlans, AreNoFileOfOne) {

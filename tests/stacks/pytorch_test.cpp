@@ -47,7 +47,7 @@ TEST(PyTorch, IsReportedMissingInPythonsWords) {
   const std::string without =
       write_program(folder, "without", "printf 'Traceback:\\nModuleNotFoundError: no torch\\n\\n' >&2; exit 1");
   EXPECT_EQ(ask_pytorch(without).error().message,
-            "'" + without + "' does not say what its PyTorch wants of a file: ModuleNotFoundError: no torch");
+            "'" + without + "' does not give the validators of its PyTorch: ModuleNotFoundError: no torch");
   const std::string silent = write_program(folder, "silent", "exit 3");
   EXPECT_THAT(ask_pytorch(silent).error().message, HasSubstr(": exited with 3"));
   EXPECT_THAT(ask_pytorch(folder / "nothing").error().message, HasSubstr("cannot start"));

@@ -99,7 +99,7 @@ TEST_F(MarginOf, ABusyNeighbourTellsHowMuchItTook) {
   TunedProblem entry = tuned();
   EXPECT_EQ(entry.choice.kernel, "plain");
   EXPECT_NEAR(entry.margin->disturbance, 0.75, 1e-6);
-  EXPECT_EQ(is_sure(entry).reason, "others had 75 % of the processors meanwhile");
+  EXPECT_EQ(is_sure(entry).reason, "other programs had 75 % of the processors meanwhile");
 }
 
 TEST_F(MarginOf, ANeighbourOfOneCandidateAloneCounts) {

@@ -167,7 +167,7 @@ Status Reader::directive(std::string_view text) {
   if (name == ".amdgcn_target" || name == ".target") {
     for (const IsaInfo& info : kIsas)
       if (value.find(info.name) != value.npos) return isa_ = info.isa, Status{};
-    return bad_file("got the architecture {}, known are gfx90a, gfx942, gfx950", valid_utf8(value));
+    return bad_file("got the architecture {}, wanted gfx90a, gfx942 or gfx950", valid_utf8(value));
   }
   if (name == ".amdgpu_metadata") in_metadata_ = true, in_kernels_ = false, item_column_ = 0;
   if (name == ".amdhsa_kernel") kernel_ = value, descriptions_[std::string(kernel_)];
@@ -239,7 +239,7 @@ Status Reader::resolve(Function& function) const {
 Status Reader::describe(Function& function) const {
   KernelInfo& info = function.made.info;
   const auto found = descriptions_.find(info.name);
-  if (found == descriptions_.end()) return bad_file("'{}' is described nowhere", valid_utf8(info.name));
+  if (found == descriptions_.end()) return bad_file("kernel '{}' has no description", valid_utf8(info.name));
   const Description& said = found->second;
   const auto word = [&](const char* key, const char* directive, uint32_t absent) {
     if (const auto it = said.metadata.find(key); it != said.metadata.end()) return it->second;
@@ -269,13 +269,13 @@ Result<std::vector<AssemblyKernel>> Reader::finish() {
     if (function.made.listing.instructions.empty()) continue;
     if (none) descriptions_[function.made.info.name];
     if (!descriptions_.contains(function.made.info.name)) continue;
-    if (!isa_) return bad_file("the text names no architecture; --target says which it is");
+    if (!isa_) return bad_file("the text names no architecture: name it with --target");
     RUNG_CHECK(resolve(function));
     RUNG_CHECK(describe(function));
     function.made.listing.isa = *isa_;
     kernels.push_back(std::move(function.made));
   }
-  if (kernels.empty()) return bad_file("no kernel of AMD's is in the text");
+  if (kernels.empty()) return bad_file("the text has no AMD kernel");
   return kernels;
 }
 

@@ -37,7 +37,7 @@ static_assert(sizeof(Descriptor) == 64);
 Result<Isa> isa_of(const ElfFile& elf) {
   const Elf64_Ehdr& header = elf.header;
   if (header.e_machine != kMachineAmdgpu || header.e_ident[EI_OSABI] != kOsAbiHsa)
-    return bad_file("no code object of AMD's: got ELF machine {} and OS ABI {}, wanted {} and {}", header.e_machine,
+    return bad_file("not an AMD code object: got ELF machine {} and OS ABI {}, wanted {} and {}", header.e_machine,
                     header.e_ident[EI_OSABI], kMachineAmdgpu, kOsAbiHsa);
   const uint8_t version = header.e_ident[EI_ABIVERSION];
   if (std::find(std::begin(kAbiVersions), std::end(kAbiVersions), version) == std::end(kAbiVersions))
@@ -45,7 +45,7 @@ Result<Isa> isa_of(const ElfFile& elf) {
   if (auto isa = isa_of_elf_machine(header.e_flags & kMachMask)) return *isa;
   std::string known;
   for (const IsaInfo& info : kIsas) known += fmt::format("{}{}", known.empty() ? "" : ", ", info.name);
-  return bad_file("code object: got the architecture of number 0x{:x}, known are {}", header.e_flags & kMachMask,
+  return bad_file("code object: got the architecture of number 0x{:x}, wanted one of {}", header.e_flags & kMachMask,
                   known);
 }
 
@@ -149,7 +149,7 @@ Status read_descriptor(KernelInfo& kernel, const CodeObject& object, const ElfFi
   kernel.properties = descriptor.properties;
   kernel.entry = at->address + static_cast<uint64_t>(descriptor.entry_offset);
   if (kernel.scratch_bytes > kMostLaneScratch)
-    return bad_file("scratch of a lane: got {} bytes, at most {} are there", kernel.scratch_bytes, kMostLaneScratch);
+    return bad_file("scratch of a lane: got {} bytes, wanted at most {}", kernel.scratch_bytes, kMostLaneScratch);
   if (descriptor.argument_bytes != kernel.argument_bytes)
     return bad_file("arguments: got {} bytes in its descriptor and {} in the note", descriptor.argument_bytes,
                     kernel.argument_bytes);

@@ -93,10 +93,9 @@ Result<std::optional<CompressedBundle>> bundle_at(std::span<const std::byte> res
 
 Result<UnpackedBundle> unpack(const CompressedBundle& bundle, uint64_t& left) {
   if (bundle.unpacked_bytes > kMaxUnpackedBundleBytes)
-    return bad_file("unpacked it would have {} bytes, at most {} are read", bundle.unpacked_bytes,
-                    kMaxUnpackedBundleBytes);
+    return bad_file("it unpacks to {} bytes, wanted at most {}", bundle.unpacked_bytes, kMaxUnpackedBundleBytes);
   if (bundle.unpacked_bytes > left)
-    return bad_file("unpacked it would have {} bytes, out of proportion: {} are left of {} times the file",
+    return bad_file("it unpacks to {} bytes, out of proportion: {} are left of {} times the file",
                     bundle.unpacked_bytes, left, kMaxBundleRatio);
   left -= bundle.unpacked_bytes;
   UnpackedBundle made;

@@ -91,7 +91,7 @@ Result<ElfFile> read_elf(std::span<const std::byte> file) {
   ElfFile made;
   made.bytes = file;
   if (file.size() < SELFMAG || std::memcmp(file.data(), ELFMAG, SELFMAG) != 0)
-    return bad_file("no ELF file: it does not begin with 7f 'ELF'");
+    return bad_file("not an ELF file: it does not begin with 7f 'ELF'");
   RUNG_TRY(auto front, made.part(0, sizeof made.header, "the header"));
   made.header = as<Elf64_Ehdr>(front);
   if (made.header.e_ident[EI_CLASS] != ELFCLASS64 || made.header.e_ident[EI_DATA] != ELFDATA2LSB)

@@ -87,7 +87,7 @@ Status for_each_code_object(std::span<const std::byte> file, const Visit& visit)
     if (object < found.end) object = find_from(file, found.end, kElf);
     if (bundle < found.end) bundle = find_from(file, found.end, kCompressed);
   }
-  if (objects == 0) return bad_file("no code object of AMD's is in the file");
+  if (objects == 0) return bad_file("the file has no AMD code object");
   return {};
 }
 

@@ -85,7 +85,7 @@ class Reader {
     json made = json::object();
     for (uint64_t i = 0; i < count; ++i) {
       RUNG_TRY(json key, value(depth + 1));
-      if (!key.is_string()) return fail("a key that is no string before byte {}", at_);
+      if (!key.is_string()) return fail("a key that is not a string before byte {}", at_);
       RUNG_TRY(json element, value(depth + 1));
       if (!made.emplace(key.get<std::string>(), std::move(element)).second)
         return fail("a key twice before byte {}", at_);

@@ -14,7 +14,7 @@ namespace {
 constexpr std::chrono::milliseconds kPeriod{50};
 
 Result<SensorDevice> find_device(const Gpu& gpu, const Sensors*& sensors) {
-  if (!gpu.runtime().sensors) return fail("{} says nothing of clocks and power", gpu.runtime().name);
+  if (!gpu.runtime().sensors) return fail("{} does not report clocks and power", gpu.runtime().name);
   RUNG_TRY(sensors, gpu.runtime().sensors());
   return sensors->device(gpu.info().bus_address);
 }

@@ -87,8 +87,8 @@ Result<Pasted> read_pasted(std::string_view name, std::string_view text) {
   if (read_environment(lines, telling)) forms.push_back(kEnvironment);
   if (forms.empty())
     return bad_file(
-        "'{}': wanted what collect_env, rocm-smi, rocminfo, nvidia-smi, nvidia-smi -q or env print; got {} lines "
-        "that look like none of them",
+        "'{}': wanted the output of collect_env, rocm-smi, rocminfo, nvidia-smi, nvidia-smi -q or env; got {} lines "
+        "that match none of them",
         name, lines.size());
   return Pasted{Snapshot(telling.take()), std::move(forms)};
 }

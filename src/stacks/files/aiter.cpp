@@ -138,12 +138,12 @@ std::optional<std::string> aiter_result_cell(const Entry& entry, std::string_vie
 }
 
 Status check_aiter(const TuningFile& file, const Entry& entry, bool tuned) {
-  if (!entry.shape) return mismatch("aiter's files have matrix products alone");
+  if (!entry.shape) return mismatch("aiter's files have only matrix products");
   RUNG_CHECK(check(*entry.shape));
   const Columns& columns = file.tables.at(0);
   const GemmShape& shape = *entry.shape;
   if (shape.layout != GemmLayout::tn || shape.x_stride || shape.w_stride || shape.out_stride)
-    return mismatch("{}: aiter has products of dense rows with weights stored as [n, k] alone", text_of(shape));
+    return mismatch("{}: aiter has only products of dense rows with weights stored as [n, k]", text_of(shape));
   if (shape.epilogue != Epilogue::none) return mismatch("aiter's files have no products with an activation");
   if (!tuned) return {};
   if (!entry.us || *entry.us <= 0) return mismatch("time: got none, wanted microseconds above 0");

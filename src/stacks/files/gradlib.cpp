@@ -79,13 +79,12 @@ std::optional<std::string> solution_cell(const Entry& entry, std::string_view co
 }
 
 Status check_gradlib(const Entry& entry, bool tuned) {
-  if (!entry.shape) return mismatch("gradlib's files have matrix products alone");
+  if (!entry.shape) return mismatch("gradlib's files have only matrix products");
   RUNG_CHECK(check(*entry.shape));
   const GemmShape& shape = *entry.shape;
   if (shape.layout != GemmLayout::tn || shape.x_stride || shape.w_stride || shape.out_stride || shape.batch > 1 ||
       shape.epilogue != Epilogue::none || shape.x != shape.w)
-    return mismatch("{}: gradlib has single products of dense rows with weights of the same type alone",
-                    text_of(shape));
+    return mismatch("{}: gradlib has only single products of dense rows with weights of the same type", text_of(shape));
   if (!tuned) return {};
   const Solution* solution = entry.solution ? &*entry.solution : nullptr;
   if (!solution || !solution->index || (solution->library != "hipblaslt" && solution->library != "rocblas"))

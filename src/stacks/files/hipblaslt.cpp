@@ -192,12 +192,12 @@ void set_times(BenchCells& cells, const Entry& entry) {
 }
 
 Status check_override(const Entry& entry) {
-  if (!entry.shape) return mismatch("hipBLASLt has matrix products alone");
+  if (!entry.shape) return mismatch("hipBLASLt has only matrix products");
   RUNG_CHECK(check(*entry.shape));
   for (const ElementType type : {entry.shape->x, entry.shape->w, entry.shape->out})
     if (type_word(type).empty()) return mismatch("hipBLASLt has no products of {}", name_of(type));
   if (!entry.solution || !entry.solution->index || *entry.solution->index < 1)
-    return mismatch("solution: got no index above 0, which is all that hipBLASLt takes");
+    return mismatch("solution: got no index above 0, wanted one for hipBLASLt");
   if (entry.us ? *entry.us <= 0 : entry.line == 0) return mismatch("time: got none, wanted microseconds above 0");
   return {};
 }

@@ -91,7 +91,7 @@ std::optional<std::string> cell_of_shape(const GemmShape& shape, std::string_vie
 }
 
 Result<std::vector<std::string>> listed_rows(TuningFile& file, Entry& entry) {
-  if (!entry.shape) return mismatch("a list of products has matrix products alone");
+  if (!entry.shape) return mismatch("a list of products has only matrix products");
   if (file.tables.empty()) return mismatch("this file has no line of column names");
   RUNG_CHECK(check(*entry.shape));
   entry.key = listed_key(*entry.shape);

@@ -139,8 +139,8 @@ std::string table_line(const TuningFile& file, const Entry& entry, ColumnNames k
 
 Status check_said(const GemmShape& wanted, const Result<GemmShape>& said) {
   if (said && same_product(wanted, *said)) return {};
-  return mismatch("got {}, wanted a product that the columns of this file can say, which make it {}", text_of(wanted),
-                  said ? text_of(*said) : said.error().message);
+  return mismatch("got {}, wanted a product that the columns of this file can express; they make it {}",
+                  text_of(wanted), said ? text_of(*said) : said.error().message);
 }
 
 std::string cell_of(const TuningFile& file, const Entry& entry, std::string_view column) {

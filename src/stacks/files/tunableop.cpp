@@ -108,10 +108,10 @@ Result<std::vector<std::string>> validators_of(const TunedMachine& machine) {
 
 // Refuses products with scaling for NVIDIA, where PyTorch writes their sizes in another form.
 Status check_target(const TuningFile& file, const Entry& entry) {
-  if (!entry.shape) return mismatch("TunableOp has matrix products alone");
+  if (!entry.shape) return mismatch("TunableOp has only matrix products");
   const bool nvidia = std::ranges::any_of(file.facts, [](const Fact& fact) { return fact.name == "CUDA_DEVICE"; });
   if (nvidia && entry.shape->scaling != Scaling::none)
-    return mismatch("{}: products with scaling are not written for PyTorch on NVIDIA", text_of(*entry.shape));
+    return mismatch("{}: rung writes no products with scaling for PyTorch on NVIDIA", text_of(*entry.shape));
   return {};
 }
 
@@ -145,7 +145,7 @@ Result<std::vector<std::string>> result_rows(TuningFile& file, Entry& entry) {
 }
 
 Result<std::vector<std::string>> recorded_rows(TuningFile& file, Entry& entry) {
-  if (!entry.shape) return mismatch("TunableOp has matrix products alone");
+  if (!entry.shape) return mismatch("TunableOp has only matrix products");
   RUNG_TRY(entry.key, key_for(file, entry));
   std::string line = entry.key;
   if (entry.line == 0) return std::vector{line};

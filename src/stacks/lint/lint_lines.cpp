@@ -36,7 +36,7 @@ void refused_lines(const TuningFile& file, const TunedMachine&, LintNotes& notes
   if (file.separator != ',') return;
   for (const Refused& refused : file.refused) {
     if (file.format == &tunableop && is_comment(file.lines[refused.line - 1].text))
-      notes.note(refused.line, LintKind::malformed, "PyTorch knows no comments, and leaves this line out");
+      notes.note(refused.line, LintKind::malformed, "PyTorch does not know comments, and leaves this line out");
     else
       notes.problem(refused.line, LintKind::malformed, refused.text);
   }

@@ -115,7 +115,7 @@ Result<AmdTable> AmdTable::open(const std::string& path) {
 
 Status AmdTable::want_columns() const {
   const KindRule* rule = rule_of(places_);
-  if (!rule) return bad_file("'{}': got columns of no file of AMD's profilers that is known", path());
+  if (!rule) return bad_file("'{}': got columns that no known file of AMD's profilers has", path());
   const bool start = has(AmdColumn::start), end = has(AmdColumn::end);
   if (!rule->timed || (start && end)) return {};
   return bad_file("'{}': got a list of {} without the column {}{}{}", path(), rule->what,

@@ -87,8 +87,7 @@ Status CsvRows::read_row() {
     if (at_ == text_.size() && ended_) return {};
     if (at_ < text_.size() && scan_row()) break;
     if (text_.size() - at_ > kMostRowBytes)
-      return bad_file("'{}': row {} is longer than {} bytes: a quote that nothing closes?", path_, rows_ + 1,
-                      kMostRowBytes);
+      return bad_file("'{}': row {} is longer than {} bytes: is a quote not closed?", path_, rows_ + 1, kMostRowBytes);
     RUNG_CHECK(load());
   }
   ++rows_;

@@ -27,8 +27,8 @@ Result<Recording> read_rocprofv3(const std::string& path) {
   }
   if (!recorder.any_timed())
     return bad_file(
-        "'{}': got totals, counters or agents alone, wanted kernels, copies or calls with their times: "
-        "rocprofv3 --hip-trace --kernel-trace --memory-copy-trace --output-format csv",
+        "'{}': got only totals, counters or agents, wanted kernels, copies or calls with their times: rocprofv3 "
+        "--hip-trace --kernel-trace --memory-copy-trace --output-format csv",
         path);
   return recorder.finish();
 }

@@ -193,12 +193,12 @@ TEST(Assembly, LinesThatAreNoInstructionAreCounted) {
 }
 
 TEST(Assembly, WhatCannotBeReadIsOneError) {
-  EXPECT_EQ(error_of(kDumped), "the text names no architecture; --target says which it is");
-  EXPECT_EQ(error_of("hello\nworld\n"), "no kernel of AMD's is in the text");
-  EXPECT_EQ(error_of(""), "no kernel of AMD's is in the text");
+  EXPECT_EQ(error_of(kDumped), "the text names no architecture: name it with --target");
+  EXPECT_EQ(error_of("hello\nworld\n"), "the text has no AMD kernel");
+  EXPECT_EQ(error_of(""), "the text has no AMD kernel");
   EXPECT_EQ(
       error_of(with(kCompiled, "gfx942", "gfx1100")),
-      "line 2: got the architecture \"amdgcn-amd-amdhsa--gfx1100:sramecc+:xnack-\", known are gfx90a, gfx942, gfx950");
+      "line 2: got the architecture \"amdgcn-amd-amdhsa--gfx1100:sramecc+:xnack-\", wanted gfx90a, gfx942 or gfx950");
   EXPECT_EQ(error_of(with(kCompiled, "s_cbranch_scc0 .LBB1_2", "s_cbranch_scc0 .LBB9_9")), "'k': no label '.LBB9_9'");
   EXPECT_THAT(error_of(with(kCompiled, "next_free_sgpr 8", "next_free_sgpr -8")), HasSubstr("got -8, wanted a number"));
   // Cut anywhere, it is read or is one error.

@@ -112,12 +112,12 @@ TEST(CodeObjects, NoBeginOfAFileIsRead) {
 
 TEST(CodeObjects, OfOtherFormatsOrMachinesAreRefused) {
   const std::string file = MadeCodeObject({add_kernel()}).file();
-  EXPECT_EQ(error_of("hello"), "no ELF file: it does not begin with 7f 'ELF'");
+  EXPECT_EQ(error_of("hello"), "not an ELF file: it does not begin with 7f 'ELF'");
   EXPECT_THAT(error_of(damaged<uint8_t>(file, EI_CLASS, 1)), HasSubstr("got class 1"));
   EXPECT_THAT(error_of(damaged<uint16_t>(file, offsetof(Elf64_Ehdr, e_machine), 62)), HasSubstr("got ELF machine 62"));
   EXPECT_THAT(error_of(damaged<uint8_t>(file, EI_ABIVERSION, 1)), HasSubstr("got ABI version 1, wanted 2, 3 or 4"));
   EXPECT_THAT(error_of(damaged<uint32_t>(file, offsetof(Elf64_Ehdr, e_flags), 0x41)),
-              HasSubstr("got the architecture of number 0x41, known are gfx90a, gfx942, gfx950"));
+              HasSubstr("got the architecture of number 0x41, wanted one of gfx90a, gfx942, gfx950"));
 }
 
 TEST(CodeObjects, OffsetsBeyondTheFileAreRefused) {

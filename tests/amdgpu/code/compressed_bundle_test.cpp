@@ -73,8 +73,8 @@ TEST(CompressedBundles, AreFoundBesideOtherObjectsInTheirOrder) {
 }
 
 TEST(CompressedBundles, WithoutAnObjectAreAsNone) {
-  EXPECT_EQ(error_of(compressed("nothing of AMD's", 3, 1)), "no code object of AMD's is in the file");
-  EXPECT_EQ(error_of(compressed("", 3, 0)), "no code object of AMD's is in the file");
+  EXPECT_EQ(error_of(compressed("nothing of AMD's", 3, 1)), "the file has no AMD code object");
+  EXPECT_EQ(error_of(compressed("", 3, 0)), "the file has no AMD code object");
 }
 
 // Its letters in a text, or before what no stream begins with.
@@ -85,7 +85,7 @@ TEST(CompressedBundles, AreRecognised) {
         MadeBundle{.version = 0, .stream = by_zstd("x")}.file(), MadeBundle{.method = 2, .stream = by_zstd("x")}.file(),
         MadeBundle{.method = 0, .stream = by_zstd("x")}.file(), MadeBundle{.method = 1, .stream = by_zlib("x")}.file(),
         MadeBundle{.stream = ""}.file()})
-    EXPECT_EQ(error_of(file), "no code object of AMD's is in the file");
+    EXPECT_EQ(error_of(file), "the file has no AMD code object");
 }
 
 TEST(CompressedBundles, ThatAreCutShortSaySo) {
@@ -131,18 +131,17 @@ TEST(CompressedBundles, OfASizeUnlikeTheirHeadersAreRefused) {
 TEST(CompressedBundles, OutOfProportionAreRefused) {
   const std::string zeros(32 << 20, '\0');
   for (const uint16_t method : kMethods)
-    EXPECT_THAT(error_of(compressed(zeros, 3, method)),
-                HasSubstr("unpacked it would have 33554432 bytes, out of proportion"));
+    EXPECT_THAT(error_of(compressed(zeros, 3, method)), HasSubstr("it unpacks to 33554432 bytes, out of proportion"));
   // Nor do many of them together, each of which is small enough.
   const std::string each = compressed(zeros.substr(0, 4 << 20), 2, 1);
   std::string several;
   for (int i = 0; i < 8; ++i) several += each;
   EXPECT_THAT(error_of(each), HasSubstr("no code object"));
-  EXPECT_THAT(error_of(several), HasSubstr("unpacked it would have 4194304 bytes, out of proportion"));
+  EXPECT_THAT(error_of(several), HasSubstr("it unpacks to 4194304 bytes, out of proportion"));
   EXPECT_EQ(error_of(MadeBundle{.stream = by_zstd("x"), .unpacked_bytes = kMaxUnpackedBundleBytes + 1}.file()),
-            "the compressed bundle at byte 0: unpacked it would have 1073741825 bytes, at most 1073741824 are read");
+            "the compressed bundle at byte 0: it unpacks to 1073741825 bytes, wanted at most 1073741824");
   EXPECT_THAT(error_of(MadeBundle{.stream = by_zstd("x"), .unpacked_bytes = ~uint64_t{0}}.file()),
-              HasSubstr("unpacked it would have 18446744073709551615 bytes"));
+              HasSubstr("it unpacks to 18446744073709551615 bytes"));
 }
 
 }  // namespace

@@ -57,8 +57,8 @@ TEST(EmbeddedObjects, OfABundleAreRead) {
 }
 
 TEST(EmbeddedObjects, AFileWithoutAnyIsAnError) {
-  EXPECT_EQ(error_of(std::string(kElf) + std::string(100, '\0')), "no code object of AMD's is in the file");
-  EXPECT_EQ(error_of(""), "no code object of AMD's is in the file");
+  EXPECT_EQ(error_of(std::string(kElf) + std::string(100, '\0')), "the file has no AMD code object");
+  EXPECT_EQ(error_of(""), "the file has no AMD code object");
 }
 
 TEST(EmbeddedObjects, OneThatIsCutShortIsAnError) {

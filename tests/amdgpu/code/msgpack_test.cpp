@@ -91,7 +91,7 @@ TEST(MsgPack, KeysAreTextsAndComeOnce) {
     std::vector<uint8_t> map{0x81};
     map.insert(map.end(), key.begin(), key.end());
     map.push_back(1);
-    EXPECT_THAT(error_of(map), HasSubstr("a key that is no string"));
+    EXPECT_THAT(error_of(map), HasSubstr("a key that is not a string"));
   }
   EXPECT_THAT(error_of({0x82, 0xa1, 'k', 1, 0xa1, 'k', 1}), HasSubstr("a key twice"));
 }

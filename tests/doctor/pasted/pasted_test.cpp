@@ -63,7 +63,7 @@ TEST(Pasted, OtherTextIsRefused) {
   for (const std::string_view text : {"", "hello\nworld\n", "a == b", "== nothing ==", "3D=x"}) {
     const auto read = read_pasted("paste.txt", text);
     ASSERT_FALSE(read) << text;
-    EXPECT_THAT(read.error().message, HasSubstr("'paste.txt': wanted what collect_env, rocm-smi, rocminfo"));
+    EXPECT_THAT(read.error().message, HasSubstr("'paste.txt': wanted the output of collect_env, rocm-smi, rocminfo"));
   }
 }
 

@@ -250,10 +250,11 @@ TEST(Put, RefusesWhatTheFormatCannotSay) {
   ASSERT_TRUE(file);
   Entry entry = some_result("aiter");
   entry.shape->layout = GemmLayout::nn;
-  EXPECT_THAT(put(*file, entry).error().message, HasSubstr("weights stored as [n, k] alone"));
+  EXPECT_THAT(put(*file, entry).error().message, HasSubstr("weights stored as [n, k]"));
   entry.shape->layout = GemmLayout::tn;
   entry.shape->batch = 2;
-  EXPECT_THAT(put(*file, entry).error().message, HasSubstr("wanted a product that the columns of this file can say"));
+  EXPECT_THAT(put(*file, entry).error().message,
+              HasSubstr("wanted a product that the columns of this file can express"));
   entry.shape->batch = 1;
   entry.others.clear();
   EXPECT_THAT(put(*file, entry).error().message, HasSubstr("got no err_ratio"));

@@ -69,7 +69,7 @@ const Fault kFaults[] = {
     {"malformed row", "tunableop_results0.csv", "Default,0.0101\n", "Default,0.0101\nGemmTunableOp_Half_TN,tn_1_1\n",
      "10 problem malformed: got 2 cells"},
     {"comment", "tunableop_results0.csv", "GemmTunableOp_B", "# mine\nGemmTunableOp_B",
-     "6 note malformed: PyTorch knows no comments"},
+     "6 note malformed: PyTorch does not know comments"},
     {"other PyTorch", "tunableop_results0.csv", "2.15.0+rocm7.2", "2.14.1+rocm7.2",
      "1 problem wrong-version: PT_VERSION: got '2.14.1+rocm7.2', this machine has '2.15.0+rocm7.2'"},
     {"other rocBLAS", "tunableop_results0.csv", "5.2.0.5b515cf1bc", "5.1.0.5b515cf1bc",

@@ -72,7 +72,7 @@ TEST(CsvRows, AreWholeWhereChunksEnd) {
 TEST(CsvRows, BeyondAllMeasureAreRefused) {
   const auto table = rows_of("a,b\n1,2\n\"" + std::string(3 << 20, 'x'));
   ASSERT_FALSE(table);
-  EXPECT_THAT(table.error().message, HasSubstr("row 3 is longer than 1048576 bytes: a quote that nothing closes?"));
+  EXPECT_THAT(table.error().message, HasSubstr("row 3 is longer than 1048576 bytes: is a quote not closed?"));
 }
 
 TEST(CsvRows, WantAHeader) {

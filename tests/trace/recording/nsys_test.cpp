@@ -257,7 +257,7 @@ TEST(NsysDatabase, IsRefusedWhereItsSchemaIsNoSql) {
                     "PRAGMA writable_schema=ON;"
                     "UPDATE sqlite_master SET sql = 'CREATE TABLE \x1b[31m nonsense' WHERE name LIKE 'CUPTI%';");
   ASSERT_FALSE(r);
-  EXPECT_THAT(r.error().message, AllOf(HasSubstr("a database that cannot be read: malformed database schema"),
+  EXPECT_THAT(r.error().message, AllOf(HasSubstr("cannot read the database: malformed database schema"),
                                        Not(HasSubstr("\x1b")), Not(HasSubstr("\n"))));
 }
 
@@ -269,7 +269,7 @@ TEST(NsysDatabase, IsRefusedWithTablesWithoutEnd) {
                                " INSERT INTO sqlite_master SELECT 'table', 't' || i, 't' || i, 2,"
                                " 'CREATE TABLE t' || i || '(a)' FROM n;");
   ASSERT_FALSE(r);
-  EXPECT_THAT(r.error().message, HasSubstr("a database that cannot be read: interrupted"));
+  EXPECT_THAT(r.error().message, HasSubstr("cannot read the database: interrupted"));
 }
 
 std::string made_bytes(const std::string& statements) {

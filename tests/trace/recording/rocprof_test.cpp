@@ -177,7 +177,7 @@ TEST_F(Rocprofv3Folder, WantsAListWithTimes) {
   folder_.write("7_counter_collection.csv", "Dispatch_Id,Kernel_Name,Counter_Name,Counter_Value\n1,k,SQ_WAVES,2\n");
   const auto r = read_recording(folder_.path());
   ASSERT_FALSE(r);
-  EXPECT_THAT(r.error().message, HasSubstr("got totals, counters or agents alone, wanted kernels, copies or calls with "
+  EXPECT_THAT(r.error().message, HasSubstr("got only totals, counters or agents, wanted kernels, copies or calls with "
                                            "their times"));
 }
 
