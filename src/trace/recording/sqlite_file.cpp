@@ -122,7 +122,7 @@ Status SqliteFile::distrust() {
   for (const char* pragma : {"PRAGMA cell_size_check=ON", "PRAGMA mmap_size=0", "PRAGMA cache_size=-8192",
                              "PRAGMA temp_store=MEMORY", "PRAGMA query_only=ON"})
     if (sqlite3_exec(database, pragma, nullptr, nullptr, nullptr) != SQLITE_OK)
-      return bad_file("'{}': a database that cannot be read: {}", path_, message_of(database));
+      return bad_file("'{}': cannot read the database: {}", path_, message_of(database));
   sqlite3_progress_handler(database, 0, nullptr, nullptr);
   sqlite3_set_authorizer(database, allow_reading_tables, nullptr);
   return {};
