@@ -40,9 +40,11 @@ Verdict offers(const Kernel& kernel, const Tunable& tunable, const Params& param
 Verdict takes_params(const Target& target, const Kernel& kernel, const Problem& problem, const Params& params) {
   if (params.empty()) return accept();
   const auto tunables = kernel.tunables_for(problem, target.machine);
-  for (const auto& [name, value] : params)
+  for (const auto& param : params) {
+    const auto& name = param.first;  // clang 14 lets no lambda take a structured binding
     if (std::ranges::none_of(tunables, [&](const Tunable& each) { return std::ranges::count(each.names, name) > 0; }))
       return reject(fmt::format("{} has no parameter '{}' here", kernel.name, name));
+  }
   for (const Tunable& tunable : tunables)
     if (Verdict verdict = offers(kernel, tunable, params); !verdict) return verdict;
   return accept();

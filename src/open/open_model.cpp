@@ -68,9 +68,11 @@ Result<NamedTensors> read_inputs(const GivenArrays& inputs, const Types& types) 
   const std::string in_file = inputs.source.empty() ? "" : fmt::format("'{}': ", inputs.source);
   return inputs.read([&](const std::string& name, const Type& type) -> Result<bool> {
     auto known = types.find(name);
-    if (known == types.end())
-      return mismatch("{}there is no input '{}'; the inputs are: {}", in_file, name,
-                      fmt::join(std::views::keys(types), ", "));
+    if (known == types.end()) {
+      std::vector<std::string> names;
+      for (const auto& entry : types) names.push_back(entry.first);
+      return mismatch("{}there is no input '{}'; the inputs are: {}", in_file, name, fmt::join(names, ", "));
+    }
     if (!(type == known->second)) return mismatch("input '{}': got {}, wanted {}", name, type, known->second);
     return true;
   });
