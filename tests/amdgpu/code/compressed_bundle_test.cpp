@@ -136,7 +136,7 @@ TEST(CompressedBundles, OutOfProportionAreRefused) {
   const std::string each = compressed(zeros.substr(0, 4 << 20), 2, 1);
   std::string several;
   for (int i = 0; i < 8; ++i) several += each;
-  EXPECT_THAT(error_of(each), HasSubstr("no code object"));
+  EXPECT_THAT(error_of(each), HasSubstr("no AMD code object"));
   EXPECT_THAT(error_of(several), HasSubstr("it unpacks to 4194304 bytes, out of proportion"));
   EXPECT_EQ(error_of(MadeBundle{.stream = by_zstd("x"), .unpacked_bytes = kMaxUnpackedBundleBytes + 1}.file()),
             "the compressed bundle at byte 0: it unpacks to 1073741825 bytes, wanted at most 1073741824");
