@@ -46,12 +46,14 @@ double Call::number(std::string_view name, double left_out) const {
 
 std::vector<int64_t> Call::integers(std::string_view name, std::vector<int64_t> left_out) const {
   const AttributeProto* attribute = find(name, AttributeKind::ints);
-  return attribute && !attribute->ints.empty() ? attribute->ints : std::move(left_out);
+  if (attribute && !attribute->ints.empty()) return attribute->ints;
+  return left_out;
 }
 
 std::string Call::text(std::string_view name, std::string left_out) const {
   const AttributeProto* attribute = find(name, AttributeKind::s);
-  return attribute ? attribute->text : std::move(left_out);
+  if (attribute) return attribute->text;
+  return left_out;
 }
 
 std::optional<Tensor> Call::tensor(std::string_view name) const {
