@@ -195,6 +195,22 @@ TEST_F(OnnxFile, FillsTensorsWithTruthValues) {
   EXPECT_THAT(refusal(), HasSubstr("'one': got the byte 2 in bool[1], wanted 0 or 1"));
 }
 
+TEST_F(OnnxFile, FindsTheLeastOfExtremeIntegers) {
+  const auto least = INT64_MIN;
+  graph.initializers = {tensor("n", kInt64, {2}, raw<int64_t>({5, least})),
+                        tensor("l", kInt64, {}, raw<int64_t>({least}))};
+  graph.nodes = {node({"ReduceMin", {"n"}, {"m"}}), node({"Equal", {"m", "l"}, {"c"}}), node({"Neg", {"x"}, {"z"}}),
+                 node({"Where", {"c", "x", "z"}, {"y"}})};
+  EXPECT_EQ(answer(), (std::vector<float>{10, 20}));
+}
+
+TEST_F(OnnxFile, KeepsSoftplusFiniteForLargeNumbers) {
+  graph.nodes = {node({"Softplus", {"x"}, {"y"}})};
+  EXPECT_EQ(answer({1000, -1000}), (std::vector<float>{1000, 0}));
+  graph.nodes = {node({"LogSoftmax", {"x"}, {"y"}})};
+  EXPECT_EQ(answer({1000, -1000}), (std::vector<float>{0, -2000}));
+}
+
 TEST_F(OnnxFile, RefusesDropoutInTraining) {
   graph.initializers = {truth("training", 1)};
   graph.nodes = {node({"Dropout", {"x", "", "training"}, {"y"}})};
