@@ -57,6 +57,14 @@ Outputs erf(const Call& call) { return unary(call, UnaryKind::erf); }
 Outputs sigmoid(const Call& call) { return unary(call, UnaryKind::sigmoid); }
 Outputs relu(const Call& call) { return unary(call, UnaryKind::relu); }
 
+// log(1 + exp(x)) as max(x, 0) + log(1 + exp(-|x|)), whose exponential stays within 1.
+Outputs softplus(const Call& call) {
+  const NodeId x = call[0];
+  const NodeId small = call.unary(UnaryKind::exp, call.unary(UnaryKind::neg, call.unary(UnaryKind::abs, x)));
+  const NodeId rest = call.unary(UnaryKind::log, call.binary(BinaryKind::add, small, call.scalar(1, call.dtype(x))));
+  return {call.binary(BinaryKind::add, call.unary(UnaryKind::relu, x), rest)};
+}
+
 // The remainder of a division of integers, with the divisor's sign.
 Outputs mod(const Call& call) {
   const NodeId a = call[0], b = call[1];
