@@ -11,6 +11,7 @@
 #include "ir/text.hpp"
 #include "kernels/choice_json.hpp"
 #include "kernels/operand_json.hpp"
+#include "plan/whole.hpp"
 
 namespace rung {
 namespace {
@@ -57,8 +58,8 @@ Type type_from_json(const Json& json) {
 }
 
 PlanOperand plan_operand_from_json(const Json& json) {
-  PlanOperand operand{json.at(0).get<int>() ? Region::weight : Region::buffer, json.at(1).get<uint32_t>(),
-                      json.at(2).get<uint64_t>(), operand_from_json(json, 3)};
+  PlanOperand operand{whole<int>(json.at(0)) ? Region::weight : Region::buffer, whole<uint32_t>(json.at(1)),
+                      whole<uint64_t>(json.at(2)), operand_from_json(json, 3)};
   check_shape(operand.view.shape);
   if (operand.view.strides.rank() != operand.view.shape.rank())
     throw std::out_of_range("strides and shape differ in rank");
@@ -71,26 +72,26 @@ Step step_from_json(const Json& json) {
   for (const Json& input : json.at("in")) step.inputs.push_back(plan_operand_from_json(input));
   step.output = plan_operand_from_json(json.at("out"));
   step.label = json.at("label").get<std::string>();
-  int category = json.at("category").get<int>();
+  int category = whole<int>(json.at("category"));
   if (category < 0 || category >= static_cast<int>(kCategoryNames.size())) throw std::out_of_range("unknown category");
   step.category = static_cast<Category>(category);
   step.flops = json.at("flops").get<double>();
   step.bytes = json.at("bytes").get<double>();
-  if (json.contains("scratch")) step.scratch = json["scratch"].get<uint32_t>();
+  if (json.contains("scratch")) step.scratch = whole<uint32_t>(json["scratch"]);
   return step;
 }
 
 PlanInput input_from_json(const Json& json) {
   PlanInput input{json.at("name").get<std::string>(),
                   type_from_json(json.at("type")),
-                  json.at("buffer").get<uint32_t>(),
+                  whole<uint32_t>(json.at("buffer")),
                   {},
                   {},
                   {},
                   {}};
   input.meaning = json.value("meaning", "");
-  if (json.contains("first")) input.first = json["first"].get<int64_t>();
-  if (json.contains("last")) input.last = json["last"].get<int64_t>();
+  if (json.contains("first")) input.first = whole<int64_t>(json["first"]);
+  if (json.contains("last")) input.last = whole<int64_t>(json["last"]);
   return input;
 }
 
@@ -101,7 +102,7 @@ PlanState state_from_json(const Json& json) {
   if (initial == kInitialNames.end()) throw std::out_of_range("unknown initial value of a state");
   return {.name = json.at("name").get<std::string>(),
           .type = type_from_json(json.at("type")),
-          .buffer = json.at("buffer").get<uint32_t>(),
+          .buffer = whole<uint32_t>(json.at("buffer")),
           .initial = static_cast<Initial>(initial - kInitialNames.begin()),
           .value = {}};
 }
@@ -146,18 +147,18 @@ Plan read_plan(const Json& json) {
   for (const Json& step : json.at("steps")) plan.steps.push_back(step_from_json(step));
   for (const Json& b : json.at("buffers"))
     plan.buffers.push_back(
-        {b.at(0).get<uint64_t>(), b.at(1).get<uint64_t>(), b.at(2).get<uint32_t>(), b.at(3).get<uint32_t>()});
+        {whole<uint64_t>(b.at(0)), whole<uint64_t>(b.at(1)), whole<uint32_t>(b.at(2)), whole<uint32_t>(b.at(3))});
   for (const Json& w : json.at("weights"))
-    plan.weights.push_back({w.at(0).get<std::string>(), w.at(1).get<uint64_t>(), nullptr});
+    plan.weights.push_back({w.at(0).get<std::string>(), whole<uint64_t>(w.at(1)), nullptr});
   const Json& ports = json.at("ports");
   for (const Json& i : ports.at("inputs")) plan.inputs.push_back(input_from_json(i));
   for (const Json& o : ports.at("outputs"))
     plan.outputs.push_back(
-        {o.at("name").get<std::string>(), type_from_json(o.at("type")), o.at("buffer").get<uint32_t>()});
+        {o.at("name").get<std::string>(), type_from_json(o.at("type")), whole<uint32_t>(o.at("buffer"))});
   for (const Json& s : ports.at("states")) plan.states.push_back(state_from_json(s));
   for (const Json& f : ports.at("frozen")) plan.frozen.push_back({f.get<std::string>(), {}});
   plan.attachments = json.at("attachments").get<std::map<std::string, std::string>>();
-  plan.arena_bytes = json.at("arena_bytes").get<uint64_t>();
+  plan.arena_bytes = whole<uint64_t>(json.at("arena_bytes"));
   return plan;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/json.hpp"
 #include "plan/plan_json.hpp"
+#include "plan/whole.hpp"
 
 namespace rung {
 namespace {
@@ -51,10 +52,11 @@ Json whole_plan(const Json& file, const Json& part, const std::vector<uint32_t>&
 ListedPlans read_set(const Json& json) {
   ListedPlans listed;
   for (const Json& weight : json.at("weights"))
-    listed.weights.push_back({weight.at(0).get<std::string>(), weight.at(1).get<uint64_t>(), nullptr});
+    listed.weights.push_back({weight.at(0).get<std::string>(), whole<uint64_t>(weight.at(1)), nullptr});
   std::vector<bool> used(listed.weights.size());
   for (const Json& part : json.at("plans")) {
-    auto uses = part.at("weights").get<std::vector<uint32_t>>();
+    std::vector<uint32_t> uses;
+    for (const auto& use : part.at("weights")) uses.push_back(whole<uint32_t>(use));
     for (uint32_t use : uses) used.at(use) = true;
     listed.plans.push_back(value_or_throw(plan_from_json(whole_plan(json, part, uses))));
     listed.uses.push_back(std::move(uses));

@@ -369,5 +369,18 @@ TEST(PlanFile, StillRunsWhenTruncatedAfterLoading) {
   EXPECT_TRUE(same_bits(got[0].second, want[0].second));
 }
 
+TEST(PlanJson, RefusesNumbersThatAreNotWhole) {
+  const nlohmann::json right = plan_to_json(plan_of("x: f32[4] = input()\nreturn y=neg(x)"));
+  ASSERT_TRUE(plan_from_json(right));
+  for (const nlohmann::json& wrong :
+       {nlohmann::json(1.5), nlohmann::json(1e81), nlohmann::json(-1), nlohmann::json("64")}) {
+    nlohmann::json damaged = right;
+    damaged["arena_bytes"] = wrong;
+    const auto plan = plan_from_json(damaged);
+    ASSERT_FALSE(plan) << wrong;
+    EXPECT_THAT(plan.error().message, ::testing::HasSubstr("wanted a whole number in range"));
+  }
+}
+
 }  // namespace
 }  // namespace rung
