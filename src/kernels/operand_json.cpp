@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "base/json.hpp"
+#include "base/whole.hpp"
 
 namespace rung {
 
@@ -20,7 +21,8 @@ Json operand_to_json(const Operand& o) {
 }
 
 Dims dims_from_json(const Json& json) {
-  auto values = json.get<std::vector<int64_t>>();
+  std::vector<int64_t> values;
+  for (const auto& value : json) values.push_back(whole<int64_t>(value));
   if (values.size() > Dims::kMaxRank) throw std::out_of_range(fmt::format("got {} dimensions", values.size()));
   return Dims(std::span<const int64_t>(values));
 }

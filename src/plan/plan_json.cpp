@@ -8,10 +8,10 @@
 #include <stdexcept>
 
 #include "base/json.hpp"
+#include "base/whole.hpp"
 #include "ir/text.hpp"
 #include "kernels/choice_json.hpp"
 #include "kernels/operand_json.hpp"
-#include "plan/whole.hpp"
 
 namespace rung {
 namespace {

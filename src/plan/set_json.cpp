@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
+#include "base/whole.hpp"
 #include "plan/plan_json.hpp"
-#include "plan/whole.hpp"
 
 namespace rung {
 namespace {
