@@ -101,8 +101,7 @@ Status run_compare(const CompareFlags& flags) {
 std::pair<CLI::App*, Run> compare_command(CLI::App& app) {
   auto flags = std::make_shared<CompareFlags>();
   auto* command = add_command(app, "compare", "time two plans, models, recipes or builds of rung in turns");
-  add_file(*command, flags->a, "a directory with config.json, an exported model (*.pt2, *.onnx), or a .rung plan", "A")
-      .required();
+  add_file(*command, flags->a, model_or_plan(), "A").required();
   add_file(*command, flags->b, "the side to compare A with; default: A itself, with another recipe or tool", "B");
   for (auto [flag, target] : {std::pair{"max-slowdown", &flags->max_slowdown}, {"budget", &flags->budget}})
     add(*command, flag, *target).shows_default();

@@ -3,6 +3,7 @@
 #include "cli/options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <cstdlib>
 
 #include "device/cpu/start_team.hpp"
+#include "import/model.hpp"
 
 namespace rung::cli {
 namespace {
@@ -123,10 +125,7 @@ CLI::Option* describe(CLI::Option* option, const OptionRow& row) {
 }
 
 void add_model_argument(CLI::App& app, CommonOptions& options) {
-  app.add_option("MODEL", options.model,
-                 "a directory with config.json, an exported model (*.pt2, *.onnx), or a .rung plan")
-      ->required()
-      ->type_name("PATH");
+  app.add_option("MODEL", options.model, model_or_plan())->required()->type_name("PATH");
 }
 
 void add_model_options(CLI::App& app, CommonOptions& options) {
@@ -148,6 +147,8 @@ Option add_value(CLI::App& app, std::string_view flag, T& target) {
 }
 
 }  // namespace
+
+std::string model_or_plan() { return fmt::format("{}, or a .rung plan", fmt::join(importable_kinds(), ", ")); }
 
 std::span<const OptionRow> option_table() { return kOptions; }
 

@@ -74,6 +74,8 @@ struct CommonOptions {
   int log_level = 0;
   bool json = false, drop_head = false;
 };
+// Says in words what a command takes as MODEL: what importers read, or a plan.
+std::string model_or_plan();
 void add_common(CLI::App& app, CommonOptions& options);
 // Adds the options that say which model it is, not where it runs.
 void add_model(CLI::App& app, CommonOptions& options);

@@ -35,17 +35,20 @@ ModelPath look_at(const std::string& path) {
 
 Result<const Importer*> importer_of(const std::string& path) {
   const ModelPath seen = look_at(path);
-  std::vector<std::string_view> known;
-  for (const Importer& importer : kImporters) {
+  for (const Importer& importer : kImporters)
     if (importer.recognises(seen)) return &importer;
-    known.push_back(importer.what);
-  }
   return bad_file("'{}' is not a model: got {}, wanted {}", path,
                   seen.magic.empty() ? "nothing that can be read" : "a file of no known format",
-                  fmt::join(known, " or "));
+                  fmt::join(importable_kinds(), " or "));
 }
 
 }  // namespace
+
+std::vector<std::string_view> importable_kinds() {
+  std::vector<std::string_view> kinds;
+  for (const Importer& importer : kImporters) kinds.push_back(importer.what);
+  return kinds;
+}
 
 Result<Model> import_model(const std::string& path, const ImportOptions& options) {
   RUNG_TRY(const Importer* importer, importer_of(path));

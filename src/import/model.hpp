@@ -49,6 +49,9 @@ struct ImportOptions {
   bool drop_head = false;             // imports only the encoder of a model whose head no importer builds
 };
 
+// Says in words what each importer takes: "a directory with config.json".
+std::vector<std::string_view> importable_kinds();
+
 // Imports the directory `path`, which has config.json. Loads no weight. Errors: unknown architectures, heads that are
 // not built and must not be dropped, fields missing or out of bounds, tensors missing, misshapen or unexpected, labels
 // that no value has.

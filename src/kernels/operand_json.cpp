@@ -21,8 +21,7 @@ Json operand_to_json(const Operand& o) {
 }
 
 Dims dims_from_json(const Json& json) {
-  std::vector<int64_t> values;
-  for (const auto& value : json) values.push_back(whole<int64_t>(value));
+  const auto values = list_of_whole<int64_t>(json);
   if (values.size() > Dims::kMaxRank) throw std::out_of_range(fmt::format("got {} dimensions", values.size()));
   return Dims(std::span<const int64_t>(values));
 }

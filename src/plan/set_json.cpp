@@ -55,8 +55,7 @@ ListedPlans read_set(const Json& json) {
     listed.weights.push_back({weight.at(0).get<std::string>(), whole<uint64_t>(weight.at(1)), nullptr});
   std::vector<bool> used(listed.weights.size());
   for (const Json& part : json.at("plans")) {
-    std::vector<uint32_t> uses;
-    for (const auto& use : part.at("weights")) uses.push_back(whole<uint32_t>(use));
+    auto uses = list_of_whole<uint32_t>(part.at("weights"));
     for (uint32_t use : uses) used.at(use) = true;
     listed.plans.push_back(value_or_throw(plan_from_json(whole_plan(json, part, uses))));
     listed.uses.push_back(std::move(uses));

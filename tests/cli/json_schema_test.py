@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -81,6 +82,8 @@ class JsonOutput(unittest.TestCase):
         kinds = set(SCHEMA['$defs']['lint_kind']['enum'])
         with_kinds = subprocess.run([TOOL, 'tune', 'lint', '--help'], capture_output=True, text=True).stdout
         self.assertEqual([kind for kind in kinds if kind not in with_kinds], [])
+        formats = re.search(r'--format FORM:\{([^}]*)\}', with_kinds).group(1).split(',')
+        self.assertEqual(sorted(SCHEMA['$defs']['tune_lint']['properties']['format']['enum']), sorted(formats))
 
     def test_commands_on_a_model(self):
         inputs = ('--inputs', BERT + '/inputs.npz')

@@ -6,6 +6,7 @@
 #include "cli/tool.hpp"
 #include "device/gpu/cards.hpp"
 #include "device/gpu/modules.hpp"
+#include "import/model.hpp"
 #include "import/npz.hpp"
 
 namespace rung {
@@ -91,6 +92,16 @@ TEST(PredictCommand, NamesEveryCardInItsOption) {
   Tool tool;
   const Ran ran = tool.run({"predict", "--help"});
   for (const gpu::Card& card : gpu::cards()) EXPECT_THAT(ran.out, HasSubstr(std::string(card.word))) << card.name;
+}
+
+TEST(ModelArgument, NamesWhatEveryImporterTakes) {
+  Tool tool;
+  for (const char* command : {"inspect", "compare"}) {
+    const Ran ran = tool.run({command, "--help"});
+    for (const std::string_view kind : importable_kinds())
+      EXPECT_THAT(ran.out, HasSubstr(std::string(kind))) << command;
+    EXPECT_THAT(ran.out, HasSubstr("or a .rung plan")) << command;
+  }
 }
 
 TEST(PredictCommand, WantsADirectory) {
