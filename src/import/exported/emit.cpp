@@ -47,6 +47,16 @@ NodeId Emit::add(Op op, std::vector<NodeId> operands) const {
 
 NodeId Emit::literal(const Tensor& value) const { return builder_.graph.literal(label_, value); }
 
+std::optional<NodeId> Emit::power(NodeId x, double exponent) const {
+  if (exponent == 1) return x;
+  if (exponent == 2) return unary(UnaryKind::square, x);
+  if (exponent == 3) return binary(BinaryKind::mul, unary(UnaryKind::square, x), x);
+  if (exponent == 0.5) return unary(UnaryKind::sqrt, x);
+  if (exponent == -0.5) return unary(UnaryKind::rsqrt, x);
+  if (exponent == -1) return unary(UnaryKind::reciprocal, x);
+  return std::nullopt;
+}
+
 NodeId Emit::clamp(NodeId x, std::optional<double> least, std::optional<double> most) const {
   if (least) x = binary(BinaryKind::max, x, scalar(*least, dtype(x)));
   if (most) x = binary(BinaryKind::min, x, scalar(*most, dtype(x)));
@@ -143,6 +153,14 @@ NodeId Emit::repeat(NodeId x, int64_t at, int64_t times) const {
   constexpr int64_t kMostCopies = 1 << 16;
   if (times < 0 || times > kMostCopies) refuse("{} copies, wanted at most {}", times, kMostCopies);
   return times == 0 ? slice(x, at, 0, 0) : concat(std::vector<NodeId>(static_cast<size_t>(times), x), at);
+}
+
+std::vector<NodeId> Emit::split_evenly(NodeId x, int64_t at, int64_t size) const {
+  if (size < 1) refuse("parts of {}", size);
+  std::vector<int64_t> sizes;
+  const int64_t extent = shape(x)[axis(x, at)];
+  for (int64_t begin = 0; begin < extent; begin += size) sizes.push_back(std::min(size, extent - begin));
+  return split(x, at, sizes);
 }
 
 std::vector<NodeId> Emit::split(NodeId x, int64_t at, const std::vector<int64_t>& sizes) const {

@@ -11,7 +11,7 @@
 namespace rung::exported {
 
 // The most elements of a table that is made at import: a range, a triangle, the places of elements.
-inline constexpr int64_t kMostMade = int64_t{1} << 28;
+inline constexpr int64_t kMostMade = int64_t{1} << 26;
 
 // Adds nodes for one call of the file, under its label. Every function throws std::out_of_range where the call cannot
 // be built, with what was got and what was wanted; the importer's loop adds the node's name.
@@ -44,6 +44,8 @@ class Emit {
   NodeId select(NodeId condition, NodeId a, NodeId b) const { return add(Select{}, {condition, a, b}); }
   // Returns `x` times a number, rounded once.
   NodeId scale(NodeId x, double factor) const { return builder_.scale(x, factor, label_); }
+  // x to a power that has an op of its own; none: pow() computes it.
+  std::optional<NodeId> power(NodeId x, double exponent) const;
   NodeId clamp(NodeId x, std::optional<double> least, std::optional<double> most) const;
 
   // ---- movement
@@ -70,6 +72,8 @@ class Emit {
   // Indices of an axis of this extent, counted from the front.
   NodeId counted_from_front(NodeId indices, int64_t extent) const;
   NodeId repeat(NodeId x, int64_t axis, int64_t times) const;
+  // Parts of this size, of which the last may be shorter.
+  std::vector<NodeId> split_evenly(NodeId x, int64_t axis, int64_t size) const;
   std::vector<NodeId> split(NodeId x, int64_t axis, const std::vector<int64_t>& sizes) const;
 
   // ---- contractions
@@ -77,6 +81,16 @@ class Emit {
   NodeId matmul(NodeId a, NodeId b) const;
   // x w' + bias, w of shape [N,K].
   NodeId linear(NodeId x, NodeId w, std::optional<NodeId> bias) const;
+  // A convolution as files say it: x [B,C,H,W], w [O,C/groups,P,Q].
+  struct ConvolutionCall {
+    NodeId x, w;
+    std::optional<NodeId> bias;
+    std::vector<int64_t> stride, dilation;  // one for all axes, or one each; none: 1
+    bool is_padded = false;
+    int64_t groups = 1;
+  };
+  // Takes square patches that do not overlap; throws for other convolutions.
+  NodeId patches(const ConvolutionCall& call) const;
   struct AttentionCall {
     NodeId q, k, v;               // [B,H,S,D], [B,G,K,D], [B,G,K,D]; G divides H
     std::optional<NodeId> mask;   // broadcast to [B,H,S,K]: bool, true where a key is read, or added to the scores

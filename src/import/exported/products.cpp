@@ -1,5 +1,7 @@
 // Products, attention, reductions and normalisations of exported graphs.
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -22,6 +24,20 @@ NodeId Emit::linear(NodeId x, NodeId w, std::optional<NodeId> bias) const {
   if (rank(w) != 2) refuse("a weight of {}, wanted two axes", type(w));
   NodeId y = matmul(x, swap_axes(w, 0, 1));
   return bias ? binary(BinaryKind::add, y, *bias) : y;
+}
+
+NodeId Emit::patches(const ConvolutionCall& call) const {
+  const auto all = [](const std::vector<int64_t>& values, int64_t wanted) {
+    return values.empty() ? wanted == 1 : std::ranges::all_of(values, [=](int64_t value) { return value == wanted; });
+  };
+  const Shape& kernel = shape(call.w);
+  if (kernel.rank() != 4) refuse("a convolution with a kernel of {}, wanted patches in two dimensions", type(call.w));
+  const int64_t patch = kernel[2];
+  if (kernel[3] != patch || !all(call.stride, patch) || !all(call.dilation, 1) || call.is_padded || call.groups != 1)
+    refuse("a convolution with kernel {} and stride [{}], wanted square patches that do not overlap, without padding",
+           kernel, fmt::join(call.stride, ","));
+  const NodeId bias = call.bias ? *call.bias : filled({kernel[0]}, 0, dtype(call.x));
+  return add(Conv2d{.stride = patch}, {call.x, call.w, bias});
 }
 
 // f32, 0 where a key is read and -inf where it is not, or the numbers that are added to the scores.

@@ -26,6 +26,12 @@ std::optional<double> number_at(const Call& call, size_t input) {
   return static_cast<double>(convert(*value, DType::f32).as<float>()[0]);
 }
 
+// x sigmoid(alpha x)
+NodeId times_sigmoid(const Call& call, double alpha) {
+  if (alpha == 1) return call.unary(UnaryKind::silu, call[0]);
+  return call.binary(BinaryKind::mul, call[0], call.unary(UnaryKind::sigmoid, call.scale(call[0], alpha)));
+}
+
 }  // namespace
 
 Outputs add(const Call& call) { return binary(call, BinaryKind::add); }
@@ -77,17 +83,12 @@ Outputs mod(const Call& call) {
   return {call.select(signs, call.binary(BinaryKind::add, left, b), left)};
 }
 
-// The exponent may be of another type; a constant one that has an op of its own becomes it.
+// The exponent may be of another type.
 Outputs pow(const Call& call) {
-  const NodeId x = call[0];
-  const auto power = number_at(call, call.value_of(call[1]) && call.type(call[1]).elements() == 1 ? 1 : 2);
-  if (power == 1) return {x};
-  if (power == 2) return {call.unary(UnaryKind::square, x)};
-  if (power == 0.5) return {call.unary(UnaryKind::sqrt, x)};
-  if (power == -0.5) return {call.unary(UnaryKind::rsqrt, x)};
-  if (power == -1) return {call.unary(UnaryKind::reciprocal, x)};
-  if (power == 3) return {call.binary(BinaryKind::mul, call.unary(UnaryKind::square, x), x)};
-  return {call.binary(BinaryKind::pow, x, call.cast(call[1], call.dtype(x)))};
+  const NodeId x = call[0], exponent = call[1];
+  if (call.value_of(exponent) && call.type(exponent).elements() == 1 && call.rank(exponent) <= call.rank(x))
+    if (const auto known = call.power(x, *number_at(call, 1))) return {*known};
+  return {call.binary(BinaryKind::pow, x, call.cast(exponent, call.dtype(x)))};
 }
 
 Outputs gelu(const Call& call) {
@@ -95,11 +96,7 @@ Outputs gelu(const Call& call) {
   if (form != "none" && form != "tanh") refuse("approximate: got '{}', wanted 'none' or 'tanh'", form);
   return unary(call, form == "tanh" ? UnaryKind::gelu_tanh : UnaryKind::gelu);
 }
-Outputs swish(const Call& call) {
-  if (call.number("alpha", 1) == 1) return unary(call, UnaryKind::silu);
-  const NodeId scaled = call.scale(call[0], call.number("alpha", 1));
-  return {call.binary(BinaryKind::mul, call[0], call.unary(UnaryKind::sigmoid, scaled))};
-}
+Outputs swish(const Call& call) { return {times_sigmoid(call, call.number("alpha", 1))}; }
 Outputs contrib_gelu(const Call& call) { return unary(call, UnaryKind::gelu); }
 Outputs fast_gelu(const Call& call) {
   const NodeId x = call.has(1) ? call.binary(BinaryKind::add, call[0], call[1]) : call[0];
@@ -108,10 +105,7 @@ Outputs fast_gelu(const Call& call) {
 Outputs bias_gelu(const Call& call) {
   return {call.unary(UnaryKind::gelu, call.binary(BinaryKind::add, call[0], call[1]))};
 }
-Outputs quick_gelu(const Call& call) {
-  const NodeId scaled = call.scale(call[0], call.number("alpha", 1.702));
-  return {call.binary(BinaryKind::mul, call[0], call.unary(UnaryKind::sigmoid, scaled))};
-}
+Outputs quick_gelu(const Call& call) { return {times_sigmoid(call, call.number("alpha", 1.702))}; }
 
 Outputs clip(const Call& call) { return {call.clamp(call[0], number_at(call, 1), number_at(call, 2))}; }
 Outputs where(const Call& call) { return {call.select(call[0], call[1], call[2])}; }

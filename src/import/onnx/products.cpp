@@ -30,23 +30,16 @@ Outputs gemm(const Call& call) {
   return {call.binary(BinaryKind::add, y, beta == 1 ? call[2] : call.scale(call[2], beta))};
 }
 
-// Patches that do not overlap; their stride is the kernel's size.
 Outputs conv(const Call& call) {
-  const auto all = [](const std::vector<int64_t>& values, int64_t wanted) {
-    return std::ranges::all_of(values, [wanted](int64_t value) { return value == wanted; });
-  };
-  const NodeId w = call[1];
-  if (call.rank(w) != 4) refuse("a convolution with a kernel of {}, wanted patches in two dimensions", call.type(w));
-  const int64_t patch = call.shape(w)[2];
   const std::string padding = call.text("auto_pad", "NOTSET");
-  const bool is_padded = (padding != "NOTSET" && padding != "VALID") || !all(call.integers("pads"), 0);
-  if (call.shape(w)[3] != patch || !all(call.integers("strides", {1}), patch) || is_padded ||
-      !all(call.integers("dilations"), 1) || call.integer("group", 1) != 1)
-    refuse("a convolution with kernel {} and stride {}, wanted square patches that do not overlap, without padding",
-           call.shape(w), fmt::join(call.integers("strides", {1}), ","));
-  const NodeId bias =
-      call.has(2) ? call[2] : call.broadcast(call.scalar(0, call.dtype(call[0])), Shape{call.shape(w)[0]});
-  return {call.add(Conv2d{.stride = patch}, {call[0], w, bias})};
+  const bool adds = std::ranges::any_of(call.integers("pads"), [](int64_t width) { return width != 0; });
+  return {call.patches({.x = call[0],
+                        .w = call[1],
+                        .bias = call.optional(2),
+                        .stride = call.integers("strides"),
+                        .dilation = call.integers("dilations"),
+                        .is_padded = adds || (padding != "NOTSET" && padding != "VALID"),
+                        .groups = call.integer("group", 1)})};
 }
 
 // Heads apart, [B,H,S,D], or side by side, [B,S,H D].

@@ -11,6 +11,7 @@
 
 #include "base/json.hpp"
 #include "import/exported/inputs.hpp"
+#include "import/exported/source_line.hpp"
 #include "ir/checked_shape.hpp"
 
 namespace rung::onnx {
@@ -18,7 +19,7 @@ namespace {
 
 constexpr int64_t kOldestOpset = 13, kNewestOpset = 28;
 constexpr size_t kMostNodes = 1'000'000;
-constexpr int kMostDepth = 32;  // of functions and branches within each other
+constexpr int kMostCallDepth = 32;  // of functions and branches within each other
 
 std::string metadata(const NodeProto& node, const char* key) {
   const auto found = node.metadata.find(key);
@@ -38,17 +39,6 @@ std::string module_of(const NodeProto& node) {
   return names.size() < 2 ? "" : names[names.size() - 2];
 }
 
-// "modeling_bert.py:665", of the innermost frame of a stack trace.
-std::string source_line(const NodeProto& node) {
-  const std::string trace = metadata(node, "pkg.torch.onnx.stack_trace");
-  const size_t file = trace.rfind("File \"");
-  const size_t line = trace.find("\", line ", file);
-  if (file == trace.npos || line == trace.npos) return "";
-  const std::string path = trace.substr(file + 6, line - file - 6);
-  const size_t digits = line + 8, end = trace.find_first_not_of("0123456789", digits);
-  return path.substr(path.rfind('/') + 1) + ":" + trace.substr(digits, end == trace.npos ? end : end - digits);
-}
-
 std::string name_of_node(const NodeProto& node) {
   if (!node.name.empty()) return node.name;
   return node.outputs.empty() ? node.op_type : node.outputs[0];
@@ -58,7 +48,8 @@ std::string described(const NodeProto& node) {
   std::string text =
       fmt::format("node '{}' ({}{}{}", name_of_node(node), node.domain, node.domain.empty() ? "" : ".", node.op_type);
   if (const std::string module = module_of(node); !module.empty()) text += " in " + module;
-  if (const std::string line = source_line(node); !line.empty()) text += "; " + line;
+  if (const std::string line = exported::source_line(metadata(node, "pkg.torch.onnx.stack_trace")); !line.empty())
+    text += "; " + line;
   return text + ")";
 }
 
@@ -189,8 +180,8 @@ Status Program::add_inputs() {
 }
 
 Status Program::run(const std::vector<NodeProto>& nodes, Environment& names, int depth) {
-  if (depth > kMostDepth)
-    return bad_file("'{}': functions call each other more than {} deep", file_->path(), kMostDepth);
+  if (depth > kMostCallDepth)
+    return bad_file("'{}': functions call each other more than {} deep", file_->path(), kMostCallDepth);
   for (const NodeProto& node : nodes) RUNG_CHECK(run_node(node, names, depth));
   return {};
 }
@@ -311,8 +302,9 @@ Result<Outputs> Program::call_function(const FunctionProto& function, const Node
       return false;
     });
   }
-  RUNG_CHECK(check_opset(function.opsets.contains("") ? function.opsets : *opsets_));
-  const auto* outer = std::exchange(opsets_, &function.opsets);
+  const auto* own = function.opsets.contains("") ? &function.opsets : opsets_;
+  RUNG_CHECK(check_opset(*own));
+  const auto* outer = std::exchange(opsets_, own);
   const Status status = run(nodes, inner, depth + 1);
   opsets_ = outer;
   RUNG_CHECK(status);

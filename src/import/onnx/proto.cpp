@@ -10,7 +10,7 @@ namespace {
 
 using protozero::pbf_reader;
 
-constexpr int kMostDepth = 32;  // of graphs within graphs
+constexpr int kMostGraphDepth = 32;  // of graphs within graphs
 
 std::string text(pbf_reader& reader) {
   const auto view = reader.get_view();
@@ -236,7 +236,8 @@ ValueInfo read_value(pbf_reader reader) {
 }
 
 GraphProto read_graph(pbf_reader reader, int depth) {
-  if (depth > kMostDepth) throw std::out_of_range(fmt::format("graphs are nested more than {} deep", kMostDepth));
+  if (depth > kMostGraphDepth)
+    throw std::out_of_range(fmt::format("graphs are nested more than {} deep", kMostGraphDepth));
   GraphProto graph;
   while (reader.next()) {
     switch (reader.tag()) {

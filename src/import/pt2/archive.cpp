@@ -90,7 +90,7 @@ Result<std::shared_ptr<const Archive>> Archive::open(const std::string& path) {
   RUNG_TRY(auto file, MappedFile::open(path));
   std::shared_ptr<Archive> archive(new Archive(std::move(file)));
   RUNG_CHECK(archive->find_members());
-  for (const char* part : {"weights", "constants"}) RUNG_CHECK(archive->read_contents("data", part));
+  for (const char* folder : {"data/weights/", "data/constants/"}) RUNG_CHECK(archive->read_contents(folder));
   return archive;
 }
 
@@ -136,8 +136,8 @@ Result<json> Archive::program() const {
 }
 
 // data/weights/MODEL_weights_config.json, of older writers model_weights_config.json or *_model_param_config.json.
-Status Archive::read_contents(std::string_view folder, std::string_view part) {
-  const std::string at = fmt::format("{}/{}/", folder, part);
+Status Archive::read_contents(std::string_view folder) {
+  const std::string at(folder);
   for (const auto& [name, member] : members_) {
     if (!name.starts_with(at) || !name.ends_with("_config.json")) continue;
     RUNG_TRY(const auto config, json(name));

@@ -29,7 +29,7 @@ class Archive {
   explicit Archive(std::shared_ptr<MappedFile> file) : file_(std::move(file)) {}
   Status find_members();
   struct Payload;
-  Status read_contents(std::string_view folder, std::string_view part);
+  Status read_contents(std::string_view folder);
   static Payload read_payload(const std::string& folder, const nlohmann::json& entry);
   Result<std::span<const std::byte>> bytes_of(const std::string& name, const Payload& payload) const;
   Result<nlohmann::json> json(const std::string& name) const;

@@ -1,5 +1,7 @@
 // Element-wise operators of exported programs.
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
 #include "import/pt2/operators.hpp"
 
 namespace rung::pt2::operators {
@@ -80,18 +82,13 @@ Values div(const Call& call) {
   return one(call.binary(BinaryKind::div, floats(call, a), floats(call, b)));
 }
 
-// Powers of numbers that have an op of their own become it.
 Values pow(const Call& call) {
   const Value* exponent = call.find("exponent");
   if (exponent && !exponent->node()) {
-    const NodeId x = call.tensor("self");
     const double power = call.number("exponent");
-    if (power == 1) return one(x);
-    if (power == 2) return one(call.unary(UnaryKind::square, x));
-    if (power == 0.5) return one(call.unary(UnaryKind::sqrt, floats(call, x)));
-    if (power == -0.5) return one(call.unary(UnaryKind::rsqrt, floats(call, x)));
-    if (power == -1) return one(call.unary(UnaryKind::reciprocal, floats(call, x)));
-    if (power == 3) return one(call.binary(BinaryKind::mul, call.unary(UnaryKind::square, x), x));
+    const NodeId x = call.tensor("self");
+    if (const auto known = call.power(power == std::floor(power) && power > 0 ? x : floats(call, x), power))
+      return one(*known);
   }
   const auto [a, b] = operands(call, "self", "exponent");
   return one(call.binary(BinaryKind::pow, floats(call, a), floats(call, b)));

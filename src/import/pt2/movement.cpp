@@ -169,21 +169,14 @@ Values split(const Call& call) {
   const Value* given = call.find("split_size");
   if (given && std::holds_alternative<Values>(given->is))
     return several(call.split(x, at, call.integers("split_size")));
-  const int64_t size = call.integer("split_size"), extent = call.shape(x)[at];
-  if (size < 1) refuse("parts of {}", size);
-  std::vector<int64_t> sizes;
-  for (int64_t begin = 0; begin < extent; begin += size) sizes.push_back(std::min(size, extent - begin));
-  return several(call.split(x, at, sizes));
+  return several(call.split_evenly(x, at, call.integer("split_size")));
 }
 Values chunk(const Call& call) {
   const NodeId x = call.tensor("self");
   const int at = call.axis(x, call.integer("dim", 0));
   const int64_t chunks = call.integer("chunks"), extent = call.shape(x)[at];
   if (chunks < 1) refuse("{} chunks", chunks);
-  const int64_t size = std::max<int64_t>(1, (extent + chunks - 1) / chunks);
-  std::vector<int64_t> sizes;
-  for (int64_t begin = 0; begin < extent; begin += size) sizes.push_back(std::min(size, extent - begin));
-  return several(call.split(x, at, sizes));
+  return several(call.split_evenly(x, at, std::max<int64_t>(1, (extent + chunks - 1) / chunks)));
 }
 Values unbind(const Call& call) {
   const NodeId x = call.tensor("self");

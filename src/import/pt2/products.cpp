@@ -25,24 +25,19 @@ Values addmm(const Call& call) {
   return one(call.binary(BinaryKind::add, product, added));
 }
 
-// Patches that do not overlap; their stride is the kernel's size.
 Values conv2d(const Call& call) {
-  const NodeId x = call.tensor("input"), w = call.tensor("weight");
-  const auto all = [](const std::vector<int64_t>& values, int64_t wanted) {
-    return std::ranges::all_of(values, [wanted](int64_t value) { return value == wanted; });
-  };
-  if (call.rank(w) != 4) refuse("a convolution with a kernel of {}, wanted patches in two dimensions", call.type(w));
-  const int64_t patch = call.shape(w)[2];
+  if (call.flag("transposed")) refuse("a transposed convolution");
   const Value* padding = call.find("padding");
   const bool is_word = padding && std::holds_alternative<std::string>(padding->is);
-  const bool is_padded = is_word ? call.text("padding", "") != "valid" : !all(call.integers("padding", {0}), 0);
-  if (call.shape(w)[3] != patch || !all(call.integers("stride", {1}), patch) || is_padded ||
-      !all(call.integers("dilation", {1}), 1) || call.integer("groups", 1) != 1 || call.flag("transposed"))
-    refuse("a convolution with kernel {} and stride {}, wanted square patches that do not overlap, without padding",
-           call.shape(w), fmt::join(call.integers("stride", {1}), ","));
-  const auto bias = call.optional_tensor("bias");
-  const NodeId zeros = bias ? *bias : call.broadcast(call.scalar(0, call.dtype(x)), Shape{call.shape(w)[0]});
-  return one(call.add(Conv2d{.stride = patch}, {x, w, zeros}));
+  const auto widths = is_word ? std::vector<int64_t>() : call.integers("padding", {});
+  const bool adds = std::ranges::any_of(widths, [](int64_t width) { return width != 0; });
+  return one(call.patches({.x = call.tensor("input"),
+                           .w = call.tensor("weight"),
+                           .bias = call.optional_tensor("bias"),
+                           .stride = call.integers("stride", {}),
+                           .dilation = call.integers("dilation", {}),
+                           .is_padded = adds || (is_word && call.text("padding", "") != "valid"),
+                           .groups = call.integer("groups", 1)}));
 }
 
 Values attention(const Call& call) {

@@ -8,6 +8,7 @@
 
 #include "base/json.hpp"
 #include "import/exported/inputs.hpp"
+#include "import/exported/source_line.hpp"
 #include "import/pt2/scalar_type.hpp"
 #include "ir/checked_shape.hpp"
 
@@ -36,17 +37,6 @@ std::string module_of(const json& node) {
   return begin == end || begin == last.npos ? "" : last.substr(begin + 1, end - begin - 1);
 }
 
-// "modeling_bert.py:665", of the innermost frame.
-std::string source_line(const json& node) {
-  const std::string trace = metadata(node, "stack_trace");
-  const size_t file = trace.rfind("File \"");
-  const size_t line = trace.find("\", line ", file);
-  if (file == trace.npos || line == trace.npos) return "";
-  const std::string path = trace.substr(file + 6, line - file - 6);
-  const size_t digits = line + 8, end = trace.find_first_not_of("0123456789", digits);
-  return path.substr(path.rfind('/') + 1) + ":" + trace.substr(digits, end == trace.npos ? end : end - digits);
-}
-
 std::string node_name(const json& node) {
   for (const json& output : node.at("outputs"))
     if (output.contains("as_tensor")) return output.at("as_tensor").at("name").get<std::string>();
@@ -58,7 +48,7 @@ std::string node_name(const json& node) {
 std::string described(const json& node) {
   std::string text = fmt::format("node '{}' ({}", node_name(node), without_namespace(node.at("target")));
   if (const std::string module = module_of(node); !module.empty()) text += " in " + module;
-  if (const std::string line = source_line(node); !line.empty()) text += "; " + line;
+  if (const std::string line = exported::source_line(metadata(node, "stack_trace")); !line.empty()) text += "; " + line;
   return text + ")";
 }
 
