@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -112,8 +113,8 @@ Result<Tensor> converted(const std::vector<From>& values, const Shape& shape) {
   for (size_t i = 0; i < values.size(); ++i) {
     const To value = static_cast<To>(values[i]);
     const bool wraps = std::is_unsigned_v<From> && value < To{};
-    if ((wraps || static_cast<From>(value) != values[i]) && values[i] == values[i])
-      return fail("got {}, which {} does not hold", values[i], dtype_of<To>());
+    const bool same = static_cast<From>(value) == values[i] || std::isnan(static_cast<double>(values[i]));
+    if (wraps || !same) return fail("got {}, which {} does not hold", values[i], dtype_of<To>());
     out.as<To>()[i] = value;
   }
   return out;

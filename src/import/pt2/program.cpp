@@ -53,12 +53,12 @@ std::string described(const json& node) {
 }
 
 std::string label_of(const json& node) {
-  const std::string module = module_of(node), name = node_name(node);
+  const std::string module = module_of(node);
   const std::string target = without_namespace(node.at("target"));
   const bool is_module = target == "aten.linear.default" || target == "aten.layer_norm.default" ||
                          target == "aten.embedding.default" || target == "aten.conv2d.default";
-  if (module.empty()) return name;
-  return is_module ? module : module + "." + name;
+  if (module.empty()) return node_name(node);
+  return is_module ? module : module + "." + node_name(node);
 }
 
 }  // namespace
