@@ -16,10 +16,12 @@ from reference_page import WIDTH, Entry, Section, write_page
 PAGE = Path(__file__).resolve().parent.parent / 'docs/reference_python.md'
 SECTIONS = {
     'Models': ['load', 'join', 'build', 'Model', 'Session', 'Port', 'Encoded'],
+    'Modules of PyTorch': ['optimize', 'backend'],
+    'Sentence embeddings': ['sentence_encoder', 'SentenceEncoder'],
     'Climbs': ['climb', 'Climb', 'Receipt', 'Speedup'],
     'What the command line also does': ['verify', 'bench', 'profile', 'explain', 'compare'],
     'Errors': ['Error', 'UsageError', 'FileError', 'DeviceError', 'OutOfMemoryError', 'MismatchError',
-               'ClimbInterrupted', 'TruncationWarning'],
+               'UnsupportedError', 'ClimbInterrupted', 'TruncationWarning'],
 }
 
 

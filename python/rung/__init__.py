@@ -5,16 +5,20 @@
     model = rung.load("plan.rung")
     outputs = model(**model.encode("A man is playing a guitar."))
 """
+from ._backend import backend
 from ._climb import Climb, climb
 from ._core import Model, Session, version
 from ._errors import (ClimbInterrupted, DeviceError, Error, FileError, MismatchError, OutOfMemoryError,
-                      TruncationWarning, UsageError)
+                      TruncationWarning, UnsupportedError, UsageError)
 from ._load import build, join, load
+from ._optimize import optimize
+from ._sentences import SentenceEncoder, sentence_encoder
 from ._tasks import bench, compare, explain, profile, verify
 from ._types import Encoded, Port, Receipt, Speedup
 
 __version__ = version()
 
 __all__ = ["Climb", "ClimbInterrupted", "DeviceError", "Encoded", "Error", "FileError", "MismatchError", "Model",
-           "OutOfMemoryError", "Port", "Receipt", "Session", "Speedup", "TruncationWarning", "UsageError",
-           "__version__", "bench", "build", "climb", "compare", "explain", "join", "load", "profile", "verify"]
+           "OutOfMemoryError", "Port", "Receipt", "SentenceEncoder", "Session", "Speedup", "TruncationWarning",
+           "UnsupportedError", "UsageError", "__version__", "backend", "bench", "build", "climb", "compare", "explain",
+           "join", "load", "optimize", "profile", "sentence_encoder", "verify"]

@@ -33,3 +33,7 @@ class ClimbInterrupted(Error):
 
 class TruncationWarning(UserWarning):
     """A text has more tokens than the model reads: it was cut, and the answer is that of its beginning."""
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """A module of PyTorch has a part that rung does not take: its operator, and the line of the module's code."""

@@ -39,8 +39,10 @@ def recipe_text(recipe: Mapping[str, Any] | None) -> str | None:
 
 def load(path: Path, device: object = None, threads: int = 0, dtype: DType | None = None,
          shapes: Shapes | None = None, *, drop_head: bool = False) -> _core.Model:
-    """Opens a plan (*.rung), which loads as it was built, or a model directory, whose plan is built without a climb.
+    """Opens a plan (*.rung), which loads as it was built, or a model, whose plan is built without a climb.
 
+    path: a plan; a model directory; a file of torch.export.save() (*.pt2) or ONNX (*.onnx); or the name of a model in
+    the local cache of Hugging Face's libraries, "ORG/NAME", perhaps with "@REVISION". Nothing is downloaded.
     device: "cpu", "cuda" (the first NVIDIA GPU), "cuda:1", "hip" (AMD's), or what gives such a text, as a torch.device
     does. None: what a plan was built for; the processor for a directory. A plan runs on the kind of device it was built
     for alone.

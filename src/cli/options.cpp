@@ -148,7 +148,10 @@ Option add_value(CLI::App& app, std::string_view flag, T& target) {
 
 }  // namespace
 
-std::string model_or_plan() { return fmt::format("{}, or a .rung plan", fmt::join(importable_kinds(), ", ")); }
+std::string model_or_plan() {
+  return fmt::format("{}, the name of a model in the local cache of Hugging Face (ORG/NAME), or a .rung plan",
+                     fmt::join(importable_kinds(), ", "));
+}
 
 std::span<const OptionRow> option_table() { return kOptions; }
 

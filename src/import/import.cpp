@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "base/json.hpp"
+#include "import/huggingface/local_cache.hpp"
 #include "import/importers.hpp"
 
 namespace rung {
@@ -37,9 +38,16 @@ Result<const Importer*> importer_of(const std::string& path) {
   const ModelPath seen = look_at(path);
   for (const Importer& importer : kImporters)
     if (importer.recognises(seen)) return &importer;
-  return bad_file("'{}' is not a model: got {}, wanted {}", path,
+  return bad_file("'{}' is not a model: got {}, wanted {}, or the name of a model in '{}'", path,
                   seen.magic.empty() ? "nothing that can be read" : "a file of no known format",
-                  fmt::join(importable_kinds(), " or "));
+                  fmt::join(importable_kinds(), ", "), huggingface::cache_folder());
+}
+
+// Returns the path, or, where nothing stands at it, the directory of the model that it names.
+std::string found_at(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored)) return path;
+  return huggingface::cached_directory(path).value_or(path);
 }
 
 }  // namespace
@@ -51,8 +59,9 @@ std::vector<std::string_view> importable_kinds() {
 }
 
 Result<Model> import_model(const std::string& path, const ImportOptions& options) {
-  RUNG_TRY(const Importer* importer, importer_of(path));
-  RUNG_TRY(Model model, importer->import(path, options));
+  const std::string found = found_at(path);
+  RUNG_TRY(const Importer* importer, importer_of(found));
+  RUNG_TRY(Model model, importer->import(found, options));
   std::error_code ignored;
   const std::filesystem::path full = std::filesystem::weakly_canonical(path, ignored);
   model.name = valid_utf8((full.has_filename() ? full : full.parent_path()).filename().string());

@@ -52,9 +52,10 @@ struct ImportOptions {
 // Says in words what each importer takes: "a directory with config.json".
 std::vector<std::string_view> importable_kinds();
 
-// Imports the directory `path`, which has config.json. Loads no weight. Errors: unknown architectures, heads that are
-// not built and must not be dropped, fields missing or out of bounds, tensors missing, misshapen or unexpected, labels
-// that no value has.
+// Imports what kImporters has an importer for; a name such as "ORG/NAME" is looked up in the cache of Hugging Face's
+// libraries if there is nothing at that path. Loads no weight. Errors: unknown architectures, heads that are not built
+// and must not be dropped, fields missing or out of bounds, tensors missing, misshapen or unexpected, labels that no
+// value has.
 Result<Model> import_model(const std::string& path, const ImportOptions& options = {});
 // Does the same from the text of a config.json alone; weights are always random (seed 0 unless the options say).
 Result<Model> import_config_text(std::string_view config_json, const ImportOptions& options = {});

@@ -40,7 +40,7 @@ void expect_closed_model(const rung_model* model) {
   expect_closed(rung_model_find_output(model, "y", &index), "model");
   expect_closed(rung_session_open(model, &session), "model");
   expect_closed(rung_model_encode(model, "a", &inputs), "model");
-  expect_closed(rung_model_save(model, "/nowhere"), "model");
+  expect_closed(rung_model_save(model, "/nowhere/at/all.rung"), "model");
   EXPECT_EQ(rung_model_input_count(model), 0u);
   EXPECT_EQ(rung_model_device(model).type, 0);
   EXPECT_FALSE(rung_model_is_frozen(model, "x"));

@@ -136,7 +136,7 @@ TEST_F(Pt2, RefusesNewerSchemas) {
 }
 
 TEST_F(Pt2, TakesOpenSizesFromShapesAndSymbols) {
-  graph()["tensor_values"]["x"]["sizes"] = {{{"as_expr", {{"expr_str", "s7"}}}}};
+  graph()["tensor_values"]["x"]["sizes"] = {{{"as_expr", {{"expr_str", "Symbol('s7', positive=True, integer=True)"}}}}};
   program["range_constraints"] = {{"s7", {{"min_val", 1}, {"max_val", 64}}}};
   graph()["nodes"] = {call("aten.neg.default", {{"self", tensor("x")}}, "y")};
   EXPECT_THAT(refusal(), HasSubstr("input 'x': its size s7 is open: give --shape x=... or --shape s7=SIZE"));

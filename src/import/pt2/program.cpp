@@ -52,6 +52,16 @@ std::string described(const json& node) {
   return text + ")";
 }
 
+// Returns a symbol's own name, which files spell out as "Symbol('s7', integer=True)"; other expressions as they stand.
+std::string size_name(const json& expression) {
+  constexpr std::string_view kBegin = "Symbol('";
+  const std::string text = expression.at("expr_str");
+  const size_t end = text.find('\'', kBegin.size());
+  const bool is_symbol =
+      text.starts_with(kBegin) && end != std::string::npos && text.find('(', end) == std::string::npos;
+  return is_symbol ? text.substr(kBegin.size(), end - kBegin.size()) : text;
+}
+
 std::string label_of(const json& node) {
   const std::string module = module_of(node);
   const std::string target = without_namespace(node.at("target"));
@@ -107,7 +117,7 @@ Status Program::bind_symbols() {
       return mismatch("input '{}': got shape {}, wanted {} axes", name, *shape, extents.size());
     for (size_t i = 0; i < extents.size(); ++i)
       if (extents[i].contains("as_expr"))
-        symbols_.try_emplace(extents[i].at("as_expr").at("expr_str").get<std::string>(), (*shape)[static_cast<int>(i)]);
+        symbols_.try_emplace(size_name(extents[i].at("as_expr")), (*shape)[static_cast<int>(i)]);
   }
   for (const auto& [name, shape] : options_.shapes)
     if (!sizes.contains(name) && shape.rank() == 1) symbols_[name] = shape[0];
@@ -132,7 +142,7 @@ Result<Shape> Program::shape_of_input(const std::string& name) const {
       extents.push_back(extent.at("as_int").get<uint64_t>());
       continue;
     }
-    const std::string symbol = extent.at("as_expr").at("expr_str");
+    const std::string symbol = size_name(extent.at("as_expr"));
     const auto found = symbols_.find(symbol);
     if (found == symbols_.end())
       return mismatch("input '{}': its size {} is open: give --shape {}=... or --shape {}=SIZE", name, symbol, name,
