@@ -53,6 +53,15 @@ Loops collapse(const Shape& shape, std::span<const Strides> strides) {
   return loops;
 }
 
+void outer_offsets(const Loops& loops, int64_t position, int64_t* offsets) {
+  for (int i = 0; i < loops.operands; ++i) offsets[i] = 0;
+  for (int axis = loops.rank - 1; axis >= 0; --axis) {
+    const int64_t index = position % loops.shape[axis];
+    position /= loops.shape[axis];
+    for (int i = 0; i < loops.operands; ++i) offsets[i] += index * loops.strides[axis][i];
+  }
+}
+
 Loops collapse_outer(const Shape& shape, std::span<const Strides> strides) {
   Loops loops = collapse(shape, strides);
   if (loops.inner == 1) return loops;

@@ -21,6 +21,8 @@ struct Loops {
 
 // Merges axes into loops; all strides have the rank of `shape`.
 Loops collapse(const Shape& shape, std::span<const Strides> strides);
+// Computes the element offsets of the operands at a position of the outer axes.
+void outer_offsets(const Loops& loops, int64_t position, int64_t* offsets);
 // Merges axes, too, but makes the inner axis one more outer axis; the inner axis then has a single element.
 Loops collapse_outer(const Shape& shape, std::span<const Strides> strides);
 

@@ -37,11 +37,20 @@ Gain gain_of(const Graph& graph, NodeId gain) {
   return found;
 }
 
+// Finds the norm that ends in the product `id`. In models of 16 bits authors narrow the normalised values before the
+// weight scales them; the op rounds once, after it.
+std::optional<Match> norm_at(const Graph& graph, NodeId id) {
+  static const Pattern kNorm = binary(BinaryKind::mul, normalised("x"), any("gain"));
+  static const Pattern kNarrowed = binary(BinaryKind::mul, op<Cast>(normalised("x")).one_use(), any("gain"));
+  if (graph.type(id).dtype == DType::f32) return match(graph, id, kNorm);
+  return is_float(graph.type(id).dtype) ? match(graph, id, kNarrowed) : std::nullopt;
+}
+
 // [cast](x * rsqrt(mean(x^2) + eps) * (offset + w))  =>  rms_norm(x, w)
+// cast(x * rsqrt(mean(x^2) + eps)) * (offset + w)    =>  rms_norm(x, w)
 // The mean runs over the last axis, in f32; w is one value per column.
 bool make_rms_norm(Graph& graph, PassContext& context, NodeId id) {
-  static const Pattern kNorm = binary(BinaryKind::mul, normalised("x"), any("gain"));
-  auto m = match(graph, id, kNorm);
+  auto m = norm_at(graph, id);
   if (!m) return false;
   NodeId x = (*m)["x"], mean = (*m)["mean"];
   const auto& reduce = *graph.as<Reduce>(mean);
@@ -49,15 +58,15 @@ bool make_rms_norm(Graph& graph, PassContext& context, NodeId id) {
   if (reduce.kind != ReduceKind::mean || !reduce.keep_dim ||
       axis_in(graph, x, reduce.axis) != graph.shape(x).rank() - 1)
     return false;
-  if (!eps || graph.type(x).dtype != DType::f32 || !(graph.type(id) == graph.type(x))) return false;
+  if (!eps || graph.type(x).dtype != DType::f32 || graph.shape(id) != graph.shape(x)) return false;
   Gain gain = gain_of(graph, (*m)["gain"]);
   if (graph.type(gain.weight).elements() != graph.shape(x).back()) return false;
   if (graph.shape(gain.weight).rank() != 1) return false;
 
   NodeId source = x, result = id;  // casts on both sides fold into the op
   if (graph.as<Cast>(x) && is_float(graph.type(graph[x].operands[0]).dtype)) source = graph[x].operands[0];
-  RmsNorm op{.eps = static_cast<float>(*eps), .weight_offset = gain.offset};
-  if (graph.single_use(id) && !graph[id].users.empty()) {
+  RmsNorm op{.eps = static_cast<float>(*eps), .weight_offset = gain.offset, .out = graph.type(id).dtype};
+  if (op.out == DType::f32 && graph.single_use(id) && !graph[id].users.empty()) {
     const auto* cast = graph.as<Cast>(graph[id].users[0]);
     if (cast && is_float(cast->to)) result = graph[id].users[0], op.out = cast->to;
   }

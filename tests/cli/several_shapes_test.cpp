@@ -83,6 +83,20 @@ TEST_F(SeveralShapes, AreClimbedOneByOneWithinOneBudget) {
       << "its recipes rebuild it";
 }
 
+TEST_F(SeveralShapes, AreEachBuiltByTheirOwnRecipe) {
+  ASSERT_EQ(make("build").exit_code, 0);
+  Json recipe = json_of({"inspect", plan})["plans"][0]["recipe"];
+  const std::string all = tool.folder().write("all.json", recipe.dump());
+  recipe["rungs"] = Json::array();
+  const std::string none = tool.folder().write("none.json", recipe.dump());
+  const Ran built = make("build", {"--recipe", all, "--recipe", none});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  const Json plans = json_of({"inspect", plan})["plans"];
+  EXPECT_EQ(plans[0]["recipe"]["rungs"].size(), 4u);
+  EXPECT_EQ(plans[1]["recipe"]["rungs"], Json::array());
+  EXPECT_GT(plans[1]["launches"], plans[0]["launches"]);
+}
+
 TEST_F(SeveralShapes, AreRefusedWhereTheyCannotBeMeant) {
   expect_error(make("build", {"--shape", "token_type_ids=1,5", "--shape", "token_type_ids=1,9", "--shape",
                               "token_type_ids=1,9"}),

@@ -80,6 +80,9 @@ constexpr const char* kFloatProblems[] = {
     "result = rms_norm(x:f32[51,256], w:f32[256], out=T)",
     "result = rms_norm(x:T[2,7,33], w:f32[33], weight_offset=1, out=bf16)",
     "result = rms_norm(slice(x:T[6,96], axis=0, begin=1, end=6), w:T[96], weight_offset=1, out=T)",
+    "result = rms_norm(reshape(slice(x:T[5,100], axis=1, begin=4, end=100), shape=[5,6,16]), w:T[16], out=T)",
+    "result = layer_norm(transpose(x:T[3,4,40], permutation=[1,0,2]), r:T[4,3,40], w:T[40], wb:T[40], slots=residual, "
+    "out=T)",
     "result = l2_normalize(x:T[1,384])",
     "result = l2_normalize(x:T[4,19])",
     "result = reduce(x:T[7,130], kind=sum)",

@@ -23,6 +23,25 @@ TEST(RecogniseRmsNorm, TakesTheCastsOnBothSides) {
                         "y = cast(mul(cast(w), mul(r, wide)), to=bf16)"));
   EXPECT_EQ(expression(run.graph), "y = rms_norm(x, w, eps=0.5, out=bf16)");
 }
+TEST(RecogniseRmsNorm, TakesAWeightThatScalesNarrowedValues) {
+  const std::string start =
+      "w: bf16[4] = constant()\nu: f32[4] = constant()\neps: f32[] = constant(values=[0.5])\nx: bf16[3,4] = input()\n"
+      "wide = cast(x)\nr = rsqrt(add(reduce(square(wide), kind=mean, keep_dim=true), eps))\nn = mul(wide, r)\n";
+  PassRun run = run_pass(recognise_rms_norm, graph_of(start + "y = mul(w, cast(n, to=bf16))"));
+  EXPECT_EQ(expression(run.graph), "y = rms_norm(x, w, eps=0.5, out=bf16)");
+  for (const char* other :
+       {"narrow = cast(n, to=bf16)\ny = mul(w, narrow)\nz = neg(narrow)\nreturn y, z",
+        "y = add(w, cast(n, to=bf16))\nreturn y", "y = mul(cast(mul(u, cast(n)), to=bf16), w)\nreturn y"})
+    expect_unchanged(recognise_rms_norm, start + other);
+}
+TEST(RecogniseRmsNorm, RoundsBeforeAnotherCast) {
+  PassRun run =
+      run_pass(recognise_rms_norm,
+               graph_of("w: bf16[4] = constant()\neps: f32[] = constant(values=[0.5])\nwide = cast(x:bf16[3,4])\n"
+                        "r = rsqrt(add(reduce(square(wide), kind=mean, keep_dim=true), eps))\n"
+                        "y = cast(mul(w, cast(mul(wide, r), to=bf16)), to=f32)"));
+  EXPECT_EQ(expression(run.graph), "y = cast(rms_norm(x, w, eps=0.5, out=bf16))");
+}
 TEST(RecogniseRmsNorm, KeepsTheMeanOverAnotherAxis) {
   expect_unchanged(
       recognise_rms_norm,

@@ -59,7 +59,7 @@ TEST_F(ClimbTasks, TellAndKeepReceiptsAsTheyAreDecided) {
   EXPECT_EQ(Json::parse(*read_text_file(folder / "report.json")), report);
   for (const char* file : {"plan.rung", "report.html", "report.md", "trace.json"})
     EXPECT_TRUE(std::filesystem::exists(folder / file)) << file;
-  EXPECT_EQ(save_climb(*outcome, "/nowhere").error().kind, ErrorKind::file);
+  EXPECT_EQ(save_climb(*outcome, "/proc/nowhere").error().kind, ErrorKind::file);
 }
 
 TEST_F(ClimbTasks, EndWhenTheyAreInterrupted) {

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/norm/norm.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "kernels/cpu/rows.hpp"
 #include "kernels/cpu/split.hpp"
 #include "kernels/norm_operands.hpp"
@@ -15,7 +18,8 @@ Verdict supports(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
   for (size_t i = 0; i < p.inputs.size(); ++i) {
     if (!is_computed_float(p.inputs[i].dtype)) return reject("only f32, bf16 and f16");
-    if (!p.inputs[i].is_rows()) return reject("an operand is not made of dense rows");
+    if (p.inputs[i].strides.back() != 1 && p.inputs[i].shape.back() != 1)
+      return reject("an operand's rows are not dense");
   }
   if (!is_computed_float(p.output.dtype)) return reject("only f32, bf16 and f16");
   const int residual = NormOperands(p).residual;
@@ -27,15 +31,21 @@ Verdict supports(const Problem& p, const Machine& cpu) {
   return accept();
 }
 
+Dims without_last(Dims dims) {
+  dims.erase(dims.rank() - 1);
+  return dims;
+}
+
 NormPlan plan_for(const Problem& p) {
   const Operand& x = p.inputs[0];
   NormPlan plan{};
-  plan.rows = x.rows(), plan.width = x.shape.back(), plan.x_stride = x.row_stride();
+  plan.rows = x.rows(), plan.width = x.shape.back();
   plan.x = x.dtype, plan.out = p.output.dtype, plan.weight = plan.bias = DType::f32;
   const NormOperands at(p);
   const auto operand = [&](int place) { return place < 0 ? nullptr : &p.inputs[static_cast<size_t>(place)]; };
-  if (const Operand* residual = operand(at.residual))
-    plan.has_residual = true, plan.residual_stride = residual->row_stride();
+  plan.has_residual = at.residual >= 0;
+  const Operand& residual = plan.has_residual ? *operand(at.residual) : x;
+  plan.loops = collapse(without_last(x.shape), std::array{without_last(x.strides), without_last(residual.strides)});
   if (const Operand* weight = operand(at.weight)) plan.weight = weight->dtype;
   if (const Operand* bias = operand(at.bias)) plan.bias = bias->dtype;
   if (const auto* layer_norm = as<LayerNorm>(p.op)) {
@@ -56,22 +66,37 @@ size_t scratch_bytes(const Problem& p, const Machine&) {
   return sizeof(float) * static_cast<size_t>(plan_for(p).thread_floats * p.threads);
 }
 
+// Returns the rows from `row` on that stand at one step from each other, at most to the end of the range.
+NormWork work_at(const Call& call, const NormPlan& plan, int64_t row, int64_t end) {
+  const NormOperands at(call.problem);
+  const Loops& loops = plan.loops;
+  const int64_t first = row % loops.inner;
+  int64_t offsets[2];
+  outer_offsets(loops, row / loops.inner, offsets);
+  const auto row_of = [&](const void* base, int i) {
+    return static_cast<const std::byte*>(base) +
+           (offsets[i] + first * loops.inner_strides[i]) * static_cast<int64_t>(size_of(plan.x));
+  };
+  const auto address = [&](int place) { return place < 0 ? nullptr : call.inputs[place]; };
+  return {&plan,
+          row_of(call.inputs[0], 0),
+          row_of(plan.has_residual ? address(at.residual) : call.inputs[0], 1),
+          address(at.weight),
+          address(at.bias),
+          static_cast<std::byte*>(call.output) + row * plan.width * static_cast<int64_t>(size_of(plan.out)),
+          static_cast<float*>(call.scratch) + plan.thread_floats * call.thread,
+          std::min(loops.inner - first, end - row)};
+}
+
 template <CpuIsa isa>
 void run(const Call& call) {
   const auto& plan = *static_cast<const NormPlan*>(call.state);
-  Range mine = share(plan.rows, call.part, call.parts);
-  const NormOperands at(call.problem);
-  const auto address = [&](int place) { return place < 0 ? nullptr : call.inputs[place]; };
-  NormWork work{&plan,
-                call.inputs[0],
-                plan.has_residual ? address(at.residual) : call.inputs[0],
-                address(at.weight),
-                address(at.bias),
-                call.output,
-                static_cast<float*>(call.scratch) + plan.thread_floats * call.thread,
-                mine.begin,
-                mine.end};
-  if (mine.begin < mine.end) isa == CpuIsa::avx2 ? avx2::norm(work) : avx512::norm(work);
+  const Range mine = share(plan.rows, call.part, call.parts);
+  for (int64_t row = mine.begin; row < mine.end;) {
+    const NormWork work = work_at(call, plan, row, mine.end);
+    isa == CpuIsa::avx2 ? avx2::norm(work) : avx512::norm(work);
+    row += work.rows;
+  }
 }
 
 template <CpuIsa isa>
