@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/match.hpp"
 
+#include <algorithm>
 #include <cassert>
 
 namespace rung {
@@ -11,6 +12,10 @@ NodeId Match::operator[](std::string_view name) const {
     if (bindings_[i].name == name) return bindings_[i].node;
   assert(false && "no such name in the pattern");
   return kNoNode;
+}
+
+bool Match::has(std::string_view name) const {
+  return std::any_of(bindings_.begin(), bindings_.begin() + count_, [&](const auto& b) { return b.name == name; });
 }
 
 Pattern Pattern::one_use() && {

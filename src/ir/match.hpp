@@ -14,6 +14,7 @@ namespace rung {
 class Match {
  public:
   NodeId operator[](std::string_view name) const;
+  bool has(std::string_view name) const;
 
  private:
   friend class Matcher;

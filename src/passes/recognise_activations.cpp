@@ -54,18 +54,34 @@ bool recognise_gelu(Graph& graph, NodeId id) {
   return true;
 }
 
+// pow(x, 3), square(x) * x, x * x * x
+std::vector<Pattern> cubes() {
+  std::vector<Pattern> forms;
+  forms.push_back(binary(BinaryKind::pow, any("x"), any("three")).one_use());
+  forms.push_back(binary(BinaryKind::mul, unary(UnaryKind::square, any("x")).one_use(), any("x")).one_use());
+  forms.push_back(binary(BinaryKind::mul, binary(BinaryKind::mul, any("x"), any("x")).one_use(), any("x")).one_use());
+  return forms;
+}
+
+// 1 + tanh(root (x + coefficient x^3))
+std::vector<Pattern> inner_of_gelu_tanh() {
+  std::vector<Pattern> forms;
+  for (Pattern& cube : cubes()) {
+    Pattern scaled = binary(BinaryKind::mul, std::move(cube), any("coefficient")).one_use();
+    Pattern sum = binary(BinaryKind::add, std::move(scaled), any("x")).one_use();
+    Pattern tanh = unary(UnaryKind::tanh, binary(BinaryKind::mul, std::move(sum), any("root")).one_use()).one_use();
+    forms.push_back(binary(BinaryKind::add, std::move(tanh), any("one")).one_use());
+  }
+  return forms;
+}
+
 // 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))  =>  gelu_tanh(x)
 bool recognise_gelu_tanh(Graph& graph, NodeId id) {
-  static const Pattern kCube = op<Binary>(any("x"), any("three")).one_use().named("cube");
-  static const Pattern kSum =
-      binary(BinaryKind::add, binary(BinaryKind::mul, Pattern(kCube), any("coefficient")).one_use(), any("x"))
-          .one_use();
-  static const Pattern kTanh =
-      unary(UnaryKind::tanh, binary(BinaryKind::mul, Pattern(kSum), any("root")).one_use()).one_use();
-  static const Pattern kInner = binary(BinaryKind::add, Pattern(kTanh), any("one")).one_use();
-  auto m = match_half_x_times(graph, id, kInner);
-  if (!m || graph.as<Binary>((*m)["cube"])->kind != BinaryKind::pow) return false;
-  if (!is_near(graph, (*m)["one"], 1.0) || !is_near(graph, (*m)["three"], 3.0)) return false;
+  static const std::vector<Pattern> kInner = inner_of_gelu_tanh();
+  std::optional<Match> m;
+  for (size_t i = 0; i < kInner.size() && !m; ++i) m = match_half_x_times(graph, id, kInner[i]);
+  if (!m || !is_near(graph, (*m)["one"], 1.0)) return false;
+  if (m->has("three") && !is_near(graph, (*m)["three"], 3.0)) return false;
   if (!is_near(graph, (*m)["coefficient"], 0.044715) || !is_near(graph, (*m)["root"], std::sqrt(2.0 / M_PI)))
     return false;
   replace(graph, id, Unary{UnaryKind::gelu_tanh}, {(*m)["x"]});

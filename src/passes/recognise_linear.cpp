@@ -1,4 +1,5 @@
-// Turns a product with a constant matrix into a linear, and a constant vector added to it into its bias.
+// Turns a product with a constant matrix into a linear, and a constant vector added to it into its bias; its rows keep
+// the axes that its author gave them.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/words.hpp"
 #include "ir/match.hpp"
@@ -34,13 +35,32 @@ bool add_bias(Graph& graph, PassContext& context, NodeId id, const std::vector<b
   return replace_if_kernel(graph, context, id, op, std::move(operands));
 }
 
+// reshape(linear(reshape(x), w))  =>  linear(reshape(x), w)      the outer reshape keeps the columns; the linear is
+// plain and has no other reader
+bool keep_rows(Graph& graph, PassContext& context, NodeId id) {
+  static const Pattern kMerged = op<Reshape>(op<Linear>().one_use().named("linear"));
+  auto m = match(graph, id, kMerged);
+  if (!m) return false;
+  const NodeId linear = (*m)["linear"], merged = graph[linear].operands[0];
+  const Shape result = graph.shape(id);
+  if (!graph.as<Reshape>(merged) || !graph.as<Linear>(linear)->is_plain()) return false;
+  if (result.rank() < 2 || result.back() != graph.shape(linear).back()) return false;
+  Shape rows = result;
+  rows[rows.rank() - 1] = graph.shape(merged).back();
+  Insertion here(graph, id);
+  std::vector<NodeId> operands = graph[linear].operands;
+  operands[0] = reshaped(graph, merged, rows, graph[merged].label);
+  return replace_if_kernel(graph, context, id, *graph.as<Linear>(linear), std::move(operands));
+}
+
 }  // namespace
 
 Status recognise_linear(Graph& graph, PassContext& context) {
   const std::vector<bool> constant = constant_nodes(graph);
   size_t found = 0;
   for_each_node(graph, [&](NodeId id) {
-    found += use_linear(graph, context, id, constant) || add_bias(graph, context, id, constant);
+    found += use_linear(graph, context, id, constant) || add_bias(graph, context, id, constant) ||
+             keep_rows(graph, context, id);
   });
   if (found)
     context.notes.add("{} with constants became linears", words::counted(found, "product or sum", "products and sums"));

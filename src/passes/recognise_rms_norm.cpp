@@ -8,10 +8,29 @@
 namespace rung::passes {
 namespace {
 
-Pattern normalised(std::string_view wide) {
-  Pattern mean = op<Reduce>(unary(UnaryKind::square, any(wide)).one_use()).one_use().named("mean");
-  Pattern root = unary(UnaryKind::rsqrt, binary(BinaryKind::add, std::move(mean), any("eps")).one_use()).one_use();
-  return binary(BinaryKind::mul, std::move(root), any(wide)).one_use();
+Pattern variance() {
+  Pattern mean = op<Reduce>(unary(UnaryKind::square, any("x")).one_use()).one_use().named("mean");
+  return binary(BinaryKind::add, std::move(mean), any("eps")).one_use();
+}
+Pattern deviation() { return unary(UnaryKind::sqrt, variance()).one_use(); }
+Pattern times(Pattern root) { return binary(BinaryKind::mul, std::move(root).one_use(), any("x")).one_use(); }
+
+// x * rsqrt(v), x * reciprocal(sqrt(v)), x * (1 / sqrt(v)), x / sqrt(v)
+std::vector<Pattern> normalised() {
+  std::vector<Pattern> forms;
+  forms.push_back(times(unary(UnaryKind::rsqrt, variance())));
+  forms.push_back(times(unary(UnaryKind::reciprocal, deviation())));
+  forms.push_back(times(binary(BinaryKind::div, any("one"), deviation())));
+  forms.push_back(binary(BinaryKind::div, any("x"), deviation()).one_use());
+  return forms;
+}
+
+std::vector<Pattern> scaled(bool narrowed) {
+  std::vector<Pattern> forms;
+  for (Pattern& form : normalised())
+    forms.push_back(
+        binary(BinaryKind::mul, narrowed ? op<Cast>(std::move(form)).one_use() : std::move(form), any("gain")));
+  return forms;
 }
 
 struct Gain {
@@ -40,10 +59,12 @@ Gain gain_of(const Graph& graph, NodeId gain) {
 // Finds the norm that ends in the product `id`. In models of 16 bits authors narrow the normalised values before the
 // weight scales them; the op rounds once, after it.
 std::optional<Match> norm_at(const Graph& graph, NodeId id) {
-  static const Pattern kNorm = binary(BinaryKind::mul, normalised("x"), any("gain"));
-  static const Pattern kNarrowed = binary(BinaryKind::mul, op<Cast>(normalised("x")).one_use(), any("gain"));
-  if (graph.type(id).dtype == DType::f32) return match(graph, id, kNorm);
-  return is_float(graph.type(id).dtype) ? match(graph, id, kNarrowed) : std::nullopt;
+  static const std::vector<Pattern> kWide = scaled(false), kNarrowed = scaled(true);
+  const auto* binary = graph.as<Binary>(id);
+  if (!binary || binary->kind != BinaryKind::mul || !is_float(graph.type(id).dtype)) return std::nullopt;
+  for (const Pattern& form : graph.type(id).dtype == DType::f32 ? kWide : kNarrowed)
+    if (auto found = match(graph, id, form)) return found;
+  return std::nullopt;
 }
 
 // [cast](x * rsqrt(mean(x^2) + eps) * (offset + w))  =>  rms_norm(x, w)
@@ -58,6 +79,7 @@ bool make_rms_norm(Graph& graph, PassContext& context, NodeId id) {
   if (reduce.kind != ReduceKind::mean || !reduce.keep_dim ||
       axis_in(graph, x, reduce.axis) != graph.shape(x).rank() - 1)
     return false;
+  if (m->has("one") && uniform_value(graph, (*m)["one"]) != 1.0) return false;
   if (!eps || graph.type(x).dtype != DType::f32 || graph.shape(id) != graph.shape(x)) return false;
   Gain gain = gain_of(graph, (*m)["gain"]);
   if (graph.type(gain.weight).elements() != graph.shape(x).back()) return false;

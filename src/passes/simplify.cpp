@@ -99,6 +99,25 @@ bool part_batches(Graph& graph, NodeId id) {
   return true;
 }
 
+// reshape(transpose(x, [0, 2, 1]))  =>  transpose(reshape(x))      the reshape parts the first axis, and only that
+bool part_before_turning(Graph& graph, NodeId id) {
+  const auto* apart = graph.as<Reshape>(id);
+  const NodeId turned = graph[id].operands.empty() ? kNoNode : graph[id].operands[0];
+  const auto* transpose = apart ? graph.as<Transpose>(turned) : nullptr;
+  if (!transpose || !(transpose->permutation == Dims{0, 2, 1}) || apart->shape.rank() < 4) return false;
+  const Shape& matrices = graph.shape(turned);
+  if (apart->shape.back(1) != matrices[1] || apart->shape.back() != matrices[2]) return false;
+  Shape shape = apart->shape;
+  const int last = shape.rank() - 1;
+  std::swap(shape[last - 1], shape[last]);
+  Dims swap;
+  for (int axis = 0; axis < last - 1; ++axis) swap.push_back(axis);
+  swap.push_back(last), swap.push_back(last - 1);
+  Insertion here(graph, id);
+  const NodeId parted = reshaped(graph, graph[turned].operands[0], shape, graph[id].label);
+  return replace_with(graph, id, transposed(graph, parted, swap, graph[turned].label));
+}
+
 // transpose(transpose(x, p), q)  =>  transpose(x, p then q)      transpose(x, identity)  =>  x
 bool join_transposes(Graph& graph, NodeId id) {
   const auto* transpose = graph.as<Transpose>(id);
@@ -178,17 +197,18 @@ bool join_concat(Graph& graph, NodeId id) {
   return true;
 }
 
-// gather(x, [a, a+1, ...])  =>  slice(x, [a:b])      the indices are a constant list in memory, inside x
+// gather(x, [a, a+1, ...])  =>  reshape(slice(x, [a:b]))      the indices are constant, in memory and inside x
 bool gather_run_as_slice(Graph& graph, NodeId id) {
   const auto* gather = graph.as<Gather>(id);
-  if (!gather || graph.shape(graph[id].operands[1]).rank() != 1) return false;
+  if (!gather) return false;
   NodeId x = graph[id].operands[0];
   int axis = axis_in(graph, x, gather->axis);
   auto indices = index_values(graph, graph[id].operands[1]);
   if (!indices || !is_contiguous(*indices) || indices->front() < 0 || indices->back() >= graph.shape(x)[axis])
     return false;
-  replace(graph, id, Slice{axis, indices->front(), indices->back() + 1, 1}, {x});
-  return true;
+  Insertion here(graph, id);
+  const NodeId run = graph.add(Slice{axis, indices->front(), indices->back() + 1, 1}, {x}, graph[id].label);
+  return replace_with(graph, id, reshaped(graph, run, graph.shape(id), graph[id].label));
 }
 
 // select(always, a, b)  =>  a      select(c, a, a)  =>  a      the kept side has the result's type
@@ -239,7 +259,7 @@ bool broadcast_late(Graph& graph, NodeId id) {
 constexpr bool (*kRules[])(Graph&, NodeId) = {
     drop_neutral_operand, drop_cast,    join_reshapes,       join_transposes, join_broadcasts,   join_slices,
     slice_one_part,       join_concat,  gather_run_as_slice, decide_select,   cancel_involution, broadcast_implicitly,
-    broadcast_late,       part_batches,
+    broadcast_late,       part_batches, part_before_turning,
 };
 
 }  // namespace

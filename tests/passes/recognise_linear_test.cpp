@@ -41,6 +41,21 @@ TEST(RecogniseLinear, KeepsABiasThatMakesMoreColumns) {
   expect_unchanged(recognise_linear,
                    "w: f32[1,8] = constant()\nb: f32[4] = constant()\ny = add(linear(x:f32[3,8], w), b)");
 }
+TEST(RecogniseLinear, KeepsTheRowsThatItsAuthorGave) {
+  const std::string weights = "w: f32[4,8] = constant()\nb: f32[4] = constant()\n";
+  expect_rewrite(recognise_linear,
+                 weights + "y = reshape(add(linear(reshape(x:f32[2,3,8], shape=[6,8]), w), b), shape=[2,3,4])",
+                 "y = linear(x, w, b, slots=bias)");
+  expect_rewrite(recognise_linear,
+                 weights + "y = reshape(linear(reshape(x:f32[2,3,2,4], shape=[6,8]), w), shape=[3,2,4])",
+                 "y = linear(reshape(x, shape=[3,2,8]), w)");
+  for (const char* other :
+       {"y = reshape(linear(reshape(x:f32[2,24], shape=[6,8]), w), shape=[2,12])",
+        "y = reshape(linear(x:f32[6,8], w), shape=[2,3,4])",
+        "y = reshape(linear(reshape(x:f32[2,3,8], shape=[6,8]), w, activation=relu), shape=[2,3,4])",
+        "h = linear(reshape(x:f32[2,3,8], shape=[6,8]), w)\ny = reshape(h, shape=[2,3,4])\nreturn y, h"})
+    expect_unchanged(recognise_linear, weights + other);
+}
 TEST(RecogniseLinear, KeepsProductsWithSeveralMatrices) {
   expect_unchanged(recognise_linear, "w: f32[2,8,4] = constant()\ny = matmul(x:f32[2,3,8], w)");
 }

@@ -34,6 +34,19 @@ TEST(RecogniseRmsNorm, TakesAWeightThatScalesNarrowedValues) {
         "y = add(w, cast(n, to=bf16))\nreturn y", "y = mul(cast(mul(u, cast(n)), to=bf16), w)\nreturn y"})
     expect_unchanged(recognise_rms_norm, start + other);
 }
+TEST(RecogniseRmsNorm, TakesEverySpellingOfTheRoot) {
+  const std::string start =
+      "w: f32[4] = constant()\neps: f32[] = constant(values=[0.5])\none: f32[] = constant(values=[1])\n"
+      "two: f32[] = constant(values=[2])\nx: f32[3,4] = input()\n"
+      "s = sqrt(add(reduce(square(x), kind=mean, keep_dim=true), eps))\n";
+  for (const char* form :
+       {"y = mul(mul(x, reciprocal(s)), w)", "y = mul(w, mul(div(one, s), x))", "y = mul(div(x, s), w)"})
+    EXPECT_EQ(expression(run_pass(recognise_rms_norm, graph_of(start + form)).graph), "y = rms_norm(x, w, eps=0.5)")
+        << form;
+  for (const char* form : {"y = mul(mul(div(two, s), x), w)", "y = mul(div(w, s), x)", "y = mul(mul(x, s), w)",
+                           "y = mul(div(x, s), w)\nz = neg(s)\nreturn y, z"})
+    expect_unchanged(recognise_rms_norm, start + form);
+}
 TEST(RecogniseRmsNorm, RoundsBeforeAnotherCast) {
   PassRun run =
       run_pass(recognise_rms_norm,
@@ -132,6 +145,11 @@ TEST(RecogniseActivations, KeepsWhatOnlyLooksLikeGeluTanh) {
   };
   const std::string c = "0.044715", p = "0.79788456";
   expect_rewrite(recognise_activations, text(c, "3", p, "pow(x, n)"), "y = gelu_tanh(x)");
+  for (const char* cube : {"mul(square(x), x)", "mul(x, square(x))", "mul(mul(x, x), x)"})
+    EXPECT_EQ(expression(run_pass(recognise_activations, graph_of(text(c, "3", p, cube))).graph), "y = gelu_tanh(x)")
+        << cube;
+  for (const char* other : {"mul(square(n), x)", "mul(square(x), n)", "mul(mul(x, n), x)", "square(x)"})
+    expect_unchanged(recognise_activations, text(c, "3", p, other));
   expect_unchanged(recognise_activations, text("0.0447", "3", p, "pow(x, n)"));
   expect_unchanged(recognise_activations, text(c, "2", p, "pow(x, n)"));
   expect_unchanged(recognise_activations, text(c, "3", "0.8", "pow(x, n)"));

@@ -109,13 +109,33 @@ TEST(Simplify, KeepsSlicesThatAreNoNeighbours) {
     expect_unchanged(simplify, fmt::format("y = concat({})", parts));
   expect_unchanged(simplify, "y = concat(slice(x:f32[6,6], end=2), slice(x, begin=2, end=4), axis=1)");
 }
+TEST(Simplify, PartsBatchesBeforeItTurnsMatrices) {
+  expect_rewrite(simplify,
+                 "y = reshape(transpose(reshape(x:f32[2,3,4,5], shape=[6,4,5]), permutation=[0,2,1]), shape=[1,6,5,4])",
+                 "y = transpose(reshape(x, shape=[1,6,4,5]), permutation=[0,1,3,2])");
+  expect_rewrite(simplify,
+                 "y = reshape(transpose(reshape(x:f32[2,3,4,5], shape=[6,4,5]), permutation=[0,2,1]), shape=[2,3,5,4])",
+                 "y = transpose(x, permutation=[0,1,3,2])");
+  for (const char* other : {"y = reshape(transpose(x:f32[6,4,5], permutation=[0,2,1]), shape=[6,1,20])",
+                            "y = reshape(transpose(x:f32[6,4,5], permutation=[0,2,1]), shape=[2,3,4,5])",
+                            "y = reshape(transpose(x:f32[6,4,5], permutation=[1,0,2]), shape=[2,2,6,5])"})
+    expect_unchanged(simplify, other);
+}
+
 TEST(Simplify, KeepsSlicesOfAConcatAlongAnotherAxis) {
   expect_unchanged(simplify, "y = slice(concat(a:f32[2,3], b:f32[2,4], axis=1), begin=1, end=2)");
   expect_unchanged(simplify, "y = slice(concat(a:f32[2,3], b:f32[4,3]), begin=2, end=6, step=2)");
 }
-TEST(Simplify, KeepsGathersOfBlocksAndOfNegativeRows) {
-  expect_unchanged(simplify, "i: i64[1,3] = constant(values=[2,3,4])\ny = gather(x:f32[6,2], i)");
-  expect_unchanged(simplify, "i: i64[3] = constant(values=[-1,0,1])\ny = gather(x:f32[6,2], i)");
+TEST(Simplify, ReadsRunsAndSingleRowsWhereTheyStand) {
+  expect_rewrite(simplify, "i: i64[1,3] = constant(values=[2,3,4])\ny = gather(x:f32[6,2], i)",
+                 "y = reshape(slice(x, begin=2, end=5), shape=[1,3,2])");
+  expect_rewrite(simplify, "i: i64[] = constant(values=[3])\ny = gather(x:f32[2,6,5], i, axis=1)",
+                 "y = reshape(slice(x, axis=1, begin=3, end=4), shape=[2,5])");
+  expect_rewrite(simplify, "i: i64[2] = constant(values=[0,1])\ny = gather(x:f32[2,6], i)\nz = tanh(y)", "z = tanh(x)");
+}
+TEST(Simplify, KeepsGathersOfNoRunAndOfNegativeRows) {
+  for (const char* values : {"-1,0,1", "2,4,5", "4,3,2", "4,5,6"})
+    expect_unchanged(simplify, "i: i64[3] = constant(values=[" + std::string(values) + "])\ny = gather(x:f32[6,2], i)");
 }
 TEST(Simplify, DecidesASelectByItsCondition) {
   expect_rewrite(simplify, "t: bool[1] = constant(values=[0])\ny = tanh(select(t, a:f32[3], b:f32[3]))", "y = tanh(b)");
