@@ -161,7 +161,7 @@ Result<bool> Climber::search_choices(Receipt& receipt) {
 
 Status Climber::refine_choices(const Rung& rung, int number) {
   Receipt receipt = new_receipt(std::string(rung.name), number);
-  if (!current_.recipe.tuned_kernels && options_.skip.contains(rung.needs))
+  if (options_.skip.contains(rung.needs))
     return refuse(std::move(receipt), fmt::format("needs the rung {}", rung.needs)), Status{};
   if (!has_time_to_try()) return refuse(std::move(receipt), std::string(kNoTime)), Status{};
   const Recipe own = with_own_kernels();  // if the rung gemm lost, its single choices may still win

@@ -8,25 +8,47 @@
 namespace rung::passes {
 namespace {
 
-bool is_half(const Graph& graph, NodeId id, NodeId x, bool upper) {
-  const auto& slice = *graph.as<Slice>(id);
-  int64_t size = graph.shape(x).back(), begin = upper ? size / 2 : 0;
-  return size % 2 == 0 && axis_in(graph, x, slice.axis) == graph.shape(x).rank() - 1 && slice.step == 1 &&
-         slice.begin == begin && slice.end == begin + size / 2;
+// Columns [begin, end) of the heads in `whole`.
+struct Columns {
+  NodeId whole;
+  int64_t begin, end;
+};
+
+// Returns the columns that x is of `whole`: all of its own, or a slice of another value's; nullopt: neither.
+std::optional<Columns> columns_of(const Graph& graph, NodeId x, NodeId whole) {
+  if (x == whole) return Columns{x, 0, graph.shape(x).back()};
+  const auto* slice = graph.as<Slice>(x);
+  if (!slice || graph[x].operands[0] != whole || slice->step != 1) return std::nullopt;
+  if (axis_in(graph, whole, slice->axis) != graph.shape(whole).rank() - 1) return std::nullopt;
+  return Columns{whole, slice->begin, slice->end};
 }
 
-// x * cos + concat(-x[D/2:], x[:D/2]) * sin  =>  rope(x, cos, sin)      cos and sin broadcast to x
-bool make_rope(Graph& graph, PassContext& context, NodeId id) {
-  static const Pattern kTurned =
-      op<Concat>(unary(UnaryKind::neg, op<Slice>(any("x")).named("upper")), op<Slice>(any("x")).named("lower"))
+bool is_half(const Graph& graph, NodeId id, const Columns& all, bool upper) {
+  const auto half = columns_of(graph, id, all.whole);
+  const int64_t size = all.end - all.begin, begin = all.begin + (upper ? size / 2 : 0);
+  return half && size % 2 == 0 && half->begin == begin && half->end == begin + size / 2;
+}
+
+// x * cos + concat(-upper, lower) * sin, where the halves are slices of "whole"
+Pattern rope_of(Pattern x) {
+  Pattern turned =
+      op<Concat>(unary(UnaryKind::neg, op<Slice>(any("whole")).named("upper")), op<Slice>(any("whole")).named("lower"))
           .named("turned");
-  static const Pattern kRope = binary(BinaryKind::add, binary(BinaryKind::mul, kTurned, any("sin")).one_use(),
-                                      binary(BinaryKind::mul, any("x"), any("cos")).one_use());
-  auto m = match(graph, id, kRope);
+  return binary(BinaryKind::add, binary(BinaryKind::mul, std::move(turned), any("sin")).one_use(),
+                binary(BinaryKind::mul, std::move(x), any("cos")).one_use());
+}
+
+// x * cos + concat(-x[D/2:], x[:D/2]) * sin  =>  rope(x, cos, sin)      cos and sin broadcast to x, which may be the
+// first columns of longer heads
+bool make_rope(Graph& graph, PassContext& context, NodeId id) {
+  static const Pattern kWhole = rope_of(any("whole")), kPart = rope_of(op<Slice>(any("whole")).named("x"));
+  auto m = match(graph, id, kWhole);
+  if (!m) m = match(graph, id, kPart);
   if (!m) return false;
-  NodeId x = (*m)["x"], turned = (*m)["turned"];
-  if (!(graph.type(x) == graph.type(id)) || !is_half(graph, (*m)["upper"], x, true) ||
-      !is_half(graph, (*m)["lower"], x, false))
+  NodeId x = m->has("x") ? (*m)["x"] : (*m)["whole"], turned = (*m)["turned"];
+  const auto columns = columns_of(graph, x, (*m)["whole"]);
+  if (!columns || !(graph.type(x) == graph.type(id)) || !is_half(graph, (*m)["upper"], *columns, true) ||
+      !is_half(graph, (*m)["lower"], *columns, false))
     return false;
   if (axis_in(graph, turned, graph.as<Concat>(turned)->axis) != graph.shape(x).rank() - 1) return false;
   std::vector<NodeId> operands{x, (*m)["cos"], (*m)["sin"]};

@@ -131,6 +131,8 @@ TEST(NoClimbInBf16, HoldsThePrecisionFromTheBaselineOn) {
   auto outcome = climb(subject, options);
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_THAT(stages, ::testing::Not(::testing::Contains("precision")));
+  EXPECT_EQ(outcome->result.rungs.at(0).name, "canonical");
+  EXPECT_GT(outcome->result.rungs.at(0).rel_l2, 1e-5) << "in bf16";
   EXPECT_EQ(outcome->result.rungs.at(1).name, "default plan");
   EXPECT_GT(outcome->result.rungs.at(1).rel_l2, 1e-5) << "in bf16";
   EXPECT_TRUE(outcome->result.verified);

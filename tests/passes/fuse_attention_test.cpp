@@ -297,6 +297,18 @@ TEST(RecogniseRope, TakesOperandsInAnyOrder) {
                  "y = add(mul(sin:f32[3,4], turned), mul(cos:f32[3,4], x))",
                  "y = rope(x, cos, sin)");
 }
+// Rope over the columns of longer heads, whose halves are slices of the heads themselves.
+std::string partial_rope(const std::string& upper, const std::string& lower) {
+  return "turned = concat(neg(slice(x:f32[3,8], axis=1, " + upper + ")), slice(x, axis=1, " + lower +
+         "), axis=1)\ny = add(mul(slice(x, axis=1, begin=2, end=6), cos:f32[3,4]), mul(turned, sin:f32[3,4]))";
+}
+TEST(RecogniseRope, TakesColumnsOfLongerHeads) {
+  expect_rewrite(recognise_rope, partial_rope("begin=4, end=6", "begin=2, end=4"),
+                 "y = rope(slice(x, axis=1, begin=2, end=6), cos, sin)");
+  expect_unchanged(recognise_rope, partial_rope("begin=6, end=8", "begin=4, end=6"));
+  expect_unchanged(recognise_rope, partial_rope("begin=4, end=6", "begin=0, end=2"));
+  expect_unchanged(recognise_rope, partial_rope("begin=2, end=4", "begin=4, end=6"));
+}
 TEST(RecogniseRope, KeepsHalvesThatAreNotNegated) {
   expect_unchanged(recognise_rope,
                    "turned = concat(slice(x:f32[3,4], axis=1, begin=2, end=4), neg(slice(x, axis=1, end=2)), axis=1)\n"
