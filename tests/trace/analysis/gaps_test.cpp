@@ -200,6 +200,7 @@ TEST(Gaps, AreUnrecordedWorkWhereALaunchHasNone) {
   EXPECT_EQ(name_of(explained(recording).cause), "work not recorded");
   const Analysis analysis = analyse(recording);
   EXPECT_EQ(analysis.launches.all, 3);
+  EXPECT_EQ(analysis.launches.lost, 1);
   EXPECT_EQ(analysis.launches.lost_graphs, 1);
   EXPECT_TRUE(analysis.launches.are_lost());
 }
