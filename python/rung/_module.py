@@ -3,7 +3,6 @@
 """Stands a plan in for a module of PyTorch. Imported by what has PyTorch."""
 from __future__ import annotations
 
-import re
 import tempfile
 import threading
 from dataclasses import dataclass, field
@@ -119,7 +118,12 @@ class Optimized(torch.nn.Module):
             return climb(self._path, inputs, budget=settings.budget, progress=settings.progress,
                          **settings.opening(self._device))
         except FileError as error:
-            raise self._unsupported(error) from None
+            prefix = f"'{self._path}': "
+            if not str(error).startswith(prefix):
+                raise
+            # The user never saw the file: what it says is said of the module.
+            name = type(self.module).__name__
+            raise UnsupportedError(f"{name}: {str(error).removeprefix(prefix)}") from None
 
     def _prepare(self, inputs: dict[str, torch.Tensor]) -> None:
         with self._lock:
@@ -135,10 +139,6 @@ class Optimized(torch.nn.Module):
         """The plan for other shapes, by the recipe of the example's."""
         return build(self._path, self.climb.recipe, inputs=inputs, retune=True, budget=self._settings.shape_budget,
                      **self._settings.opening(self._device))
-
-    def _unsupported(self, error: FileError) -> UnsupportedError:
-        """Of a file that the user never saw: what it says of the module alone."""
-        return UnsupportedError(re.sub(r"^'[^']*': ", f"{type(self.module).__name__}: ", str(error)))
 
     def __getattr__(self, name: str) -> Any:
         try:

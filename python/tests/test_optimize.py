@@ -186,6 +186,15 @@ def test_what_is_refused_may_stay_with_pytorch(kind: Any) -> None:
     assert_same(model(x + 1), module(x + 1).detach())
 
 
+def test_errors_of_other_files_stay_what_they_are(layers: Layers, ids: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise rung.FileError("the tool 'rung' is not at '/nowhere'")
+
+    monkeypatch.setattr("rung._module.climb", refuse)
+    with pytest.raises(rung.FileError, match="the tool 'rung'"):
+        rung.optimize(layers, {"ids": ids, "plain": True}, fallback=True, **SHORT)
+
+
 def test_wrong_examples_are_refused(layers: Layers, ids: Any) -> None:
     for module, example, options, words in (
             (layers, "ids", {}, "example_inputs: got a str, wanted a tensor, a tuple"),

@@ -32,4 +32,6 @@ DType narrowest(const Precision& precision) {
   return found;
 }
 
+DType coarser(DType a, DType b) { return b == DType::bf16 || (b == DType::f16 && a == DType::f32) ? b : a; }
+
 }  // namespace rung

@@ -37,4 +37,7 @@ Precision everywhere(DType dtype);
 // Returns the narrowest dtype that any entry names, else f32: answers are at best as exact as it.
 DType narrowest(const Precision& precision);
 
+// Returns b if it rounds more than a, of f32, f16 and bf16; else a.
+DType coarser(DType a, DType b);
+
 }  // namespace rung

@@ -21,14 +21,6 @@ std::string shapes_text(const Plan& plan) {
   return text;
 }
 
-// Returns the narrowest float that the plan computes in: "f32", or "bf16".
-std::string dtype_text(const Plan& plan) {
-  DType narrowest = DType::f32;
-  for (const Step& step : plan.steps)
-    if (DType dtype = step.output.view.dtype; is_float(dtype) && size_of(dtype) < size_of(narrowest)) narrowest = dtype;
-  return std::string(name_of(narrowest));
-}
-
 }  // namespace
 
 // Makes the climb's headline: the first plan against the last one, in alternation, as every rung was judged. Their own
@@ -84,7 +76,7 @@ void Climber::record_plan() {
   result_.takes_text = !subject_.attachments.empty();
   result_.precision = name_of(narrowest(current_.recipe.precision));
   result_.device = plan.device;
-  result_.dtype = dtype_text(plan);
+  result_.dtype = std::string(name_of(computed_in(plan)));
   result_.shapes = shapes_text(plan);
   result_.threads = plan.recipe.threads;
   result_.kernels_after = static_cast<int>(plan.steps.size());

@@ -17,4 +17,10 @@ Problem problem_of(const Step& step, int threads) {
   return problem;
 }
 
+DType computed_in(const Plan& plan) {
+  DType found = narrowest(plan.recipe.precision);
+  for (const Step& step : plan.steps) found = coarser(found, step.output.view.dtype);
+  return found;
+}
+
 }  // namespace rung

@@ -113,6 +113,8 @@ struct Plan {
 
 inline Type type_of(const PlanOperand& operand) { return {operand.view.dtype, operand.view.shape}; }
 std::vector<Type> operand_types(const Step& step);
+// Returns the coarsest float that the plan computes in or stores between its steps: answers are as exact as it.
+DType computed_in(const Plan& plan);
 // Returns the problem of a step as its kernel sees it.
 Problem problem_of(const Step& step, int threads);
 

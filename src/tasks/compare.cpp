@@ -126,16 +126,6 @@ std::vector<std::string> only_in(const NamedTensors& here, const NamedTensors& t
   return names;
 }
 
-// tolerance_for() allows for a single rounding to bf16; a deep model has many in sequence, whose errors grow with the
-// root of their number. The factor is the root of 16; two layers of an encoder differ by 1.5 times one rounding.
-constexpr double kNarrowRoundings = 4;
-
-Tolerance tolerance_of(DType precision) {
-  const Tolerance one = tolerance_for(precision, kDeepSum);
-  const double factor = is_narrow(precision) ? kNarrowRoundings : 1;
-  return {factor * one.rel_l2, factor * one.element};
-}
-
 // Allows each side the error of its precision: the tolerance between the sides is the sum of both.
 Status compare_outputs(const Contestants& sides, Compared& compared) {
   std::array<NamedTensors, 2> given;
@@ -153,7 +143,7 @@ Status compare_outputs(const Contestants& sides, Compared& compared) {
   }
   compared.only_in_a = only_in(given[0], given[1]), compared.only_in_b = only_in(given[1], given[0]);
   for (const DType precision : {compared.a.precision, compared.b.precision}) {
-    const Tolerance one = tolerance_of(precision);
+    const Tolerance one = tolerance_of_graph(precision);
     compared.tolerance.rel_l2 += one.rel_l2, compared.tolerance.element += one.element;
   }
   compared.outputs = verify_outputs(names, got, want, compared.tolerance);

@@ -43,19 +43,6 @@ Status open_side(const CompareTask& task, bool makes_plans, const OpenedSide* ot
   return {};
 }
 
-bool computes_in_bf16(const Plan& plan) {
-  return narrowest(plan.recipe.precision) == DType::bf16 ||
-         std::ranges::any_of(plan.steps, [](const Step& step) { return step.output.view.dtype == DType::bf16; });
-}
-
-bool computes_in_bf16(const OpenedSide& side) {
-  if (side.plan) return computes_in_bf16(*side.plan);
-  if (side.asked.recipe) return narrowest(side.asked.recipe->precision) == DType::bf16;
-  if (side.model.dtype) return *side.model.dtype == DType::bf16;
-  const Graph& graph = side.opened.subject->model.graph;
-  return std::ranges::any_of(graph.order(), [&](NodeId id) { return graph.type(id).dtype == DType::bf16; });
-}
-
 }  // namespace
 
 Result<std::array<OpenedSide, 2>> open_sides(const CompareTask& task) {
@@ -69,7 +56,15 @@ Result<std::array<OpenedSide, 2>> open_sides(const CompareTask& task) {
   return sides;
 }
 
-DType precision_of(const OpenedSide& side) { return computes_in_bf16(side) ? DType::bf16 : DType::f32; }
+DType precision_of(const OpenedSide& side) {
+  if (side.plan) return computed_in(*side.plan);
+  if (side.asked.recipe) return narrowest(side.asked.recipe->precision);
+  if (side.model.dtype) return *side.model.dtype;
+  const Graph& graph = side.opened.subject->model.graph;
+  DType found = DType::f32;
+  for (NodeId id : graph.order()) found = coarser(found, graph.type(id).dtype);
+  return found;
+}
 
 Result<std::vector<std::string>> arguments_of(const OpenedSide& side, const std::string& recipe_file) {
   OpenOptions without_shapes = side.model;

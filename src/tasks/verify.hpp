@@ -32,6 +32,9 @@ struct Verified {
 
 inline constexpr int64_t kDeepSum = 16384;  // terms on the longest path of a deep graph
 
+// Returns how far the answers of a deep graph that computes in that precision may be from exact ones.
+Tolerance tolerance_of_graph(DType precision);
+
 // A failed verification is no error. Errors: those of opening, building and running; a plan without arrays to compare
 // with, an unknown output in `map` (usage); an array that is missing or of another shape (mismatch); interrupted.
 Result<Verified> verify(const VerifyTask& task);

@@ -42,7 +42,9 @@ TEST_F(ClimbTasks, TellAndKeepReceiptsAsTheyAreDecided) {
   std::vector<std::string> kept;
   for (const Receipt& receipt : outcome->result.rungs) kept.push_back(receipt.name + ": " + receipt.reason);
   EXPECT_FALSE(kept.empty());
-  EXPECT_EQ(decided, kept);
+  ASSERT_EQ(decided.size(), kept.size());
+  for (size_t i = 0; i < kept.size(); ++i)
+    EXPECT_THAT(kept[i], testing::StartsWith(decided[i])) << "what is given up at the end says so behind its reason";
   EXPECT_TRUE(advances);
   EXPECT_GE(last, 0);
 

@@ -42,6 +42,26 @@ TEST(VerifyTasks, JudgeByTheReference) {
   EXPECT_THAT(verified->reason, HasSubstr("1 input against the "));
 }
 
+// A model whose author made it in 16 bits: PyTorch's own answers are rounded as often as the plan's.
+TEST(VerifyTasks, AllowGivenOutputsOf16BitsTheirRounding) {
+  for (const char* name : {"bert_bf16", "bert_f16", "llama_bf16"}) {
+    const std::string files = std::string(RUNG_TEST_DATA) + "/exported/" + name;
+    VerifyTask task{
+        .model = {.path = files + ".pt2", .threads = 1, .inputs = given_arrays(*read_npz(files + ".in.npz"))},
+        .reference = given_arrays(*read_npz(files + ".out.npz"))};
+    auto verified = verify(task);
+    ASSERT_TRUE(verified) << verified.error().message;
+    EXPECT_TRUE(verified->verification.passed) << name << ": " << verified->verification.reason;
+    NamedTensors wrong = *read_npz(files + ".out.npz");
+    for (auto& [output, values] : wrong)
+      for (float& value : values.as<float>()) value *= 1.03f;
+    task.reference = given_arrays(wrong);
+    verified = verify(task);
+    ASSERT_TRUE(verified) << verified.error().message;
+    EXPECT_FALSE(verified->verification.passed) << name;
+  }
+}
+
 TEST(VerifyTasks, CompareWithGivenOutputs) {
   VerifyTask task{.model = little_model(), .reference = given_arrays(*read_npz(kBert + "/outputs.npz"))};
   auto verified = verify(task);
