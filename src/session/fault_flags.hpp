@@ -19,7 +19,9 @@ class FaultFlags {
   size_t bytes() const { return on_device_->bytes(); }
   // Returns the error of the first flag raised in the last copy, and lowers all flags on the device if one was raised.
   Status check();
-  // Call before a run: lowers flags of an earlier run that check() could not lower.
+  // Call after launches that ran alone, on values that others left there: what they raised is no run's.
+  void disown() { left_ = true; }
+  // Call before a run: lowers flags that check() could not lower, and those that are no run's.
   Status lower_those_left() { return left_ ? lower() : Status{}; }
 
  private:
@@ -29,7 +31,7 @@ class FaultFlags {
   const Plan& plan_;
   std::shared_ptr<gpu::Block> on_device_;
   std::unique_ptr<gpu::Pinned> on_host_;
-  bool left_ = false;  // raised flags could not be lowered on the device
+  bool left_ = false;  // flags may be raised on the device that are not the next run's
 };
 
 }  // namespace rung

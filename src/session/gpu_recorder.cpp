@@ -126,6 +126,7 @@ class GpuRecorder : public Recorder {
   Status run_step(size_t index) override {
     const gpu::CurrentContext current(gpu_);
     RUNG_CHECK(hold_back(queue_->stream()));
+    if (may_fault_) faults_->disown();
     RUNG_CHECK(enqueue(index));
     return queue_->wait();
   }
@@ -220,6 +221,7 @@ class GpuRecorder : public Recorder {
                return {};
              }));
     RUNG_CHECK(hold_back(queue_->stream()));
+    if (may_fault_) faults_->disown();
     std::vector<double> us;
     for (int i = 0; i < replays; ++i) {
       RUNG_CHECK(graph->replay());

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <array>
+#include <functional>
+
 #include "plan/build.hpp"
 #include "session/gpu_weights.hpp"
 #include "session/session.hpp"
@@ -34,8 +37,8 @@ constexpr const char* kText =
     "w: f32[4] = neg(z)\n"
     "return w=w, z=z";
 
-Result<Session> session_on(const Target& target, bool capture) {
-  Graph graph = graph_of(kText);
+Result<Session> session_on(const Target& target, bool capture, const char* text = kText) {
+  Graph graph = graph_of(text);
   RUNG_TRY(Built built, build_plan(graph, {.capture = capture}, {.target = &target}));
   return Session::create(std::make_shared<Plan>(std::move(built.plan)), nullptr);
 }
@@ -84,6 +87,29 @@ TEST_P(DeviceTimes, AreMeasuredWithoutChangingTheAnswer) {
   auto after = running.infer(inputs);
   ASSERT_TRUE(after);
   EXPECT_TRUE(same_bits((*before)[0].second, (*after)[0].second));
+}
+
+// Launches that are timed alone read what others left in their memory: a bad index there is no run's.
+TEST_P(DeviceTimes, RaiseNoFaultOfARun) {
+  auto running = session_on(target, GetParam(),
+                            "t: f32[4] = constant(values=[1,2,3,4])\ni: i64[2] = input()\ny = gather(t, i)\nreturn y");
+  ASSERT_TRUE(running) << running.error().message;
+  const NamedTensors good{{"i", Tensor::of<int64_t>({2}, {3, 0})}};
+  const std::array<int64_t, 2> bad{1000, -1000};
+  const auto spoil = [&] {
+    return running->recorder().write(running->plan().inputs[0].buffer, bad.data(), sizeof bad);
+  };
+  for (const auto& alone :
+       {std::function<Status()>([&] { return running->recorder().step_us() ? Status{} : fail("no"); }),
+        std::function<Status()>([&] { return running->recorder().run_step(0); })}) {
+    ASSERT_TRUE(running->infer(good));
+    ASSERT_TRUE(spoil());
+    ASSERT_TRUE(alone());
+    auto after = running->infer(good);
+    ASSERT_TRUE(after) << after.error().message;
+    EXPECT_EQ((*after)[0].second.as<float>()[0], 4);
+  }
+  EXPECT_FALSE(running->infer({{"i", Tensor::of<int64_t>({2}, {3, 4})}})) << "a run's own faults are told";
 }
 
 TEST_P(DeviceTimes, LeaveNothingOnTheDevice) {
