@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <ranges>
 
 #include "ladder/workbench.hpp"
 #include "open/inputs.hpp"
@@ -24,6 +23,13 @@ constexpr double kMostSeconds = 600;
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
+template <class Named>
+std::vector<std::string> names_in(const Named& values) {
+  std::vector<std::string> names;
+  for (const auto& value : values) names.push_back(value.first);
+  return names;
+}
+
 // The array with which each output is compared, by output.
 using ArrayNames = std::map<std::string, std::string>;
 
@@ -35,7 +41,7 @@ Result<ArrayNames> array_names(const VerifyTask& task, const Plan& plan) {
     auto name = names.find(output);
     if (name == names.end())
       return wrong_usage("{} {}={}: got output '{}', wanted one of: {}", task.model.named("map"), output, array, output,
-                         fmt::join(std::views::keys(names), ", "));
+                         fmt::join(names_in(names), ", "));
     name->second = array;
   }
   return names;
@@ -50,7 +56,7 @@ Status check_arrays(const GivenArrays& reference, const ArrayNames& names) {
   for (const auto& [output, array] : names)
     if (!reference.types.contains(array))
       return mismatch("{}holds no array '{}' to compare output '{}' with; it has: {}", in_file(reference), array,
-                      output, fmt::join(std::views::keys(reference.types), ", "));
+                      output, fmt::join(names_in(reference.types), ", "));
   return {};
 }
 
