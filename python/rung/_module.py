@@ -53,20 +53,36 @@ def shapes_of(tensors: dict[str, torch.Tensor]) -> tuple[Any, ...]:
     return tuple(tensor.shape for tensor in tensors.values())
 
 
-class Optimized(torch.nn.Module):
-    """A module whose forward() runs a plan, with the signature and the results of the module that it stands for.
-
-    module: the one that it stands for, whose other attributes are its own, too.
-    climb: how the plan was found, for the example's shapes.
-    """
+class StandIn(torch.nn.Module):
+    """Stands in for a module, whose other attributes are its own, too."""
 
     module: torch.nn.Module
-    climb: Climb
 
-    def __init__(self, module: torch.nn.Module, signature: Signature, settings: Settings, dynamic_shapes: Any) -> None:
+    def __init__(self, module: torch.nn.Module) -> None:
         super().__init__()
         self.eval()
         self.module = module
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            if name == "module":
+                raise
+            return getattr(self.module, name)
+
+
+class Optimized(StandIn):
+    """A module whose forward() runs a plan, with the signature and the results of the module that it stands for.
+
+    module: the one that it stands for.
+    climb: how the plan was found, for the example's shapes.
+    """
+
+    climb: Climb
+
+    def __init__(self, module: torch.nn.Module, signature: Signature, settings: Settings, dynamic_shapes: Any) -> None:
+        super().__init__(module)
         self._signature, self._settings = signature, settings
         self._is_dynamic = dynamic_shapes is not None
         self._lock, self._local = threading.Lock(), threading.local()
@@ -139,14 +155,6 @@ class Optimized(torch.nn.Module):
         """The plan for other shapes, by the recipe of the example's."""
         return build(self._path, self.climb.recipe, inputs=inputs, retune=True, budget=self._settings.shape_budget,
                      **self._settings.opening(self._device))
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return super().__getattr__(name)
-        except AttributeError:
-            if name == "module":
-                raise
-            return getattr(self.module, name)
 
     def extra_repr(self) -> str:
         return f"device={self._device!r}, shapes={sorted(self._shapes)}"

@@ -12,34 +12,25 @@ from torch.fx.passes.split_module import split_module
 
 from ._errors import MismatchError, UnsupportedError
 from ._exported import Signature, export, split_inputs
-from ._module import Optimized, Settings
+from ._module import Optimized, Settings, StandIn
 
 # A part without one of these is no work that a plan would make faster than its call costs.
 PRODUCTS = ("linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "scaled_dot_product_attention", "einsum", "conv1d",
             "conv2d", "convolution")
 
 
-class Parts(torch.nn.Module):
+class Parts(StandIn):
     """A module in parts: `parts` are plans, and `eager` says what is left to PyTorch, and why."""
 
     def __init__(self, module: torch.nn.Module, body: Callable[..., Any], parts: list[Optimized],
                  eager: list[str]) -> None:
-        super().__init__()
-        self.eval()
-        self.module, self.parts, self.eager = module, parts, eager
+        super().__init__(module)
+        self.parts, self.eager = parts, eager
         self._body = body
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         with torch.no_grad():
             return self._body(*args, **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return super().__getattr__(name)
-        except AttributeError:
-            if name == "module":
-                raise
-            return getattr(self.module, name)
 
 
 def optimized(module: torch.nn.Module, example_inputs: Any, settings: Settings, dynamic_shapes: Any,
