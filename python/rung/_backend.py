@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ._errors import UnsupportedError, UsageError
+from ._errors import UsageError
 
 OPTIONS = ("device", "dtype", "budget", "shape_budget", "threads", "database", "freeze", "progress", "fallback")
 
@@ -60,4 +60,4 @@ def backend(graph: Any, example_inputs: Sequence[Any], *, options: Mapping[str, 
     return Backend(Settings(**given), fallback)(graph, example_inputs)
 
 
-__all__ = ["Backend", "UnsupportedError", "backend"]
+__all__ = ["Backend", "backend"]

@@ -118,7 +118,7 @@ class Signature:
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, torch.Tensor]:
         """The tensors of a call by the program's names. Errors: TypeError, as forward() raises; MismatchError."""
         form = self._forms.get((len(args), *kwargs))
-        if form is not None and (tensors := named_fast(form, args, kwargs)) is not None:
+        if form is not None and (tensors := as_before(form, args, kwargs)) is not None:
             return tensors
         bound = self._signature.bind(*args, **kwargs)
         tensors = {}
@@ -168,7 +168,7 @@ def absent(parameter: inspect.Parameter) -> Any:
     return () if parameter.kind is parameter.VAR_POSITIONAL else parameter.default
 
 
-def named_fast(form: tuple[Leaf, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, torch.Tensor] | None:
+def as_before(form: tuple[Leaf, ...], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, torch.Tensor] | None:
     """The tensors of a call whose form was seen before; None, where one of its values is not as it was."""
     try:
         return named(form, (*args, *kwargs.values()))

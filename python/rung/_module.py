@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import torch
 
 from . import _core
 from ._climb import Climb, climb
-from ._errors import FileError, UnsupportedError
+from ._errors import FileError, UnsupportedError, UsageError
 from ._exported import Signature, export
 from ._load import build, join
 
@@ -29,7 +29,7 @@ class Settings:
     threads: int = 0
     database: Any = None
     freeze: tuple[str, ...] = ()
-    progress: Any = field(default=None, compare=False)
+    progress: Any = None
 
     def opening(self, device: str) -> dict[str, Any]:
         return {"device": device, "dtype": self.dtype, "threads": self.threads, "database": self.database,
@@ -111,7 +111,10 @@ class Optimized(StandIn):
         return self._plan
 
     def prepare(self, *args: Any, **kwargs: Any) -> None:
-        """Makes the plan for the shapes of these arguments now, and not in the first call that has them."""
+        """Makes the plan for the shapes of these arguments now, and not in the first call that has them.
+
+        Errors: UsageError, the module was optimised for the example's shapes alone; those of rung.build().
+        """
         self._prepare(self._signature.bind(args, kwargs))
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -146,10 +149,10 @@ class Optimized(StandIn):
             shapes = shapes_of(inputs)
             if shapes in self._shapes:
                 return
-            if self._is_dynamic:
-                added = self._built(on_host(inputs))
-                self._plan = join([self._plan, added])
-                self._shapes.add(shapes)
+            if not self._is_dynamic:
+                raise UsageError("got other shapes than the example's, wanted dynamic_shapes in rung.optimize()")
+            self._plan = join([self._plan, self._built(on_host(inputs))])
+            self._shapes.add(shapes)
 
     def _built(self, inputs: dict[str, torch.Tensor]) -> _core.Model:
         """The plan for other shapes, by the recipe of the example's."""

@@ -14,7 +14,7 @@ from ._errors import UsageError
 from ._load import DType, Path, join, load
 
 OUTPUT = "sentence_embedding"
-# Powers of two and the middles between them: a text is padded by a third at most, beyond the shortest.
+# Powers of two and the middles between them: beyond 16 tokens, less than a third of what a plan reads is padding.
 LENGTHS = (8, 16, *(size << i for i in range(13) for size in (24, 32)))
 
 

@@ -123,6 +123,8 @@ def test_other_calls_are_refused(ids: Any, plain: Any) -> None:
             ((ids.int(),), {"plain": True}, "input 'ids': got int32, wanted int64: ids.to\\(torch.int64\\)")):
         with pytest.raises(rung.MismatchError, match=words):
             plain(*args, **kwargs)
+    with pytest.raises(rung.UsageError, match="got other shapes than the example's, wanted dynamic_shapes"):
+        plain.prepare(ids[:1], plain=True)
     with pytest.raises(TypeError, match="missing a required argument: 'ids'"):
         plain()
 

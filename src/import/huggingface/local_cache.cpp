@@ -3,6 +3,7 @@
 #include "import/huggingface/local_cache.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -17,7 +18,7 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
-// Whether it is one part of a name. A part never leaves its folder.
+// Returns whether it is one part of a name. A part never leaves its folder.
 bool is_part(const std::string& text) {
   const auto belongs = [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_' || c == '.'; };
   return !text.empty() && text[0] != '.' && std::ranges::all_of(text, belongs);
