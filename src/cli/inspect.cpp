@@ -7,12 +7,14 @@
 #include "cli/command.hpp"
 #include "cli/models.hpp"
 #include "cli/output.hpp"
+#include "cli/scopes_text.hpp"
 #include "cli/terminal.hpp"
 #include "ir/text.hpp"
 #include "measure/cost.hpp"
 #include "open/open_model.hpp"
 #include "open/recipe.hpp"
 #include "plan/build.hpp"
+#include "tasks/scopes.hpp"
 
 namespace rung::cli {
 namespace {
@@ -22,7 +24,7 @@ using Json = nlohmann::json;
 struct InspectFlags {
   CommonOptions common;
   std::string recipe;
-  bool graph = false;
+  bool graph = false, scopes = false;
 };
 
 struct OpTotals {
@@ -113,6 +115,20 @@ void print_json_as_text(const Json& json) {
   }
 }
 
+// Shows the launches of the recipe's plan by the author's scopes.
+Status inspect_scopes(const InspectFlags& options, const OpenOptions& model, const Opened& opened) {
+  RUNG_TRY(auto given, recipe_in(options.recipe));
+  RUNG_TRY(Recipe recipe, recipe_of(opened, given, model));
+  const Graph& graph = opened.subject->model.graph;
+  RUNG_TRY(Built built, build_plan(graph, recipe, {.target = opened.target, .contents = false}));
+  const tasks::Scope scopes = tasks::scopes_of(graph, built);
+  if (options.common.json)
+    print_json({{"model", opened.subject->model.name}, {"scopes", to_json(scopes)}});
+  else
+    fmt::print("{}", scopes_text(scopes));
+  return {};
+}
+
 Status inspect_model(const InspectFlags& options, const OpenOptions& model, const Opened& opened) {
   const Subject& subject = *opened.subject;
   Graph graph = subject.model.graph;
@@ -144,9 +160,10 @@ Status run_inspect(const InspectFlags& options) {
   log_to_stderr(options.common.log_level);
   RUNG_TRY(OpenOptions model, model_options(options.common));
   RUNG_TRY(Opened opened, rung::open_model(model));
+  if (opened.subject && options.scopes) return inspect_scopes(options, model, opened);
   if (opened.subject) return inspect_model(options, model, opened);
-  if (options.graph || !options.recipe.empty())
-    return wrong_usage("'{}' is a plan: --graph and --recipe need a model directory", options.common.model);
+  if (options.graph || options.scopes || !options.recipe.empty())
+    return wrong_usage("'{}' is a plan: --graph, --scopes and --recipe need a model", options.common.model);
   Json json = describe(*opened.plans, opened.plan.get());
   if (options.common.json)
     print_json(json);
@@ -163,6 +180,7 @@ std::pair<CLI::App*, Run> inspect_command(CLI::App& app) {
   add_common(*command, options->common);
   add(*command, "recipe", options->recipe).described("run this recipe's passes first");
   add(*command, "graph", options->graph);
+  add(*command, "scopes", options->scopes);
   return {command, [options] { return run_inspect(*options); }};
 }
 

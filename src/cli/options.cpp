@@ -81,6 +81,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      "drop the recipe's kernel choices that this model cannot use, and measure kernels for problems without a choice"},
     {"gpu", "", "NAME,...", "the GPUs to predict for: h100, h200, mi300x, mi325x, mi350x or mi355x"},
     {"graph", "", "", "print the graph's text"},
+    {"scopes", "", "",
+     "print the launches by the parts that the model's author named, each with the ops that it took in"},
     {"trace", "", "FILE.json", "write a Chrome trace of one inference"},
     {"kernel", "", "NAME", "look only at this kernel; default: all kernels of the file"},
     {"formula", "", "WORD", "how to compute occupancy: exact, or guide, the formula in AMD's tuning guide for MI300X"},

@@ -108,6 +108,8 @@ void Graph::replace_uses(NodeId from, NodeId to) {
   if (from == to) return;
   if (nodes_[from].type != nodes_[to].type)
     report_bug(fmt::format("replacing {} by {}", nodes_[from].type, nodes_[to].type));
+  nodes_[from].heir = to;
+  nodes_[to].heir = kNoNode;
   std::vector<NodeId> users = std::move(nodes_[from].users);
   nodes_[from].users.clear();
   for (NodeId user : users) {
@@ -132,6 +134,8 @@ void Graph::replace_uses(NodeId from, NodeId to) {
 void Graph::set_operand(NodeId user, size_t index, NodeId to) {
   NodeId from = nodes_[user].operands[index];
   drop_use(from, user);
+  nodes_[from].heir = to;
+  nodes_[to].heir = kNoNode;
   nodes_[user].operands[index] = to;
   nodes_[to].users.push_back(user);
 }
@@ -145,7 +149,13 @@ void Graph::unlink(NodeId id) {
 void Graph::erase(NodeId id) {
   Node& node = nodes_[id];
   assert(node.alive && node.users.empty() && node.output_uses == 0);
-  for (NodeId operand : node.operands) drop_use(operand, id);
+  for (NodeId operand : node.operands) {
+    drop_use(operand, id);
+    if (nodes_[operand].users.empty() && !is_output(operand)) nodes_[operand].heir = id;
+  }
+  // The value that a view shows is there as long as what it views.
+  const bool shows = is_view(node.op) || as<NthResult>(id);
+  if (shows && !nodes_[node.operands[0]].users.empty()) node.heir = node.operands[0];
   unlink(id);
   node.alive = false;
   node.operands.clear();
@@ -167,6 +177,11 @@ void Graph::freeze_input(NodeId id, std::shared_ptr<const Weight> value) {
   assert(as<Input>(id) && value->type() == nodes_[id].type);
   nodes_[id].op = Constant{value->name()};
   weights_[id] = std::move(value);
+}
+
+NodeId Graph::heir(NodeId id) const {
+  while (id != kNoNode && !nodes_[id].alive) id = nodes_[id].heir;
+  return id;
 }
 
 const State* Graph::state_of(std::string_view input_name) const {

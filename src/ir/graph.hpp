@@ -24,6 +24,7 @@ struct Node {
       users;          // one entry per use: a node that reads a value twice is listed twice; graph outputs do not count
   std::string label;  // its place in the model's author's names: "encoder.layer.0.attention.query"
   NodeId previous = kNoNode, next = kNoNode;
+  NodeId heir = kNoNode;     // see Graph::heir()
   uint32_t output_uses = 0;  // number of graph outputs that are this node
   bool alive = true;
 };
@@ -74,6 +75,9 @@ class Graph {
   }
   bool is_constant(NodeId id) const { return as<Constant>(id) != nullptr; }
   const std::shared_ptr<const Weight>& weight(NodeId constant) const;  // asserts that it is a constant
+  // Returns the node that does what `id` did when it was added: `id` while it is alive, else the node that replaced it,
+  // or that replaced its last reader and so took it in; kNoNode: nothing needed it.
+  NodeId heir(NodeId id) const;
   bool single_use(NodeId id) const { return nodes_[id].users.size() + nodes_[id].output_uses == 1; }
   bool is_output(NodeId id) const { return nodes_[id].output_uses > 0; }
   const std::vector<Output>& outputs() const { return outputs_; }

@@ -47,35 +47,52 @@ NodeId without_factor(const Graph& graph, NodeId x, double& scale) {
   return scaled;
 }
 
+Verdict trace_masked(const Graph& graph, NodeId sum, Scores& scores);
+
 // Follows add(mask), mul(scale), div(scale) and casts, in any order, down to the matmul of q and k'. `readers`: how
 // many may read the scores.
-bool trace_scores(const Graph& graph, NodeId x, Scores& scores, size_t readers = 1) {
+Verdict trace_scores(const Graph& graph, NodeId x, Scores& scores, size_t readers = 1) {
   x = skip_float_casts(graph, x);
-  if (graph[x].users.size() > readers || graph.is_output(x) || graph.shape(x).rank() != 4) return false;
+  if (graph[x].users.size() > readers) return reject("the scores have another reader");
+  if (graph.is_output(x)) return reject("the scores are an output");
+  if (graph.shape(x).rank() != 4)
+    return reject(fmt::format("the scores have the shape {}, wanted 4 axes", graph.shape(x)));
   const std::vector<NodeId>& operands = graph[x].operands;
   if (graph.as<MatMul>(x)) {
     scores.q = without_factor(graph, operands[0], scores.scale);
     scores.k_transposed = without_factor(graph, operands[1], scores.scale);
-    return graph.shape(scores.q).rank() == 4 && graph.shape(scores.k_transposed).rank() == 4;
+    const bool has_heads = graph.shape(scores.q).rank() == 4 && graph.shape(scores.k_transposed).rank() == 4;
+    return has_heads ? accept() : reject("queries and keys have no axis of heads");
   }
   const auto* binary = graph.as<Binary>(x);
-  if (!binary) return false;
+  if (!binary) return reject(fmt::format("the scores come from {}", name_of(graph[x].op)));
   if (binary->kind == BinaryKind::mul || binary->kind == BinaryKind::div) {
     auto right = uniform_value(graph, operands[1]);
     auto left = binary->kind == BinaryKind::mul ? uniform_value(graph, operands[0]) : std::nullopt;
-    if (!right && !left) return false;
+    if (!right && !left) return reject("the scores are scaled by more than one number");
     scores.scale *= binary->kind == BinaryKind::div ? 1.0 / *right : right ? *right : *left;
     NodeId scaled = operands[right ? 0 : 1];
-    return graph.shape(scaled) == graph.shape(x) && trace_scores(graph, scaled, scores);
+    if (graph.shape(scaled) != graph.shape(x)) return reject("the scores are repeated by their scale");
+    return trace_scores(graph, scaled, scores);
   }
-  if (binary->kind != BinaryKind::add || scores.masks.size() == kMostMasks) return false;
-  for (size_t i : {size_t{0}, size_t{1}}) {
+  if (binary->kind != BinaryKind::add) return reject(fmt::format("the scores come from {}", name_of(graph[x].op)));
+  return trace_masked(graph, x, scores);
+}
+
+// add(scores, mask), add(mask, scores)
+Verdict trace_masked(const Graph& graph, NodeId sum, Scores& scores) {
+  if (scores.masks.size() == kMostMasks)
+    return reject(fmt::format("more than {} masks are added to the scores", kMostMasks));
+  const std::vector<NodeId>& operands = graph[sum].operands;
+  Verdict first = reject("the scores are repeated by their mask");  // authors write the scores first
+  for (size_t i : {size_t{1}, size_t{0}}) {
+    if (graph.shape(operands[i]) != graph.shape(sum)) continue;
     Scores below = scores;
     below.masks.push_back({operands[1 - i], scores.scale});
-    if (graph.shape(operands[i]) == graph.shape(x) && trace_scores(graph, operands[i], below))
-      return scores = below, true;
+    first = trace_scores(graph, operands[i], below);
+    if (first) return scores = below, first;
   }
-  return false;
+  return first;
 }
 
 // Returns whether `condition` says of each row of `scores` that no key is left: all are -inf.
@@ -135,19 +152,28 @@ class Fuser {
   // softmax as written is NaN and an attention is zero, on purpose: other fused attentions give zero, too. On such
   // inputs the judge, which wants each NaN in its place, does not accept one for the other.
   bool fuse(NodeId id) {
-    if (!graph_.as<MatMul>(id) || graph_.shape(id).rank() != 4) return false;
+    if (!graph_.as<MatMul>(id)) return false;
     const NodeId guarded = skip_float_casts(graph_, graph_[id].operands[0]), v = graph_[id].operands[1];
     const NodeId weights = without_guard(graph_, guarded);
+    if (!graph_.as<Softmax>(weights)) return false;
+    if (graph_.shape(id).rank() == 3) return fuse_without_batch(id);
     const size_t readers = weights == guarded ? 1 : 3;  // a guard compares the weights or the scores
-    const auto* softmax = graph_.as<Softmax>(weights);
-    if (!softmax || axis_in(graph_, weights, softmax->axis) != 3 || graph_.is_output(weights) ||
-        graph_[weights].users.size() > readers)
-      return false;
     Scores scores;
-    if (graph_.shape(v).rank() != 4 || !trace_scores(graph_, graph_[weights].operands[0], scores, readers))
-      return false;
-    if (!has_plain_batch(scores, v, id)) return false;
+    Verdict fits = has_plain_weights(id, weights, readers);
+    if (fits) fits = trace_scores(graph_, graph_[weights].operands[0], scores, readers);
+    if (fits) fits = has_plain_batch(scores, v, id);
+    if (!fits) return context_.notes.misses.push_back({graph_[weights].label, fits.reason}), false;
     return build(id, scores, v);
+  }
+
+  // softmax(q k') v over [heads, tokens, size]  =>  the same with a batch of one before, if that becomes an attention
+  bool fuse_without_batch(NodeId id) {
+    Insertion here(graph_, id);
+    const NodeId with_batch = lifted(id);
+    const NodeId back = graph_.add(Reshape{graph_.shape(id)}, {with_batch}, graph_[id].label);
+    if (fuse(with_batch)) return replace_with(graph_, id, back);
+    erase_unused(graph_, back);
+    return false;
   }
 
   // attention(transpose(q), transpose(repeat(k)), transpose(repeat(v)))  =>  attention(q, k, v)
@@ -175,6 +201,27 @@ class Fuser {
   }
 
  private:
+  // Returns x as [1, ...]: products, the softmax, masks and scales of scores are computed so, other values are
+  // reshaped.
+  NodeId lifted(NodeId x) {
+    const Node node = graph_[x];
+    Op op = node.op;
+    if (auto* softmax = std::get_if<Softmax>(&op))
+      softmax->axis = axis_in(graph_, x, softmax->axis) + 1;
+    else if (!(graph_.as<MatMul>(x) || graph_.as<Binary>(x)) || !graph_.single_use(x))
+      return with_leading_one(x);
+    std::vector<NodeId> operands = node.operands;
+    for (NodeId& operand : operands)
+      if (graph_.shape(operand).rank() == 3) operand = lifted(operand);
+    return graph_.add(std::move(op), std::move(operands), node.label);
+  }
+
+  NodeId with_leading_one(NodeId x) {
+    Dims shape = graph_.shape(x);
+    shape.insert(0, 1);
+    return graph_.add(Reshape{shape}, {x}, graph_[x].label);
+  }
+
   // Operands of an attention, read where they stand before they are turned and repeated.
   std::optional<NodeId> unturned(NodeId operand) {
     const auto* transpose = graph_.as<Transpose>(operand);
@@ -182,14 +229,30 @@ class Fuser {
     return graph_[operand].operands[0];
   }
 
+  Verdict has_plain_weights(NodeId id, NodeId weights, size_t readers) const {
+    if (graph_.shape(id).rank() != 4 || graph_.shape(graph_[id].operands[1]).rank() != 4)
+      return reject(fmt::format("the result has the shape {}, wanted 4 axes, one of heads", graph_.shape(id)));
+    if (axis_in(graph_, weights, graph_.as<Softmax>(weights)->axis) != 3)
+      return reject("the softmax does not run over the keys");
+    if (graph_.is_output(weights)) return reject("the weights are an output");
+    if (graph_[weights].users.size() > readers) return reject("the weights have another reader");
+    return accept();
+  }
+
   // Matmul broadcasts batches and heads; attention does not.
-  bool has_plain_batch(const Scores& s, NodeId v, NodeId id) const {
+  Verdict has_plain_batch(const Scores& s, NodeId v, NodeId id) const {
     const Shape &q = graph_.shape(s.q), &k = graph_.shape(s.k_transposed), &values = graph_.shape(v),
                 &out = graph_.shape(id);
     auto agrees = [&](const Shape& x) { return x[0] == out[0] && x[1] == out[1]; };
-    DType dtype = graph_.type(id).dtype;
-    return agrees(q) && agrees(k) && agrees(values) && q[3] == values[3] && graph_.type(s.q).dtype == dtype &&
-           graph_.type(v).dtype == dtype;
+    if (!agrees(q) || !agrees(k) || !agrees(values))
+      return reject(fmt::format("queries {}, keys {} and values {} differ in batch or heads", q, k, values));
+    if (q[3] != values[3])
+      return reject(fmt::format("a head has {} columns of queries and {} of values", q[3], values[3]));
+    const DType dtype = graph_.type(id).dtype;
+    if (graph_.type(s.q).dtype != dtype || graph_.type(v).dtype != dtype)
+      return reject(fmt::format("queries {}, values {} and the result {} are of different types",
+                                graph_.type(s.q).dtype, graph_.type(v).dtype, dtype));
+    return accept();
   }
 
   NodeId keys_of(NodeId k_transposed) {

@@ -15,9 +15,15 @@
 
 namespace rung {
 
+// A place where a pass found almost what it looks for: the label of its last op, and what was in the way.
+struct Miss {
+  std::string label, reason;
+};
+
 // Notes of a pass for its receipt.
 struct Notes {
   std::vector<std::string> lines;
+  std::vector<Miss> misses;
   template <class... Args>
   void add(fmt::format_string<Args...> format, Args&&... args) {
     lines.push_back(fmt::format(format, std::forward<Args>(args)...));

@@ -45,6 +45,7 @@ int axis_in(const Graph& graph, NodeId x, int64_t axis) {
 
 std::optional<double> uniform_value(const Graph& graph, NodeId id) {
   constexpr int64_t kMaxElements = 64;
+  while (is_view(graph[id].op)) id = graph[id].operands[0];
   if (!graph.is_constant(id) || !graph.weight(id)->immediate()) return std::nullopt;
   const Type& type = graph.type(id);
   if (type.elements() < 1 || type.elements() > kMaxElements) return std::nullopt;

@@ -26,7 +26,7 @@ bool replace_if_kernel(Graph& graph, PassContext& context, NodeId old, const Op&
 // Returns the axis of `x` as a non-negative number.
 int axis_in(const Graph& graph, NodeId x, int64_t axis);
 
-// Returns the value that all elements of a small constant in memory share, if they do.
+// Returns the value that all elements of a small constant in memory, or of a view of one, share, if they do.
 std::optional<double> uniform_value(const Graph& graph, NodeId id);
 // Returns the elements of a constant of integers in memory.
 std::optional<std::vector<int64_t>> index_values(const Graph& graph, NodeId id);

@@ -38,6 +38,7 @@ void log_row(const PassReport::Row& row, const Graph& graph) {
   log(3, "pass {} ({}): {} -> {} nodes, {:.2f} ms{}", row.name, row.rung, row.nodes_before, row.nodes_after, row.ms,
       row.changed ? "" : ", nothing to do");
   for (const std::string& note : row.notes) log(3, "  {}", note);
+  for (const Miss& miss : row.misses) log(3, "  not '{}': {}", miss.label, miss.reason);
   if (row.changed && log_enabled(4)) log_line(4, print(graph));
 }
 
@@ -58,6 +59,7 @@ Result<PassReport::Row> run_one(const Pass& pass, Graph& graph, const PassOption
   row.ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
   row.nodes_after = graph.size();
   row.notes = std::move(notes.lines);
+  row.misses = std::move(notes.misses);
   return row;
 }
 

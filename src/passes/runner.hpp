@@ -26,6 +26,7 @@ struct PassReport {
     double ms = 0;
     size_t nodes_before = 0, nodes_after = 0;
     std::vector<std::string> notes;
+    std::vector<Miss> misses;
   };
   std::vector<Row> rows;  // passes that ran, in order; a canonical pass again each time that it changed the graph
 };

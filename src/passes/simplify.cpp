@@ -71,18 +71,26 @@ bool join_reshapes(Graph& graph, NodeId id) {
   return replace_with(graph, id, reshaped(graph, x, shape, graph[id].label));
 }
 
-// The value whose leading axes a reshape merges into one, where its last two stay as they are; kNoNode: none.
-NodeId unmerged(const Graph& graph, NodeId x, const Shape& leading) {
-  if (!graph.as<Reshape>(x) || graph.shape(x).rank() != 3) return kNoNode;
-  const NodeId source = graph[x].operands[0];
-  const Shape& shape = graph.shape(source);
-  const int rank = leading.rank() + 2;
-  if (shape.rank() != rank || shape.back(1) != graph.shape(x)[1] || shape.back() != graph.shape(x)[2]) return kNoNode;
-  return std::equal(leading.begin(), leading.end(), shape.begin()) ? source : kNoNode;
+// Returns whether x is a reshape that merges leading axes into one and leaves the last two as they are.
+bool merges_leading(const Graph& graph, NodeId x) {
+  if (!graph.as<Reshape>(x) || graph.shape(x).rank() != 3) return false;
+  const Shape& source = graph.shape(graph[x].operands[0]);
+  return source.rank() > 3 && source.back(1) == graph.shape(x)[1] && source.back() == graph.shape(x)[2];
 }
 
-// reshape(matmul(reshape(a), reshape(b)))  =>  matmul(a, b)      the inner reshapes merge leading axes into one batch,
-// and the outer one parts them again
+bool stands_parted(const Graph& graph, NodeId merged, const Shape& leading) {
+  const Shape& source = graph.shape(graph[merged].operands[0]);
+  return source.rank() == leading.rank() + 2 && std::equal(leading.begin(), leading.end(), source.begin());
+}
+
+NodeId with_leading(Graph& graph, NodeId x, Shape leading) {
+  leading.push_back(graph.shape(x)[1]);
+  leading.push_back(graph.shape(x)[2]);
+  return reshaped(graph, x, leading, graph[x].label);
+}
+
+// reshape(matmul(reshape(a), reshape(b)))  =>  matmul(a, reshape(b))      the inner reshapes merge leading axes into
+// one batch, and the outer one parts them again as they were in a or b
 bool part_batches(Graph& graph, NodeId id) {
   const auto* apart = graph.as<Reshape>(id);
   const NodeId product = graph[id].operands.empty() ? kNoNode : graph[id].operands[0];
@@ -90,11 +98,12 @@ bool part_batches(Graph& graph, NodeId id) {
   if (graph.shape(product).back(1) != apart->shape.back(1) || graph.shape(product).back() != apart->shape.back())
     return false;
   const Shape leading{std::span(apart->shape.begin(), apart->shape.end() - 2)};
-  const NodeId a = unmerged(graph, graph[product].operands[0], leading);
-  const NodeId b = unmerged(graph, graph[product].operands[1], leading);
-  if (a == kNoNode || b == kNoNode) return false;
+  const NodeId a = graph[product].operands[0], b = graph[product].operands[1];
+  if (!merges_leading(graph, a) || !merges_leading(graph, b)) return false;
+  if (!stands_parted(graph, a, leading) && !stands_parted(graph, b, leading)) return false;
+  Insertion here(graph, id);
   const std::string label = graph[product].label;
-  const NodeId whole = replace(graph, id, MatMul{}, {a, b});
+  const NodeId whole = replace(graph, id, MatMul{}, {with_leading(graph, a, leading), with_leading(graph, b, leading)});
   graph.set_label(whole, label);
   return true;
 }

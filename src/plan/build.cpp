@@ -49,7 +49,6 @@ Result<Built> build_plan(const Graph& graph, const Recipe& recipe, const BuildOp
   Graph copy = graph;
   Built built;
   RUNG_TRY(built.passes, run_recipe_passes(copy, recipe, options));
-  built.nodes = copy.size();
   built.plan.recipe = recipe;
   built.plan.model = graph.name;
   built.plan.target = options.target;
@@ -60,6 +59,7 @@ Result<Built> build_plan(const Graph& graph, const Recipe& recipe, const BuildOp
   } else {
     built.plan.weights = weights.list();
   }
+  built.graph = std::move(copy);
   return built;
 }
 

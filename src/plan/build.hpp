@@ -19,7 +19,7 @@ struct BuildOptions {
 struct Built {
   Plan plan;
   PassReport passes;
-  size_t nodes = 0;  // in the graph that was lowered
+  Graph graph;  // after the passes: what was lowered
 };
 
 // Runs the recipe's passes over a copy of the pristine graph and lowers the result. Adds no default values of inputs.

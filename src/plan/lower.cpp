@@ -134,6 +134,7 @@ class Lowering {
     problem.params = chosen.params;
     place_weights(node, *chosen.kernel, problem, inputs);
     at_[id] = add_step(node, *chosen.kernel, std::move(problem), std::move(inputs));
+    plan_.steps.back().node = id;
     return {};
   }
 

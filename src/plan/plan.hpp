@@ -10,6 +10,7 @@
 
 #include "base/read_bytes.hpp"
 #include "ir/category.hpp"
+#include "ir/graph.hpp"
 #include "ir/tensor.hpp"
 #include "kernels/choice.hpp"
 #include "kernels/target.hpp"
@@ -52,6 +53,7 @@ struct Step {
   std::string problem;  // problem_key() of the kernel's problem
   Category category = Category::other;
   double flops = 0, bytes = 0;  // least work of the op
+  NodeId node = kNoNode;        // in the lowered graph; none: a copy of an operand, or the plan was read from a file
 };
 
 struct PlanInput {

@@ -34,6 +34,12 @@ std::vector<ExplainedProblem> explain_problems(const Target& target, const Graph
   return list;
 }
 
+Json misses_to_json(const std::vector<Miss>& misses) {
+  Json rows = Json::array();
+  for (const Miss& miss : misses) rows.push_back({{"label", miss.label}, {"reason", miss.reason}});
+  return rows;
+}
+
 Json passes_to_json(const PassReport& report) {
   Json passes = Json::array();
   for (const auto& row : report.rows)
@@ -43,7 +49,8 @@ Json passes_to_json(const PassReport& report) {
                       {"nodes_before", row.nodes_before},
                       {"nodes_after", row.nodes_after},
                       {"ms", row.ms},
-                      {"notes", row.notes}});
+                      {"notes", row.notes},
+                      {"misses", misses_to_json(row.misses)}});
   return passes;
 }
 
@@ -65,14 +72,18 @@ Result<Explanation> explain(const ExplainTask& task) {
   if (!opened.subject) return wrong_usage("'{}' is a plan: explain needs a model directory", task.model.path);
   RUNG_TRY(Recipe recipe, recipe_of(opened, task.recipe, task.model));
   Explanation explanation;
-  RUNG_TRY(Graph graph,
-           apply_passes(opened.subject->model.graph, recipe, &explanation.passes, {.target = opened.target}));
-  explanation.problems = explain_problems(*opened.target, graph, recipe.threads);
+  const Graph& model = opened.subject->model.graph;
+  RUNG_TRY(Built built, build_plan(model, recipe, {.target = opened.target, .contents = false}));
+  explanation.problems = explain_problems(*opened.target, built.graph, recipe.threads);
+  explanation.promises = promises_of(model, built);
+  explanation.passes = std::move(built.passes);
   return explanation;
 }
 
 Json to_json(const Explanation& explanation) {
-  return {{"passes", passes_to_json(explanation.passes)}, {"problems", problems_to_json(explanation.problems)}};
+  return {{"passes", passes_to_json(explanation.passes)},
+          {"promises", to_json(explanation.promises)},
+          {"problems", problems_to_json(explanation.problems)}};
 }
 
 }  // namespace rung::tasks

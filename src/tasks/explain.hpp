@@ -7,6 +7,7 @@
 #include "open/options.hpp"
 #include "passes/runner.hpp"
 #include "plan/recipe.hpp"
+#include "tasks/promises.hpp"
 
 namespace rung::tasks {
 
@@ -25,6 +26,7 @@ struct ExplainedProblem {
 struct Explanation {
   PassReport passes;
   std::vector<ExplainedProblem> problems;
+  std::vector<Promise> promises;
 };
 
 // Errors: those of opening, a plan (usage), a pass that fails.

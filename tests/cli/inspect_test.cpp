@@ -92,8 +92,28 @@ TEST_F(Inspected, PlanHasNoGraphAndNoOtherRecipe) {
   for (const std::vector<std::string>& more : {std::vector<std::string>{"--graph"}, {"--recipe", recipe}}) {
     std::vector<std::string> arguments{"inspect", plan};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    expect_error(tool.run(arguments), 2, "is a plan: --graph and --recipe need a model directory");
+    expect_error(tool.run(arguments), 2, "is a plan: --graph, --scopes and --recipe need a model");
   }
+}
+
+TEST_F(Inspected, ScopesPrintLayersThatAreAlikeOnce) {
+  const Ran ran = tool.run({"inspect", bert_tiny(), "--shape", kShape, "--scopes", "--threads", "1"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, testing::ContainsRegex("0 to 1, each: [0-9]+ launches from [0-9]+ ops\n"));
+  EXPECT_THAT(ran.out, testing::ContainsRegex("linear_[a-z0-9]+ +f32\\[1,9,96\\] +query, key, value\n"));
+  const Json build = built(), told = object({"inspect", bert_tiny(), "--scopes", "--shape", kShape, "--threads", "1"});
+  EXPECT_THAT(ran.out, testing::StartsWith(build.at("kernels").dump() + " launches from "));
+  EXPECT_EQ(told.at("scopes").at("scopes").size(), 2u) << "embeddings, encoder";
+}
+
+TEST_F(Inspected, ExplainSaysWhichNamedPartsWereFound) {
+  const Ran ran = tool.run({"explain", bert_tiny(), "--shape", kShape, "--threads", "1"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, testing::ContainsRegex(
+                           "found +one product +2 x encoder.layer.\\*.attention.self.\\{query,key,value\\}  linear_"));
+  const std::string recipe = tool.folder().write("recipe.json", R"({"version":1,"rungs":["projection"]})");
+  const Ran without = tool.run({"explain", bert_tiny(), "--shape", kShape, "--recipe", recipe});
+  EXPECT_THAT(without.out, testing::ContainsRegex("NOT FOUND attention +2 x encoder.layer.\\*.attention  stays "));
 }
 
 TEST_F(Inspected, ModelsLaunchesAreEachExplained) {

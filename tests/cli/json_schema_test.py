@@ -89,6 +89,7 @@ class JsonOutput(unittest.TestCase):
         inputs = ('--inputs', BERT + '/inputs.npz')
         self.expect('inspect_model', 'inspect', BERT)
         self.expect('inspect_model', 'inspect', BERT, '--graph')
+        self.expect('inspect_scopes', 'inspect', BERT, '--scopes')
         self.expect('explain', 'explain', BERT)
         self.expect('run', 'run', BERT, *inputs)
         self.expect('stepwise', 'run', BERT, *inputs, '--stepwise')

@@ -53,6 +53,34 @@ TEST(Graph, LetsAWrapperReplaceTheNodeItReads) {
   EXPECT_EQ(graph[output(graph)].operands[0], wrapped);
 }
 
+TEST(Graph, NamesTheHeirOfAnErasedNode) {
+  Graph graph = parsed("x: f32[2] = input()\ny = neg(x)\nv = reshape(y, shape=[2,1])\nz = exp(v)\nreturn z=z");
+  const NodeId z = output(graph), v = graph[z].operands[0], y = graph[v].operands[0];
+  EXPECT_EQ(graph.heir(z), z) << "alive";
+  const NodeId both = graph.add(Reshape{{2, 1}}, {graph.input_named("x")});
+  graph.replace_uses(z, both);
+  EXPECT_EQ(graph.erase_dead(), 3u);
+  EXPECT_EQ(graph.heir(z), both) << "replaced";
+  EXPECT_EQ(graph.heir(y), both) << "its reader's reader was replaced";
+}
+
+TEST(Graph, LeavesAViewsValueWithItsSource) {
+  Graph graph = parsed("y = neg(x:f32[4])\na = slice(y, axis=0, begin=0, end=2)\nb = exp(a)\nreturn b=b, y=y");
+  const NodeId b = graph.outputs()[0].node, a = graph[b].operands[0], y = graph[a].operands[0];
+  const NodeId other = graph.add(Slice{0, 2, 4, 1}, {y});
+  graph.replace_uses(b, other);
+  graph.erase_dead();
+  EXPECT_EQ(graph.heir(a), y);
+  EXPECT_EQ(graph.heir(b), other);
+}
+
+TEST(Graph, HasNoHeirForDeadCode) {
+  Graph graph = parsed("x: f32[2] = input()\ny = neg(x)\nz = exp(y)\nreturn x=x");
+  const NodeId z = graph.last();
+  EXPECT_EQ(graph.erase_dead(), 2u);
+  EXPECT_EQ(graph.heir(z), kNoNode);
+}
+
 TEST(Graph, KeepsFurtherResultsWhenTheFirstIsReplaced) {
   Graph graph = parsed("v = top_k(x:f32[2,9])\nreturn v=v, i=result(v)");
   const NodeId v = graph.outputs()[0].node, i = graph.outputs()[1].node;

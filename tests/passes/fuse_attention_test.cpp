@@ -340,5 +340,52 @@ TEST(RecogniseRope, KeepsAnglesThatMakeMoreRows) {
                    "y = add(mul(x, cos:f32[3,4]), mul(turned, sin:f32[3,4]))");
 }
 
+TEST(FuseAttention, TakesHeadsWithoutABatch) {
+  expect_rewrite(fuse_attention,
+                 "half: f32[] = constant(values=[0.5])\n"
+                 "s = add(matmul(mul(q:f32[2,6,4], half), kt:f32[2,4,5]), mask:f32[6,5])\n"
+                 "y = matmul(softmax(s), v:f32[2,5,4])",
+                 "y = reshape(transpose(attention(transpose(reshape(q, shape=[1,2,6,4]), permutation=[0,2,1,3]), mask, "
+                 "transpose(reshape(kt, shape=[1,2,4,5]), permutation=[0,3,1,2]), transpose(reshape(v, "
+                 "shape=[1,2,5,4]), permutation=[0,2,1,3]), slots=mask, scale=0.5), permutation=[0,2,1,3]), "
+                 "shape=[2,6,4])");
+  expect_unchanged(fuse_attention, "y = matmul(softmax(exp(matmul(q:f32[2,6,4], kt:f32[2,4,5]))), v:f32[2,5,4])");
+}
+
+TEST(FuseAttention, SeesThroughAGuardsZeros) {
+  expect_rewrite(fuse_attention,
+                 "zero: f32[] = constant(values=[0])\n"
+                 "p = softmax(add(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5]), mask:f32[6,5]))\n"
+                 "y = matmul(select(ne(p, p), broadcast(zero, shape=[1,2,6,5]), p), v:f32[1,2,5,4])",
+                 kFusedWithMask);
+}
+
+// The reason that the pass gives for the softmax under the label "p".
+std::string reason_against(const std::string& text) {
+  const PassRun run = run_pass(fuse_attention, graph_of(text));
+  EXPECT_EQ(count_ops(run.graph, "attention"), 0u);
+  EXPECT_EQ(run.misses.size(), 1u) << text;
+  if (run.misses.empty()) return {};
+  EXPECT_EQ(run.misses[0].label, "p");
+  return run.misses[0].reason;
+}
+
+TEST(FuseAttention, SaysWhatIsInTheWay) {
+  const std::string s = "s = matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5])\n", p = "p = softmax(s)  # p\n",
+                    y = "y = matmul(p, v:f32[1,2,5,4])\n";
+  EXPECT_EQ(reason_against(s + p + y + "return y=y, s=s"), "the scores are an output");
+  EXPECT_EQ(reason_against(s + p + y + "return y=y, p=p"), "the weights are an output");
+  EXPECT_EQ(reason_against(s + p + y + "z = neg(s)\nreturn y=y, z=z"), "the scores have another reader");
+  EXPECT_EQ(reason_against(s + p + y + "z = neg(p)\nreturn y=y, z=z"), "the weights have another reader");
+  EXPECT_EQ(reason_against(s + "t = tanh(s)\np = softmax(t)  # p\n" + y), "the scores come from tanh");
+  EXPECT_EQ(reason_against(s + "p = softmax(s, axis=2)  # p\n" + y), "the softmax does not run over the keys");
+  EXPECT_EQ(reason_against(s + p + "y = matmul(p, v:f32[1,2,5,3])"), "a head has 4 columns of queries and 3 of values");
+  EXPECT_EQ(reason_against(s + "t = sub(s, m:f32[5])\np = softmax(t)  # p\n" + y), "the scores come from sub");
+  EXPECT_EQ(reason_against(s + "t = mul(s, m:f32[5])\np = softmax(t)  # p\n" + y),
+            "the scores are scaled by more than one number");
+  EXPECT_EQ(reason_against(s + "t = add(add(add(s, a:f32[5]), b:f32[5]), c:f32[5])\np = softmax(t)  # p\n" + y),
+            "more than 2 masks are added to the scores");
+}
+
 }  // namespace
 }  // namespace rung::test

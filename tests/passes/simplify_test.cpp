@@ -39,6 +39,13 @@ TEST(Simplify, PartsBatchesThatWereMergedForAProduct) {
                  "y = tanh(reshape(p, shape=[2,3,4,7]))",
                  "y = tanh(matmul(a, b))");
 }
+TEST(Simplify, PartsBatchesOfRepeatedHeads) {
+  expect_rewrite(simplify,
+                 "b5 = broadcast(b:f32[2,3,1,5,7], shape=[2,3,2,5,7])\n"
+                 "y = tanh(reshape(matmul(reshape(a:f32[2,6,4,5], shape=[12,4,5]), reshape(b5, shape=[12,5,7])), "
+                 "shape=[2,6,4,7]))",
+                 "y = tanh(matmul(a, reshape(broadcast(b, shape=[2,3,2,5,7]), shape=[2,6,5,7])))");
+}
 TEST(Simplify, KeepsBatchesThatArePartedInAnotherWay) {
   expect_unchanged(simplify,
                    "p = matmul(reshape(a:f32[2,3,4,5], shape=[6,4,5]), reshape(b:f32[2,3,5,7], shape=[6,5,7]))\n"

@@ -77,8 +77,12 @@ PassRun run_pass(PassFunction pass, Graph graph, const KernelQuery& has_kernel, 
   PassOptions options{.rungs = {"test"}, .has_kernel = has_kernel, .precision = precision, .row_bytes = row_bytes};
   const Pass list[] = {{"pass", "test", "under test", pass}};
   auto report = run_passes(graph, options, list);
-  if (!report) ADD_FAILURE() << report.error().message;
-  return {std::move(graph), report ? report->rows[0].notes : std::vector<std::string>{}};
+  if (!report) {
+    ADD_FAILURE() << report.error().message;
+    return {std::move(graph), {}, {}};
+  }
+  PassReport::Row& row = report->rows[0];
+  return {std::move(graph), std::move(row.notes), std::move(row.misses)};
 }
 
 void expect_rewrite(PassFunction pass, std::string_view before, std::string_view after) {

@@ -23,6 +23,7 @@ size_t count_ops(const Graph& graph, std::string_view op_name);
 struct PassRun {
   Graph graph;
   std::vector<std::string> notes;
+  std::vector<Miss> misses;
 };
 // Runs one pass with the runner's checks (verify, clean-up).
 PassRun run_pass(PassFunction pass, Graph graph, const KernelQuery& has_kernel = {}, const Precision& precision = {},
