@@ -16,8 +16,10 @@ inline constexpr size_t kMaxJsonDepth = 64;  // keeps readers safe to recurse
 // The limit is the format's own.
 inline constexpr uint64_t kMaxSafetensorsHeaderBytes = 100'000'000;
 
-// Limits of one .npz archive: members, a member's header (numpy's own limit), and all arrays together, unpacked.
-inline constexpr uint64_t kMaxArrays = 4096;
+// The most members of one zip archive. A program of PyTorch has about two for each weight.
+inline constexpr uint64_t kMaxArchiveMembers = uint64_t{1} << 20;
+
+// Limits of one .npz archive: a member's header (numpy's own limit), and all arrays together, unpacked.
 inline constexpr uint64_t kMaxArrayHeaderBytes = 10'000;
 inline constexpr uint64_t kMaxArchiveBytes = uint64_t{1} << 30;
 

@@ -42,6 +42,11 @@ void MappedFile::release(std::span<const std::byte> part) const {
   if (begin < end) madvise(const_cast<std::byte*>(data_) + begin, end - begin, MADV_DONTNEED);
 }
 
+std::shared_ptr<std::byte> MappedFile::lend(std::shared_ptr<const MappedFile> file, std::span<const std::byte> part) {
+  auto* data = const_cast<std::byte*>(part.data());
+  return {data, [file = std::move(file), part](std::byte*) { file->release(part); }};
+}
+
 MappedFile::~MappedFile() {
   if (data_) munmap(const_cast<std::byte*>(data_), size_);
 }

@@ -25,6 +25,9 @@ class MappedFile {
   // Lets the system drop the whole pages within `part` from memory; reading them again brings them back.
   void release(std::span<const std::byte> part) const;
   const std::string& path() const { return path_; }
+  // Returns `part` as a holder of its file that releases the part at the end, so that a model that is loaded weight by
+  // weight is never in memory as a whole.
+  static std::shared_ptr<std::byte> lend(std::shared_ptr<const MappedFile> file, std::span<const std::byte> part);
 
  private:
   MappedFile(std::string path, Descriptor descriptor, std::span<const std::byte> bytes)

@@ -57,9 +57,9 @@ Result<Directory> find_directory(Bytes archive, const std::string& path) {
     if (!has_signature(archive, at, kEnd64Bytes, kEnd64)) return fail("'{}': no zip64 end record where named", path);
     found = {u64(archive, at + 32), u64(archive, at + 48), u64(archive, at + 40)};
   }
-  if (!holds(archive, found.offset, found.size) || found.members > kMaxArrays)
+  if (!holds(archive, found.offset, found.size) || found.members > kMaxArchiveMembers)
     return fail("'{}': got a directory of {} members at {}, wanted at most {} within the archive's {} bytes", path,
-                found.members, found.offset, kMaxArrays, archive.size());
+                found.members, found.offset, kMaxArchiveMembers, archive.size());
   return found;
 }
 

@@ -195,8 +195,7 @@ Result<std::shared_ptr<const Safetensors>> Safetensors::open(const std::string& 
 std::shared_ptr<std::byte> Safetensors::share(const std::string& name, std::span<const std::byte> data) const {
   std::lock_guard lock(mutex_);
   if (auto held = shared_[name].lock()) return held;
-  auto leave = [file = file_, data](std::byte*) { file->release(data); };
-  std::shared_ptr<std::byte> fresh(const_cast<std::byte*>(data.data()), std::move(leave));
+  auto fresh = MappedFile::lend(file_, data);
   shared_[name] = fresh;
   return fresh;
 }

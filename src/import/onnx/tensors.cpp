@@ -62,7 +62,7 @@ class BytesWeight : public Weight {
     auto* data = reinterpret_cast<std::byte*>(const_cast<char*>(bytes_.data()));
     if (type().dtype == DType::boolean) RUNG_CHECK(check_bools(file_->path(), name(), type(), data));
     if (reinterpret_cast<uintptr_t>(data) % size_of(type().dtype) == 0)
-      return Tensor(type(), std::shared_ptr<std::byte>(file_, data));
+      return Tensor(type(), MappedFile::lend(file_, {data, type().bytes()}));
     Tensor copy(type());
     std::memcpy(copy.data(), data, type().bytes());
     return copy;

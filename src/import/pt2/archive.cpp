@@ -60,7 +60,7 @@ class ArchiveWeight : public Weight {
     if (type().dtype == DType::boolean) RUNG_CHECK(check_bools(file_->path(), name(), type(), bytes_.data()));
     const bool dense = strides_ == contiguous_strides(type().shape);
     if (dense && reinterpret_cast<uintptr_t>(bytes_.data()) % size_of(type().dtype) == 0)
-      return Tensor(type(), std::shared_ptr<std::byte>(file_, const_cast<std::byte*>(bytes_.data())));
+      return Tensor(type(), MappedFile::lend(file_, bytes_.first(type().bytes())));
     Tensor copy(type());
     copy_elements(copy);
     return copy;
