@@ -1,7 +1,8 @@
-// Folds a constant part of a linear's input, a factor after it and a plain linear before it into its weights, which
-// the plan builder works out once.
+// Folds a constant part of a linear's input, a factor before or after it and a plain linear before it into its weights,
+// which the plan builder works out once.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 
 #include "base/words.hpp"
 #include "measure/cost.hpp"
@@ -12,7 +13,7 @@ namespace rung::passes {
 namespace {
 
 // The plan builder works new weights out in f64, one product after another: weights that take seconds are not worth it.
-constexpr int64_t kMostScaled = int64_t{1} << 20, kMostProducts = int64_t{1} << 31;
+constexpr int64_t kMostScaled = int64_t{1} << 23, kMostProducts = int64_t{1} << 31;
 
 class Composer {
  public:
@@ -20,13 +21,15 @@ class Composer {
 
   void visit(NodeId id) {
     if (is_constant(id)) return;
+    id = make_silu(id);
     id = scale(id);
+    id = scale_input(id);
     id = drop_constant_columns(id);
     compose(id);
   }
 
   void tell(Notes& notes) const {
-    if (scaled_) notes.add("{} moved into the weights of the linear before", words::counted(scaled_, "factor"));
+    if (scaled_) notes.add("{} moved into the weights of a linear", words::counted(scaled_, "factor"));
     if (dropped_)
       notes.add("{} had a constant part of the input: what it adds is a bias now", words::counted(dropped_, "linear"));
     if (composed_)
@@ -75,27 +78,100 @@ class Composer {
     return by;
   }
 
-  // mul(linear(x, w, b), c)  =>  linear(x, mul(w, c), mul(b, c))      c is one number; the linear is plain and small,
-  // and has no other reader
-  NodeId scale(NodeId id) {
+  // A product of a value and a constant, which is one number or one per column of the value.
+  struct Scaled {
+    NodeId value = kNoNode, factor = kNoNode;
+    bool per_column = false;
+  };
+  std::optional<Scaled> scaled(NodeId id) const {
     const auto* product = graph_.as<Binary>(id);
-    if (!product || product->kind != BinaryKind::mul) return id;
+    if (!product || product->kind != BinaryKind::mul || !is_f32(id)) return std::nullopt;
     for (size_t i : {size_t{0}, size_t{1}}) {
-      NodeId x = graph_[id].operands[i], factor = graph_[id].operands[1 - i];
-      bool fits = graph_.single_use(x) && is_plain(x) && graph_.type(x) == graph_.type(id);
-      if (!fits || !is_constant(factor) || graph_.type(factor).elements() != 1) continue;
-      if (graph_.type(graph_[x].operands[1]).elements() > kMostScaled) continue;
-      Insertion here(graph_, id);
-      factor = add_reshape(factor, {});
-      std::vector<NodeId> operands = graph_[x].operands;
-      for (size_t k = 1; k < operands.size(); ++k)
-        operands[k] = add(Binary{BinaryKind::mul}, {operands[k], factor}, graph_[operands[k]].label);
-      Cost before = cost_of(graph_, x);
-      before.flops += cost_of(graph_, id).flops, before.bytes += cost_of(graph_, id).bytes;
-      NodeId by = replace_by(id, *graph_.as<Linear>(x), std::move(operands), before);
-      scaled_ += by != kNoNode;
-      return by == kNoNode ? id : by;
+      const Scaled found{graph_[id].operands[i], graph_[id].operands[1 - i]};
+      if (!is_constant(found.factor) || is_constant(found.value)) continue;
+      if (graph_.type(found.value) != graph_.type(id)) continue;
+      const Shape& shape = graph_.shape(found.factor);
+      if (shape.product() == 1) return found;
+      if (shape.product() == shape.back() && shape.back() == graph_.shape(id).back())
+        return Scaled{found.value, found.factor, true};
     }
+    return std::nullopt;
+  }
+
+  NodeId times(NodeId constant, NodeId factor, const Shape& shape) {
+    return add(Binary{BinaryKind::mul}, {constant, add_reshape(factor, shape)}, graph_[constant].label);
+  }
+
+  // mul(linear(x, w, b), c)  =>  linear(x, mul(w, c), mul(b, c))      c is one number, or one per column; the linear is
+  // plain and small, and has no other reader
+  NodeId scale(NodeId id) {
+    const auto product = scaled(id);
+    if (!product || !graph_.single_use(product->value) || !is_plain(product->value)) return id;
+    const NodeId x = product->value;
+    if (graph_.type(graph_[x].operands[1]).elements() > kMostScaled) return id;
+    Insertion here(graph_, id);
+    const int64_t columns = graph_.shape(id).back();
+    std::vector<NodeId> operands = graph_[x].operands;
+    operands[1] = times(operands[1], product->factor, product->per_column ? Shape{columns, 1} : Shape{});
+    for (size_t k = 2; k < operands.size(); ++k)
+      operands[k] = times(operands[k], product->factor, product->per_column ? Shape{columns} : Shape{});
+    return scaled_by(id, x, std::move(operands));
+  }
+
+  // linear(mul(x, c), w, b)  =>  linear(x, mul(w, c), b)      c is one number, or one per column; the linear is plain
+  // and small, and nothing else reads the product
+  NodeId scale_input(NodeId id) {
+    if (!is_plain(id) || graph_.type(graph_[id].operands[1]).elements() > kMostScaled) return id;
+    const NodeId product = graph_[id].operands[0];
+    const auto input = scaled(product);
+    if (!input || !graph_.single_use(product)) return id;
+    Insertion here(graph_, id);
+    std::vector<NodeId> operands = graph_[id].operands;
+    operands[0] = input->value;
+    operands[1] = times(operands[1], input->factor, input->per_column ? Shape{graph_.shape(product).back()} : Shape{});
+    return scaled_by(product, id, std::move(operands));
+  }
+
+  // Replaces the later of a linear and a product beside it by the linear over the operands.
+  NodeId scaled_by(NodeId product, NodeId linear, std::vector<NodeId> operands) {
+    Cost before = cost_of(graph_, linear);
+    before.flops += cost_of(graph_, product).flops, before.bytes += cost_of(graph_, product).bytes;
+    const NodeId last = graph_[linear].operands[0] == product ? linear : product;
+    const NodeId by = replace_by(last, *graph_.as<Linear>(linear), std::move(operands), before);
+    scaled_ += by != kNoNode;
+    return by == kNoNode ? last : by;
+  }
+
+  // mul(h, sigmoid(mul(h, c)))  =>  mul(silu(linear(x, mul(w, c), mul(b, c))), 1 / c)      h is linear(x, w, b), plain
+  // and small, c is one number, and nothing else reads h: a linear takes silu as its activation
+  NodeId make_silu(NodeId id) {
+    const auto* product = graph_.as<Binary>(id);
+    if (!product || product->kind != BinaryKind::mul || !is_f32(id)) return id;
+    for (size_t i : {size_t{0}, size_t{1}}) {
+      const NodeId h = graph_[id].operands[i], gate = graph_[id].operands[1 - i];
+      const auto* sigmoid = graph_.as<Unary>(gate);
+      if (!sigmoid || sigmoid->kind != UnaryKind::sigmoid || !is_plain(h) || graph_[h].users.size() != 2) continue;
+      const auto inner = scaled(graph_[gate].operands[0]);
+      const auto c = inner ? uniform_value(graph_, inner->factor) : std::nullopt;
+      if (!c || *c == 0 || inner->value != h || inner->per_column || graph_.is_output(h)) continue;
+      if (graph_.type(graph_[h].operands[1]).elements() > kMostScaled) continue;
+      Insertion here(graph_, id);
+      std::vector<NodeId> operands = graph_[h].operands;
+      for (size_t k = 1; k < operands.size(); ++k) operands[k] = times(operands[k], inner->factor, {});
+      const NodeId wider = add(*graph_.as<Linear>(h), std::move(operands), graph_[h].label);
+      const NodeId silu = add(Unary{UnaryKind::silu}, {wider}, graph_[id].label);
+      const NodeId back = literal(static_cast<float>(1.0 / *c));
+      const NodeId by = add(Binary{BinaryKind::mul}, {silu, back}, graph_[id].label);
+      replace_with(graph_, id, by);
+      return ++scaled_, by;
+    }
+    return id;
+  }
+
+  NodeId literal(float value) {
+    const NodeId id = graph_.literal("factor", Tensor::of<float>({}, {value}));
+    constant_.resize(graph_.capacity());
+    constant_[id] = true;
     return id;
   }
 

@@ -10,6 +10,7 @@ Status drop_empty(Graph& graph, PassContext& context);
 
 // canonical forms
 Status simplify(Graph& graph, PassContext& context);
+Status simplify_indices(Graph& graph, PassContext& context);
 Status fold_constants(Graph& graph, PassContext& context);
 Status cse(Graph& graph, PassContext& context);
 Status recognise_linear(Graph& graph, PassContext& context);

@@ -12,6 +12,7 @@ constexpr Pass kFirst = {"drop_empty", kCanonicalRung, "kernels have no form for
 
 constexpr Pass kCanonical[] = {
     {"simplify",              kCanonicalRung, "drops what does nothing, so that later patterns see plain chains", passes::simplify},
+    {"simplify_indices",      kCanonicalRung, "before constants fold: what always finds one row is one", passes::simplify_indices},
     {"fold_constants",        kCanonicalRung, "small constant expressions become literals: frozen masks, positions", passes::fold_constants},
     {"cse",                   kCanonicalRung, "equal nodes become one: this hoists what unrolled loop steps share", passes::cse},
     {"recognise_linear",      kCanonicalRung, "makes products that projections merge and rungs extend", passes::recognise_linear},

@@ -44,15 +44,17 @@ int axis_in(const Graph& graph, NodeId x, int64_t axis) {
 }
 
 std::optional<double> uniform_value(const Graph& graph, NodeId id) {
-  constexpr int64_t kMaxElements = 64;
+  const bool is_index = graph.type(id).dtype == DType::i64 || graph.type(id).dtype == DType::i32;
+  const int64_t most = is_index ? 4096 : 64;  // a table of indices has one for each position
   while (is_view(graph[id].op)) id = graph[id].operands[0];
   if (!graph.is_constant(id) || !graph.weight(id)->immediate()) return std::nullopt;
   const Type& type = graph.type(id);
-  if (type.elements() < 1 || type.elements() > kMaxElements) return std::nullopt;
+  if (type.elements() < 1 || type.elements() > most) return std::nullopt;
   auto value = graph.weight(id)->load();
   if (!value) return std::nullopt;
-  if (type.dtype == DType::i64) {  // f32 would round large integers
-    auto all = value->as<int64_t>();
+  if (is_index) {  // f32 would round large integers
+    const Tensor wide = convert(*value, DType::i64);
+    auto all = wide.as<int64_t>();
     if (std::any_of(all.begin(), all.end(), [&](int64_t v) { return v != all[0]; })) return std::nullopt;
     return static_cast<double>(all[0]);
   }

@@ -21,8 +21,35 @@ TEST(ComposeLinears, AFactorKeepsTheValues) {
   expect_equivalent(compose_linears,
                     with_matrices("c: f32[] = constant()\ny = mul(c, linear(x:f32[3,8], w, b, slots=bias))"));
 }
-TEST(ComposeLinears, KeepsAFactorForEachColumn) {
-  expect_unchanged(compose_linears, with_matrices("y = mul(linear(x:f32[3,8], w), b)"));
+TEST(ComposeLinears, AFactorForEachColumnMovesIntoWeights) {
+  expect_rewrite(compose_linears,
+                 with_matrices("c: f32[4] = constant()\ny = mul(linear(x:f32[3,8], w, b, slots=bias), c)"),
+                 "y = linear(x, mul(w, reshape(c, shape=[4,1])), mul(b, c), slots=bias)");
+  expect_equivalent(compose_linears,
+                    with_matrices("c: f32[1,1,4] = constant()\ny = mul(c, linear(x:f32[2,3,8], w, b, slots=bias))"));
+}
+TEST(ComposeLinears, KeepsAFactorForEachRow) {
+  expect_unchanged(compose_linears, with_matrices("c: f32[3,1] = constant()\ny = mul(linear(x:f32[3,8], w), c)"));
+  expect_unchanged(compose_linears, with_matrices("c: f32[8,1] = constant()\ny = linear(mul(x:f32[8,8], c), w)"));
+}
+TEST(ComposeLinears, AFactorOfTheInputMovesIntoWeights) {
+  expect_rewrite(compose_linears, with_matrices("y = linear(mul(x:f32[3,8], a), w, b, slots=bias)"),
+                 "y = linear(x, mul(w, a), b, slots=bias)");
+  expect_equivalent(compose_linears,
+                    with_matrices("c: f32[] = constant()\ny = linear(mul(c, x:f32[2,3,8]), w, b, slots=bias)"));
+}
+TEST(ComposeLinears, KeepsAFactorOfASharedInput) {
+  expect_unchanged(compose_linears, with_matrices("p = mul(x:f32[3,8], a)\ny = linear(p, w)\nreturn y, p"));
+  expect_unchanged(compose_linears, with_matrices("y = linear(mul(x:f32[3,8], a), w, activation=silu)"));
+}
+TEST(ComposeLinears, MakesSiluOfAScaledSigmoid) {
+  const std::string h = with_matrices("c: f32[] = constant(values=[1.75])\nh = linear(x:f32[3,8], w, b, slots=bias)\n");
+  expect_rewrite(compose_linears, h + "y = mul(h, sigmoid(mul(h, c)))",
+                 "y = mul(silu(linear(x, mul(w, 1.75), mul(b, 1.75), slots=bias)), 0.5714285969734192)");
+  expect_equivalent(compose_linears, h + "y = mul(sigmoid(mul(c, h)), h)");
+  expect_unchanged(compose_linears, h + "g = sigmoid(mul(h, c))\ny = mul(h, g)\nreturn y, h");
+  expect_unchanged(compose_linears, h + "y = mul(h, tanh(mul(h, c)))");
+  expect_unchanged(compose_linears, h + "y = mul(h, sigmoid(mul(h, b)))");
 }
 TEST(ComposeLinears, KeepsAFactorThatIsComputed) {
   expect_unchanged(compose_linears, with_matrices("y = mul(linear(x:f32[3,8], w), c:f32[])"));
@@ -38,7 +65,7 @@ TEST(ComposeLinears, KeepsAFactorWhoseLinearHasAnotherReader) {
 
 TEST(ComposeLinears, KeepsAFactorAfterALargeLinear) {
   expect_unchanged(compose_linears,
-                   "w: f32[1025,1024] = constant()\nc: f32[] = constant()\n"
+                   "w: f32[8193,1024] = constant()\nc: f32[] = constant()\n"
                    "y = mul(linear(x:f32[1,1024], w), c)");
 }
 
