@@ -1,6 +1,7 @@
 // Type rules and semantics of matrix products, convolution and attention.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 
 #include "ir/op_rules.hpp"
 
@@ -203,6 +204,8 @@ Semantics semantics(const Conv2d& op, const Signature& s) {
 
 Result<Type> rule(const Attention& op, Types types) {
   if (op.segments < 1) return fail("got {} segments, wanted at least 1", op.segments);
+  if (!(op.softcap >= 0) || std::isinf(op.softcap))
+    return fail("got softcap {}, wanted a number from 0 on", op.softcap);
   const size_t first = op.first_key();
   // Divides, because twice a number from a file may wrap around.
   if (types.size() < first || (types.size() - first) % 2 || (types.size() - first) / 2 != uint64_t(op.segments))

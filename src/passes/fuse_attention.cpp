@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "base/words.hpp"
 #include "passes/passes.hpp"
@@ -25,7 +26,8 @@ struct Mask {
 struct Scores {
   NodeId q = kNoNode, k_transposed = kNoNode;  // [B,H,S,D], [B,H,D,K]
   std::vector<Mask> masks;
-  double scale = 1;
+  double softcap = 0;  // 0: none
+  double scale = 1;    // after a cap: of its argument
 };
 
 constexpr size_t kMostMasks = 2;  // a bias of positions, and a mask
@@ -49,7 +51,8 @@ NodeId without_factor(const Graph& graph, NodeId x, double& scale) {
 
 Verdict trace_masked(const Graph& graph, NodeId sum, Scores& scores);
 
-// Follows add(mask), mul(scale), div(scale) and casts, in any order, down to the matmul of q and k'. `readers`: how
+// Follows add(mask), a cap c tanh(s / c), mul(scale), div(scale) and casts, in any order but with the masks outside the
+// cap, down to the matmul of q and k'. `readers`: how
 // many may read the scores.
 Verdict trace_scores(const Graph& graph, NodeId x, Scores& scores, size_t readers = 1) {
   x = skip_float_casts(graph, x);
@@ -63,6 +66,11 @@ Verdict trace_scores(const Graph& graph, NodeId x, Scores& scores, size_t reader
     scores.k_transposed = without_factor(graph, operands[1], scores.scale);
     const bool has_heads = graph.shape(scores.q).rank() == 4 && graph.shape(scores.k_transposed).rank() == 4;
     return has_heads ? accept() : reject("queries and keys have no axis of heads");
+  }
+  const auto* unary = graph.as<Unary>(x);
+  if (unary && unary->kind == UnaryKind::tanh && scores.softcap == 0 && scores.scale > 0) {
+    scores.softcap = std::exchange(scores.scale, 1.0);
+    return trace_scores(graph, operands[0], scores);
   }
   const auto* binary = graph.as<Binary>(x);
   if (!binary) return reject(fmt::format("the scores come from {}", name_of(graph[x].op)));
@@ -81,6 +89,7 @@ Verdict trace_scores(const Graph& graph, NodeId x, Scores& scores, size_t reader
 
 // add(scores, mask), add(mask, scores)
 Verdict trace_masked(const Graph& graph, NodeId sum, Scores& scores) {
+  if (scores.softcap != 0) return reject("a mask is added before the scores are capped");
   if (scores.masks.size() == kMostMasks)
     return reject(fmt::format("more than {} masks are added to the scores", kMostMasks));
   const std::vector<NodeId>& operands = graph[sum].operands;
@@ -183,17 +192,16 @@ class Fuser {
     if (!written || written->segments != 1) return false;
     const std::vector<NodeId> operands = graph_[id].operands;
     const size_t first = written->first_key();
-    const auto q = unturned(operands[0]), k = unturned(operands[first]), v = unturned(operands[first + 1]);
-    if (!q || !k || !v) return false;
-    const NodeId one_k = without_repeats(graph_, *k), one_v = without_repeats(graph_, *v);
-    const bool shares = graph_.shape(one_k) == graph_.shape(one_v);
     std::vector<NodeId> read = operands;
-    read[0] = sinker_.sink(*q, kSwapHeads);
-    read[first] = sinker_.sink(shares ? one_k : *k, kSwapHeads);
-    read[first + 1] = sinker_.sink(shares ? one_v : *v, kSwapHeads);
+    const auto k = unturned(operands[first]), v = unturned(operands[first + 1]);
+    const NodeId one_k = k ? without_repeats(graph_, *k) : kNoNode, one_v = v ? without_repeats(graph_, *v) : kNoNode;
+    const bool shares = k && v && graph_.shape(one_k) == graph_.shape(one_v);
+    if (const auto q = unturned(operands[0])) read[0] = sinker_.sink(*q, kSwapHeads);
+    if (k) read[first] = sinker_.sink(shares ? one_k : *k, kSwapHeads);
+    if (v) read[first + 1] = sinker_.sink(shares ? one_v : *v, kSwapHeads);
     const bool changes = std::ranges::any_of(std::array{size_t{0}, first, first + 1}, [&](size_t i) {
-      const auto from = unturned(read[i]);
-      return !from || *from != *unturned(operands[i]);
+      const auto before = unturned(operands[i]), after = unturned(read[i]);
+      return before && (!after || *after != *before);
     });
     if (!changes || !context_.kernel_for(graph_, *written, read)) return false;
     Insertion here(graph_, id);
@@ -272,7 +280,9 @@ class Fuser {
     }
     Insertion here(graph_, id);
     std::vector<NodeId> operands{sinker_.sink(scores.q, kSwapHeads)};
-    Attention op{.scale = static_cast<float>(scores.scale)};
+    const auto softcap = static_cast<float>(scores.softcap);
+    Attention op{.scale = static_cast<float>(softcap == 0 ? scores.scale : scores.scale * scores.softcap),
+                 .softcap = softcap};
     if (!scores.masks.empty()) op.slots.put(operands, AttentionSlot::mask, mask_of(scores));
     return with_segments(id, op, operands, keys, values) || with_one_segment(id, op, operands, keys, values);
   }

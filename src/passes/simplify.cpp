@@ -127,6 +127,23 @@ bool part_before_turning(Graph& graph, NodeId id) {
   return replace_with(graph, id, transposed(graph, parted, swap, graph[turned].label));
 }
 
+// slice(reshape(x))  =>  reshape(slice(x))      the reshape parts the last axis of x, and the slice is of its first
+// part
+bool slice_before_parting(Graph& graph, NodeId id) {
+  const auto* slice = graph.as<Slice>(id);
+  const NodeId parted = slice ? graph[id].operands[0] : kNoNode;
+  if (!slice || !graph.as<Reshape>(parted) || slice->step != 1) return false;
+  const NodeId x = graph[parted].operands[0];
+  const Shape &whole = graph.shape(x), &parts = graph.shape(parted);
+  const int last = whole.rank() - 1;
+  if (last < 0 || parts.rank() <= whole.rank() || axis_in(graph, parted, slice->axis) != last) return false;
+  if (!std::equal(whole.begin(), whole.end() - 1, parts.begin())) return false;
+  const int64_t width = whole[last] / parts[last];
+  Insertion here(graph, id);
+  const NodeId columns = graph.add(Slice{last, slice->begin * width, slice->end * width, 1}, {x}, graph[id].label);
+  return replace_with(graph, id, graph.add(Reshape{graph.shape(id)}, {columns}, graph[id].label));
+}
+
 // transpose(transpose(x, p), q)  =>  transpose(x, p then q)      transpose(x, identity)  =>  x
 bool join_transposes(Graph& graph, NodeId id) {
   const auto* transpose = graph.as<Transpose>(id);
@@ -266,9 +283,10 @@ bool broadcast_late(Graph& graph, NodeId id) {
 }
 
 constexpr bool (*kRules[])(Graph&, NodeId) = {
-    drop_neutral_operand, drop_cast,    join_reshapes,       join_transposes, join_broadcasts,   join_slices,
-    slice_one_part,       join_concat,  gather_run_as_slice, decide_select,   cancel_involution, broadcast_implicitly,
-    broadcast_late,       part_batches, part_before_turning,
+    drop_neutral_operand, drop_cast,     join_reshapes,       join_transposes,
+    join_broadcasts,      join_slices,   slice_one_part,      join_concat,
+    gather_run_as_slice,  decide_select, cancel_involution,   broadcast_implicitly,
+    broadcast_late,       part_batches,  part_before_turning, slice_before_parting,
 };
 
 }  // namespace

@@ -146,6 +146,11 @@ constexpr const char* kFloatProblems[] = {
     "result = attention(reshape(slice(qkv, axis=2, begin=0, end=384), shape=[1,128,12,32]), mask:f32[1,1,1,128], "
     "reshape(slice(qkv, axis=2, begin=384, end=768), shape=[1,128,12,32]), "
     "reshape(slice(qkv, axis=2, begin=768, end=1152), shape=[1,128,12,32]), slots=mask, scale=0.17677669)",
+    "result = attention(q:T[1,16,12,32], k:T[1,16,12,32], v:T[1,16,12,32], scale=2, softcap=3)",
+    "result = attention(q:T[2,70,4,64], mask:f32[2,1,1,150], k:T[2,150,2,64], v:T[2,150,2,64], slots=mask, scale=0.5, "
+    "softcap=1.5)",
+    "result = attention(q:T[1,9,2,256], gaps:f32[9,40], k:T[1,40,2,256], v:T[1,40,2,256], slots=mask, scale=0.25, "
+    "softcap=50)",
     "result = attention(q:T[2,5,4,8], mask:f32[2,1,5,9], k:T[2,9,2,8], v:T[2,9,2,8], slots=mask, scale=0.35)",
     "result = attention(q:T[1,7,8,256], mask:f32[1,1,7,20], k:T[1,13,1,256], v:T[1,13,1,256], k2:T[1,7,1,256], "
     "v2:T[1,7,1,256], slots=mask, segments=2, scale=0.0625)",

@@ -28,6 +28,9 @@ TEST(InferType, CountsTheScoresOfAllSegments) {
   const Type k = f32({1, int64_t{1} << 47, 1, 1});
   std::vector<Type> operands{f32({1, 1, 1, 1}), k, k};
   EXPECT_EQ(error_of(Attention{.segments = 1}, operands), "");
+  EXPECT_EQ(error_of(Attention{.softcap = 2.5f}, operands), "");
+  for (float softcap : {-1.0f, INFINITY, NAN})
+    EXPECT_THAT(error_of(Attention{.softcap = softcap}, operands), HasSubstr("wanted a number from 0 on"));
   operands.insert(operands.end(), {k, k, k, k});
   EXPECT_THAT(error_of(Attention{.segments = 3}, operands), HasSubstr("wanted at most"));
 }

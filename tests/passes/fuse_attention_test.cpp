@@ -352,6 +352,33 @@ TEST(FuseAttention, TakesHeadsWithoutABatch) {
   expect_unchanged(fuse_attention, "y = matmul(softmax(exp(matmul(q:f32[2,6,4], kt:f32[2,4,5]))), v:f32[2,5,4])");
 }
 
+constexpr const char* kCapped =
+    "two: f32[] = constant(values=[2])\nhalf: f32[] = constant(values=[0.5])\neighth: f32[] = "
+    "constant(values=[0.125])\n"
+    "s = mul(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5]), eighth)\n";
+
+TEST(FuseAttention, TakesACapOfTheScores) {
+  expect_rewrite(fuse_attention,
+                 kCapped + std::string("c = mul(tanh(div(s, two)), two)\n"
+                                       "y = matmul(softmax(add(c, mask:f32[6,5])), v:f32[1,2,5,4])"),
+                 "y = transpose(attention(transpose(q, permutation=[0,2,1,3]), mask, transpose(kt, "
+                 "permutation=[0,3,1,2]), transpose(v, permutation=[0,2,1,3]), slots=mask, scale=0.125, softcap=2), "
+                 "permutation=[0,2,1,3])");
+}
+TEST(FuseAttention, KeepsCapsOfOtherForms) {
+  for (const char* scores :
+       {"tanh(add(s, mask:f32[6,5]))", "tanh(tanh(s))", "mul(tanh(s), neg(two))", "tanh(mul(s, bias:f32[5]))"})
+    expect_unchanged(fuse_attention, kCapped + std::string("y = matmul(softmax(") + scores + "), v:f32[1,2,5,4])");
+}
+
+TEST(FuseAttention, ReadsQueriesWhereTheyStandAlone) {
+  expect_rewrite(
+      fuse_attention,
+      "q = rope(transpose(a:f32[1,6,2,4], permutation=[0,2,1,3]), c:f32[1,1,6,4], s:f32[1,1,6,4])\n"
+      "y = attention(transpose(q, permutation=[0,2,1,3]), k:f32[1,5,2,4], v:f32[1,5,2,4])",
+      "y = attention(rope(a, transpose(c, permutation=[0,2,1,3]), transpose(s, permutation=[0,2,1,3])), k, v)");
+}
+
 TEST(FuseAttention, SeesThroughAGuardsZeros) {
   expect_rewrite(fuse_attention,
                  "zero: f32[] = constant(values=[0])\n"
@@ -377,7 +404,9 @@ TEST(FuseAttention, SaysWhatIsInTheWay) {
   EXPECT_EQ(reason_against(s + p + y + "return y=y, p=p"), "the weights are an output");
   EXPECT_EQ(reason_against(s + p + y + "z = neg(s)\nreturn y=y, z=z"), "the scores have another reader");
   EXPECT_EQ(reason_against(s + p + y + "z = neg(p)\nreturn y=y, z=z"), "the weights have another reader");
-  EXPECT_EQ(reason_against(s + "t = tanh(s)\np = softmax(t)  # p\n" + y), "the scores come from tanh");
+  EXPECT_EQ(reason_against(s + "t = exp(s)\np = softmax(t)  # p\n" + y), "the scores come from exp");
+  EXPECT_EQ(reason_against(s + "t = tanh(add(s, m:f32[5]))\np = softmax(t)  # p\n" + y),
+            "a mask is added before the scores are capped");
   EXPECT_EQ(reason_against(s + "p = softmax(s, axis=2)  # p\n" + y), "the softmax does not run over the keys");
   EXPECT_EQ(reason_against(s + p + "y = matmul(p, v:f32[1,2,5,3])"), "a head has 4 columns of queries and 3 of values");
   EXPECT_EQ(reason_against(s + "t = sub(s, m:f32[5])\np = softmax(t)  # p\n" + y), "the scores come from sub");

@@ -39,6 +39,18 @@ TEST(Simplify, PartsBatchesThatWereMergedForAProduct) {
                  "y = tanh(reshape(p, shape=[2,3,4,7]))",
                  "y = tanh(matmul(a, b))");
 }
+TEST(Simplify, SlicesAProjectionBeforeItsHeadsPart) {
+  expect_rewrite(simplify,
+                 "heads = reshape(x:f32[1,9,96], shape=[1,9,3,4,8])\n"
+                 "y = tanh(reshape(slice(heads, axis=2, begin=1, end=2), shape=[1,9,4,8]))",
+                 "y = tanh(reshape(slice(x, axis=2, begin=32, end=64), shape=[1,9,4,8]))");
+}
+TEST(Simplify, KeepsSlicesOfOtherParts) {
+  expect_unchanged(simplify, "y = tanh(slice(reshape(x:f32[1,9,96], shape=[1,9,3,4,8]), axis=3, begin=1, end=2))");
+  expect_unchanged(simplify, "y = tanh(slice(reshape(x:f32[1,9,96], shape=[9,3,32]), axis=1, begin=1, end=2))");
+  expect_unchanged(simplify, "y = tanh(slice(reshape(x:f32[9,8], shape=[3,3,8]), axis=0, begin=1, end=2))");
+  expect_unchanged(simplify, "y = tanh(slice(reshape(x:f32[9,8], shape=[9,4,2]), axis=1, begin=0, end=4, step=2))");
+}
 TEST(Simplify, PartsBatchesOfRepeatedHeads) {
   expect_rewrite(simplify,
                  "b5 = broadcast(b:f32[2,3,1,5,7], shape=[2,3,2,5,7])\n"

@@ -27,26 +27,34 @@ struct Case {
   }
 };
 
-double naive(const Case& c, const std::array<int64_t, 4>& where, double scale, bool masked) {
+struct Form {
+  double scale = 1;
+  bool masked = false;
+  double softcap = 0;
+};
+
+double naive(const Case& c, const std::array<int64_t, 4>& where, const Form& form) {
   auto [b, s, h, d] = where;
   int64_t g = h / 2;
   double sum = 0, weighted = 0;
   for (int64_t j = 0; j < 5; ++j) {
     double score = 0;
     for (int64_t e = 0; e < 5; ++e) score += at(c.q, b, s, h, e) * c.key(b, j, g, e);
-    score = score * scale + (masked ? at(c.mask, b, 0, s, j) : 0);
+    score *= form.scale;
+    if (form.softcap > 0) score = form.softcap * std::tanh(score / form.softcap);
+    if (form.masked) score += at(c.mask, b, 0, s, j);
     sum += std::exp(score);
     weighted += std::exp(score) * c.value(b, j, g, d);
   }
   return weighted / sum;
 }
 
-std::vector<double> naive_all(const Case& c, double scale, bool masked) {
+std::vector<double> naive_all(const Case& c, const Form& form) {
   std::vector<double> out;
   for (int64_t b = 0; b < 2; ++b)
     for (int64_t s = 0; s < 3; ++s)
       for (int64_t h = 0; h < 4; ++h)
-        for (int64_t d = 0; d < 5; ++d) out.push_back(naive(c, {b, s, h, d}, scale, masked));
+        for (int64_t d = 0; d < 5; ++d) out.push_back(naive(c, {b, s, h, d}, form));
   return out;
 }
 
@@ -57,7 +65,7 @@ TEST(AttentionReference, FollowsTheFormulaWithMasksSegmentsAndGroups) {
           "v1:f32[2,3,2,5], scale=0.5, slots=mask, segments=2)",
           c.inputs());
   EXPECT_EQ(y.shape(), (Shape{2, 3, 4, 5}));
-  expect_values(y, naive_all(c, 0.5, true));
+  expect_values(y, naive_all(c, {.scale = 0.5, .masked = true}));
 }
 
 TEST(AttentionReference, WorksWithoutAMask) {
@@ -65,7 +73,15 @@ TEST(AttentionReference, WorksWithoutAMask) {
   expect_values(run("attention(q:f32[2,3,4,5], k0:f32[2,2,2,5], v0:f32[2,2,2,5], k1:f32[2,3,2,5], v1:f32[2,3,2,5], "
                     "segments=2)",
                     c.inputs()),
-                naive_all(c, 1, false));
+                naive_all(c, {}));
+}
+
+TEST(AttentionReference, CapsScoresBeforeTheMask) {
+  Case c;
+  expect_values(run("attention(q:f32[2,3,4,5], m:f32[2,1,3,5], k0:f32[2,2,2,5], v0:f32[2,2,2,5], k1:f32[2,3,2,5], "
+                    "v1:f32[2,3,2,5], scale=2, softcap=1.25, slots=mask, segments=2)",
+                    c.inputs()),
+                naive_all(c, {.scale = 2, .masked = true, .softcap = 1.25}));
 }
 
 TEST(AttentionReference, TakesJoinedKeysForOneSegment) {
@@ -74,7 +90,7 @@ TEST(AttentionReference, TakesJoinedKeysForOneSegment) {
       run("attention(q:f32[2,3,4,5], concat(k0:f32[2,2,2,5], k1:f32[2,3,2,5], axis=1), "
           "concat(v0:f32[2,2,2,5], v1:f32[2,3,2,5], axis=1), scale=0.25)",
           c.inputs());
-  expect_values(joined, naive_all(c, 0.25, false));
+  expect_values(joined, naive_all(c, {.scale = 0.25}));
 }
 
 TEST(AttentionReference, GivesAMaskedKeyNoWeight) {

@@ -85,6 +85,7 @@ AttentionPlan plan_for(const Problem& p) {
   plan.batch = q[0], plan.queries = q[1], plan.heads = q[2], plan.width = q[3];
   plan.groups = p.inputs[first].shape[2];
   plan.segments = static_cast<int>(op.segments);
+  plan.softcap = op.softcap, plan.inverse_softcap = op.softcap == 0 ? 0 : 1 / op.softcap;
   plan.scale = op.scale, plan.has_mask = op.has_mask(), plan.dtype = p.output.dtype;
   for (size_t i = first; i < p.inputs.size(); i += 2) plan.keys += p.inputs[i].shape[1];
   plan_strides(p, plan);

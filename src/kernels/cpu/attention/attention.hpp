@@ -18,6 +18,7 @@ struct AttentionPlan {
   int64_t q[3];     // batch, query, head
   int64_t mask[4];  // batch, head, query, key; the last is 0 or 1
   float scale;
+  float softcap, inverse_softcap;  // both 0: scores are not capped
   bool has_mask;
   DType dtype;
   int segments;

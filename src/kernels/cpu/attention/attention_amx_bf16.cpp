@@ -4,6 +4,7 @@
 #include "kernels/cpu/amx_tiles.hpp"
 #include "kernels/cpu/attention/attention_bf16.hpp"
 #include "kernels/cpu/simd.hpp"
+#include "kernels/cpu/simd_math.hpp"
 
 namespace rung::cpu::RUNG_ISA {
 namespace {

@@ -3,6 +3,7 @@
 #include "base/numeric.hpp"
 #include "kernels/cpu/attention/attention_bf16.hpp"
 #include "kernels/cpu/simd.hpp"
+#include "kernels/cpu/simd_math.hpp"
 
 namespace rung::cpu::RUNG_ISA {
 namespace {

@@ -91,6 +91,7 @@ AttentionArguments attention_arguments(const Call& call) {
   a.width = static_cast<int32_t>(shape.width), a.keys = static_cast<int32_t>(shape.keys);
   a.ratio = a.heads / a.groups, a.ratio_inverse = inverse_of(a.ratio);
   a.scale = op.scale;
+  a.softcap = op.softcap;
   return a;
 }
 

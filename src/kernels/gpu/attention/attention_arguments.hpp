@@ -35,6 +35,7 @@ struct AttentionArguments {
   int32_t keys;  // of all segments
   int32_t ratio;
   float scale;
+  float softcap;  // 0: none
 };
 
 }  // namespace rung::gpu
