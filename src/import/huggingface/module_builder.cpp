@@ -76,20 +76,26 @@ DType ModuleBuilder::stored_dtype(const std::string& name, const Shape& shape) {
 }
 
 NodeId ModuleBuilder::linear(const Module& module, NodeId x, int64_t out_features, bool bias) {
-  DType dtype = graph.type(x).dtype;
-  std::vector<NodeId> operands{x, weight(module.tensor("weight"), {out_features, graph.shape(x).back()}, dtype)};
-  Linear linear{.out = dtype};
-  if (bias) linear.slots.put(operands, LinearSlot::bias, weight(module.tensor("bias"), {out_features}, dtype));
-  return op(linear, std::move(operands), module.label);
+  return linear({module.tensor("weight"), bias ? module.tensor("bias") : "", module.label}, x, out_features);
 }
 
-NodeId ModuleBuilder::layer_norm(const Module& module, NodeId x, float eps) {
+NodeId ModuleBuilder::linear(const LinearTensors& tensors, NodeId x, int64_t out_features) {
+  DType dtype = graph.type(x).dtype;
+  std::vector<NodeId> operands{x, weight(tensors.weight, {out_features, graph.shape(x).back()}, dtype)};
+  Linear linear{.out = dtype};
+  if (!tensors.bias.empty())
+    linear.slots.put(operands, LinearSlot::bias, weight(tensors.bias, {out_features}, dtype));
+  return op(linear, std::move(operands), tensors.label);
+}
+
+NodeId ModuleBuilder::layer_norm(const Module& module, NodeId x, float eps, bool has_bias) {
   DType dtype = graph.type(x).dtype;
   Shape width{graph.shape(x).back()};
   // Checkpoints converted from TensorFlow use the names gamma and beta.
   bool old_names = !checkpoint_.contains(module.tensor("weight")) && checkpoint_.contains(module.tensor("gamma"));
   NodeId gain = weight(module.tensor(old_names ? "gamma" : "weight"), width, dtype);
-  NodeId bias = weight(module.tensor(old_names ? "beta" : "bias"), width, dtype);
+  NodeId bias = has_bias ? weight(module.tensor(old_names ? "beta" : "bias"), width, dtype)
+                         : zeros(width, dtype);
   return op(LayerNorm{.eps = eps, .out = dtype}, {x, gain, bias}, module.label);
 }
 
@@ -101,6 +107,11 @@ NodeId ModuleBuilder::split_heads(NodeId x, int64_t heads, const std::string& la
 NodeId ModuleBuilder::merge_heads(NodeId x, const std::string& label) {
   const Shape shape = graph.shape(x);
   return reshape(swap_axes(x, 1, 2, label), {shape[0], shape[2], shape[1] * shape[3]}, label);
+}
+
+NodeId ModuleBuilder::token(NodeId x, int64_t at, const std::string& label) {
+  const Shape shape = graph.shape(x);
+  return reshape(op(Slice{.axis = 1, .begin = at, .end = at + 1}, {x}, label), {shape[0], shape[2]}, label);
 }
 
 Result<std::vector<std::string>> ModuleBuilder::finish(

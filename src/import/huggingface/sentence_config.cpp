@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
-#include "import/huggingface/bert_config.hpp"
+#include "import/huggingface/text_config.hpp"
 #include "import/huggingface/config_fields.hpp"
 
 namespace rung::huggingface {

@@ -1,7 +1,7 @@
 // Pools token vectors to one sentence vector, as sentence-transformers' Pooling and Normalize do.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "import/huggingface/bert_config.hpp"
+#include "import/huggingface/text_config.hpp"
 #include "import/huggingface/module_builder.hpp"
 
 namespace rung::huggingface {
