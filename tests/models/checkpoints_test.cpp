@@ -27,12 +27,17 @@ class PublishedCheckpoint : public testing::TestWithParam<std::string> {
     for (const auto& [name, value] : inputs()) options.given[name] = value.shape();
     return import_verified(path(), options);
   }
+  // As far as two orders of the same sums differ, in the type of the weights.
+  double tolerance() const {
+    if (GetParam().ends_with("_bf16")) return 1.6e-2;
+    return GetParam().ends_with("_f16") ? 2e-3 : 1e-6;
+  }
   void expect_as_pytorch(const NamedTensors& outputs) const {
     const NamedTensors wanted = load_npz(path() + "/outputs.npz");
     EXPECT_EQ(outputs.size(), wanted.size());
     for (const auto& [name, value] : wanted) {
       ASSERT_TRUE(outputs.contains(name)) << name;
-      EXPECT_LE(relative_error(outputs.at(name), value), 1e-6) << name;
+      EXPECT_LE(relative_error(outputs.at(name), value), tolerance()) << name;
     }
   }
 };

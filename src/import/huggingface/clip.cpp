@@ -77,8 +77,9 @@ ClipEncoded write_clip_image(ModelFrame& frame, const ImageTowerConfig& config, 
   const int64_t width = config.layer.width;
   NodeId x = embed_patches(w, {m.child("patch_embedding"), config.image.patch, width, false}, pixels);
   x = with_class_token(w, m.tensor("class_embedding"), {width}, x);
-  const NodeId table = w.weight(positions.tensor("weight"), {config.image.patches() + 1, width}, frame.dtype());
-  x = w.binary(BinaryKind::add, x, table, m.label);
+  const int64_t tokens = config.image.patches() + 1;
+  const NodeId table = w.weight(positions.tensor("weight"), {tokens, width}, frame.dtype());
+  x = w.binary(BinaryKind::add, x, w.reshape(table, {1, tokens, width}, positions.label), m.label);
   x = w.layer_norm(tower.child("pre_layrnorm"), x, config.layer.eps);
   const NodeId hidden = write_image_layers(frame, config, tower, x);
   const Module last = tower.child("post_layernorm");

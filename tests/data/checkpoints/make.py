@@ -88,6 +88,12 @@ MODELS = {
     'siglip_vision': lambda: t.SiglipVisionModel(t.SiglipVisionConfig(**IMAGE)),
     'siglip_vision_headless': lambda: t.SiglipVisionModel(t.SiglipVisionConfig(vision_use_head=False, **IMAGE)),
 }
+# Others in 16 bits, whose outputs are kept as f32.
+NARROW = {
+    'roberta_bf16': ('roberta', torch.bfloat16),
+    'modernbert_bf16': ('modernbert', torch.bfloat16),
+    'vit_f16': ('vit', torch.float16),
+}
 TOKENS = {'mpnet': 150}  # far enough apart for every bucket of distances
 PIXELS = {'dinov2_larger': (16, 20)}
 
@@ -124,11 +130,12 @@ def perturbed(model):
 
 def make(name):
     torch.manual_seed(0)
-    model = perturbed(MODELS[name]())
+    base, dtype = NARROW.get(name, (name, torch.float32))
+    model = perturbed(MODELS[base]()).to(dtype)
     model.set_attn_implementation('eager')
     inputs = inputs_of(name, model)
     with torch.no_grad():
-        outputs = {key: value for key, value in model(**inputs).items() if torch.is_tensor(value)}
+        outputs = {key: value.float() for key, value in model(**inputs).items() if torch.is_tensor(value)}
     shutil.rmtree(HERE / name, ignore_errors=True)
     model.save_pretrained(HERE / name)
     (HERE / name / 'generation_config.json').unlink(missing_ok=True)
@@ -139,7 +146,7 @@ def make(name):
 def main():
     parser = argparse.ArgumentParser(description='Makes small checkpoints in this folder.')
     parser.add_argument('names', nargs='*', help='of models; default: all')
-    for name in parser.parse_args().names or MODELS:
+    for name in parser.parse_args().names or MODELS | NARROW:
         make(name)
         print(name, flush=True)
 
