@@ -47,8 +47,7 @@ TEST(ImportConfig, ListsTheArchitecturesItKnows) {
   EXPECT_THAT(error, HasSubstr("'config.json': model_type 'llama' is not supported yet (supported: bert, "));
   EXPECT_THAT(error, HasSubstr(", pi0). `rung advise` works on a profiler trace of any model"));
   for (const auto& row : huggingface::kArchitectures) EXPECT_THAT(error, HasSubstr(std::string(row.name)));
-  EXPECT_THAT(config_error("{}"),
-              HasSubstr("'config.json': neither model_type nor type is given (supported: bert, "));
+  EXPECT_THAT(config_error("{}"), HasSubstr("'config.json': neither model_type nor type is given (supported: bert, "));
 }
 
 TEST(ImportConfig, RefusesWhatIsNotAJsonObject) {

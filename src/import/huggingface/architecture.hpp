@@ -25,7 +25,7 @@ Shape requested_shape(const ImportOptions& options, const std::string& input, co
 // Checks the shapes asked for. Errors: an input that the model does not have, or a shape that the model cannot take.
 Status check_requested_shapes(const ImportOptions& options, const Model& model);
 
-// What a class computes on top of its encoder.
+// The part that a class computes on top of its encoder.
 enum class Head { none, sequence, token, masked_lm, question, next_sentence, pretraining, image, projection };
 
 // A class that config.json names in `architectures`.

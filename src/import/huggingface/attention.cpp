@@ -26,8 +26,7 @@ NodeId attend(ModuleBuilder& w, const Heads& heads, NodeId mask, const std::stri
   const double width = static_cast<double>(w.graph.shape(heads.q).back());
   NodeId scores = w.op(MatMul{}, {heads.q, w.swap_axes(heads.k, 2, 3, label)}, label);
   scores = w.scale(scores, 1.0 / std::sqrt(width), label);
-  if (mask != kNoNode)
-    scores = w.binary(BinaryKind::add, w.cast(scores, w.graph.type(mask).dtype, label), mask, label);
+  if (mask != kNoNode) scores = w.binary(BinaryKind::add, w.cast(scores, w.graph.type(mask).dtype, label), mask, label);
   const NodeId weights = w.cast(w.op(Softmax{}, {scores}, label), w.graph.type(heads.q).dtype, label);
   return w.merge_heads(w.op(MatMul{}, {weights, heads.v}, label), label);
 }
@@ -39,15 +38,15 @@ NodeId padding_mask(ModuleBuilder& w, NodeId mask, DType dtype, const std::strin
   return w.binary(BinaryKind::mul, x, w.scalar(lowest(dtype), dtype), label);
 }
 
-NodeId limited_mask(ModuleBuilder& w, NodeId mask, DType dtype, bool (*reads)(int64_t i, int64_t j, int64_t window),
-                    int64_t window) {
+NodeId limited_mask(ModuleBuilder& w, NodeId mask, DType dtype,
+                    const std::function<bool(int64_t i, int64_t j)>& reads) {
   const std::string label = "attention_mask";
   const Shape rows = w.graph.shape(mask);
   const int64_t length = rows[1];
   Tensor among({DType::boolean, {1, 1, length, length}});
   auto values = among.as<bool>();
   for (int64_t i = 0; i < length; ++i)
-    for (int64_t j = 0; j < length; ++j) values[static_cast<size_t>(i * length + j)] = reads(i, j, window);
+    for (int64_t j = 0; j < length; ++j) values[static_cast<size_t>(i * length + j)] = reads(i, j);
   NodeId keys = w.binary(BinaryKind::ne, mask, w.scalar(0, DType::i64), label);
   keys = w.reshape(keys, {rows[0], 1, 1, length}, label);
   const NodeId read = w.binary(BinaryKind::logical_and, keys, w.graph.literal(label, std::move(among)), label);

@@ -1,6 +1,8 @@
 // Attention as eager code computes it, with its masks and rotary positions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
+
 #include "import/huggingface/module_builder.hpp"
 
 namespace rung::huggingface {
@@ -14,9 +16,8 @@ NodeId attend(ModuleBuilder& w, const Heads& heads, NodeId mask, const std::stri
 
 // Returns T[B,1,1,S] from i64[B,S] of ones and zeros: 0 where a key is read, the lowest number of T where it is not.
 NodeId padding_mask(ModuleBuilder& w, NodeId mask, DType dtype, const std::string& label);
-// Returns T[B,1,S,S], where query i reads the keys j that are no padding and that `reads` takes.
-NodeId limited_mask(ModuleBuilder& w, NodeId mask, DType dtype, bool (*reads)(int64_t i, int64_t j, int64_t window),
-                    int64_t window);
+// Returns the same as T[B,1,S,S] where query i reads only those keys j that `reads` takes.
+NodeId limited_mask(ModuleBuilder& w, NodeId mask, DType dtype, const std::function<bool(int64_t i, int64_t j)>& reads);
 
 struct Rotary {
   NodeId cos, sin;  // T[B or 1,1,S,head width]

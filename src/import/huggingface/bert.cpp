@@ -54,8 +54,9 @@ class BertHeads {
 
 Result<Model> import_bert(const ConfigSource& source, Classes classes) {
   RUNG_TRY(TextConfig config, read_bert_config(source.config));
-  RUNG_TRY(TextModel text, open_text_model(source, classes, bert_tensors("bert", {"cls.", "classifier.", "qa_outputs."}),
-                                           config.sizes(config.positions)));
+  RUNG_TRY(TextModel text,
+           open_text_model(source, classes, bert_tensors("bert", {"cls.", "classifier.", "qa_outputs."}),
+                           config.sizes(config.positions)));
   const int64_t length = text.frame->model.graph.shape(text.in.tokens)[1];
   const NodeId positions = position_range(*text.frame, "embeddings.position_embeddings.position_ids", length);
   BertHeads(text, config).write(write_bert_encoder(text, config, positions));

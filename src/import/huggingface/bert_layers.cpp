@@ -7,12 +7,12 @@
 namespace rung::huggingface {
 
 TensorNames bert_tensors(const char* prefix, std::vector<std::string_view> heads) {
-  return {.prefix = prefix,
-          .probe = "embeddings.word_embeddings.weight",
-          .probe_shape = {},
-          .heads = std::move(heads),
-          .ignored = {"embeddings.position_ids", "embeddings.token_type_ids", "pooler.dense.weight",
-                      "pooler.dense.bias"}};
+  return {
+      .prefix = prefix,
+      .probe = "embeddings.word_embeddings.weight",
+      .probe_shape = {},
+      .heads = std::move(heads),
+      .ignored = {"embeddings.position_ids", "embeddings.token_type_ids", "pooler.dense.weight", "pooler.dense.bias"}};
 }
 
 NodeId write_bert_embeddings(TextModel& text, const TextConfig& config, NodeId positions) {
@@ -23,8 +23,7 @@ NodeId write_bert_embeddings(TextModel& text, const TextConfig& config, NodeId p
   const int64_t width = config.layer.width;
   NodeId x = embed(frame, m.child("word_embeddings"), {config.vocabulary, width}, text.in.tokens);
   if (config.segments > 0) {
-    const NodeId segments =
-        embed(frame, m.child("token_type_embeddings"), {config.segments, width}, text.in.segments);
+    const NodeId segments = embed(frame, m.child("token_type_embeddings"), {config.segments, width}, text.in.segments);
     x = w.binary(BinaryKind::add, x, segments, m.label);
   }
   const NodeId places = embed(frame, m.child("position_embeddings"), {config.positions, width}, positions);

@@ -64,9 +64,10 @@ struct ClipEncoded {
   NodeId hidden, pooled;
 };
 
-ClipEncoded write_clip_text(ModelFrame& frame, const ClipTextConfig& config, const Module& tower, const TextInputs& in) {
-  const auto is_before = [](int64_t i, int64_t j, int64_t) { return j <= i; };
-  const NodeId mask = limited_mask(frame.builder, in.mask, frame.dtype(), is_before, 0);
+ClipEncoded write_clip_text(ModelFrame& frame, const ClipTextConfig& config, const Module& tower,
+                            const TextInputs& in) {
+  const auto is_before = [](int64_t i, int64_t j) { return j <= i; };
+  const NodeId mask = limited_mask(frame.builder, in.mask, frame.dtype(), is_before);
   const NodeId hidden = write_text_tower(frame, config, tower, in, mask);
   return {hidden, at_end(frame, config, in.tokens, hidden)};
 }
@@ -88,7 +89,7 @@ ClipEncoded write_clip_image(ModelFrame& frame, const ImageTowerConfig& config, 
 
 // Adds what a tower gives as a model of its own: with a projection, its embedding in place of the pooled state.
 void write_clip_outputs(ModelFrame& frame, const ClipEncoded& encoded, const Module& projection, const char* name,
-                         int64_t width) {
+                        int64_t width) {
   if (frame.head() == Head::projection)
     frame.output(name, frame.builder.linear(projection, encoded.pooled, width, false));
   frame.output("last_hidden_state", encoded.hidden);
@@ -109,8 +110,8 @@ Result<Model> import_clip_text(const ConfigSource& source, Classes classes) {
   RUNG_TRY(ClipTextConfig config, read_clip_text(source.config));
   RUNG_TRY(auto frame, ModelFrame::open(source, classes, text_tower_tensors(config), config.dtype));
   RUNG_TRY(TextInputs in, declare_text_inputs(frame->model, source, config.sizes()));
-  write_clip_outputs(*frame, write_clip_text(*frame, config, frame->encoder(), in), {"text_projection", "text_projection"},
-                      "text_embeds", config.projection);
+  write_clip_outputs(*frame, write_clip_text(*frame, config, frame->encoder(), in),
+                     {"text_projection", "text_projection"}, "text_embeds", config.projection);
   return frame->finish();
 }
 
@@ -119,7 +120,7 @@ Result<Model> import_clip_vision(const ConfigSource& source, Classes classes) {
   RUNG_TRY(auto frame, ModelFrame::open(source, classes, image_tower_tensors(config), config.dtype));
   RUNG_TRY(NodeId pixels, declare_pixels(*frame, source, config.image));
   write_clip_outputs(*frame, write_clip_image(*frame, config, frame->encoder(), pixels),
-                      {"visual_projection", "visual_projection"}, "image_embeds", config.projection);
+                     {"visual_projection", "visual_projection"}, "image_embeds", config.projection);
   return frame->finish();
 }
 

@@ -1,4 +1,4 @@
-// The towers of CLIP and SigLIP: a text encoder and an image encoder of the same layers, and what compares their results.
+// The towers of CLIP and SigLIP: a text encoder and an image encoder of the same layers, and their comparison.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "import/huggingface/text_model.hpp"

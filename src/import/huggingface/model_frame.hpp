@@ -1,4 +1,4 @@
-// The frame of an import from the published library: the class that config.json names, its weights, the model's outputs.
+// The frame of an import from the published library: the class that config.json names, its weights and its outputs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>

@@ -10,7 +10,7 @@
 namespace rung::huggingface {
 namespace {
 
-// What the layers of one kind share.
+// The values that all layers of one kind share.
 struct Reach {
   NodeId mask = kNoNode;
   Rotary rotary{};
@@ -63,9 +63,9 @@ class ModernBertWriter {
     if (known.mask != kNoNode) return known;
     const std::string label = is_local ? "local_rotary" : "global_rotary";
     const NodeId positions = position_range(frame_, label + ".positions", w_.graph.shape(text_.in.tokens)[1]);
-    const auto is_near = [](int64_t i, int64_t j, int64_t window) { return std::abs(i - j) <= window; };
+    const auto is_near = [this](int64_t i, int64_t j) { return std::abs(i - j) <= c_.window; };
     const DType dtype = frame_.dtype();
-    known.mask = is_local ? limited_mask(w_, text_.in.mask, dtype, is_near, c_.window)
+    known.mask = is_local ? limited_mask(w_, text_.in.mask, dtype, is_near)
                           : padding_mask(w_, text_.in.mask, dtype, "attention_mask");
     known.rotary = rotary_tables(
         w_, positions, {c_.layer.width / c_.layer.heads, is_local ? c_.local_base : c_.global_base, dtype}, label);

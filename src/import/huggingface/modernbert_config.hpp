@@ -1,4 +1,4 @@
-// What a ModernBERT config.json says beyond what all text encoders have.
+// A ModernBERT config.json, with all that it says beyond other text encoders.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <vector>
@@ -8,8 +8,8 @@
 namespace rung::huggingface {
 
 struct ModernBertConfig : TextConfig {
-  std::vector<bool> is_local;  // of each layer: whether a token reads only its neighbours
-  int64_t window = 64;         // the farthest neighbours
+  std::vector<bool> is_local;                           // of each layer: whether a token reads only its neighbours
+  int64_t window = 64;                                  // the farthest neighbours
   double global_base = 160000.0, local_base = 10000.0;  // of rotary positions
   bool norm_bias = false, mlp_bias = false;             // layer.qkv_bias: also of the attention's output
   bool decoder_bias = true, head_bias = false;

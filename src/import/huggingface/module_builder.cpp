@@ -83,8 +83,7 @@ NodeId ModuleBuilder::linear(const LinearTensors& tensors, NodeId x, int64_t out
   DType dtype = graph.type(x).dtype;
   std::vector<NodeId> operands{x, weight(tensors.weight, {out_features, graph.shape(x).back()}, dtype)};
   Linear linear{.out = dtype};
-  if (!tensors.bias.empty())
-    linear.slots.put(operands, LinearSlot::bias, weight(tensors.bias, {out_features}, dtype));
+  if (!tensors.bias.empty()) linear.slots.put(operands, LinearSlot::bias, weight(tensors.bias, {out_features}, dtype));
   return op(linear, std::move(operands), tensors.label);
 }
 
@@ -94,8 +93,7 @@ NodeId ModuleBuilder::layer_norm(const Module& module, NodeId x, float eps, bool
   // Checkpoints converted from TensorFlow use the names gamma and beta.
   bool old_names = !checkpoint_.contains(module.tensor("weight")) && checkpoint_.contains(module.tensor("gamma"));
   NodeId gain = weight(module.tensor(old_names ? "gamma" : "weight"), width, dtype);
-  NodeId bias = has_bias ? weight(module.tensor(old_names ? "beta" : "bias"), width, dtype)
-                         : zeros(width, dtype);
+  NodeId bias = has_bias ? weight(module.tensor(old_names ? "beta" : "bias"), width, dtype) : zeros(width, dtype);
   return op(LayerNorm{.eps = eps, .out = dtype}, {x, gain, bias}, module.label);
 }
 

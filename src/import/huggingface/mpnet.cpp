@@ -69,10 +69,12 @@ Result<Model> import_mpnet(const ConfigSource& source, Classes classes) {
   RUNG_TRY(TextConfig config, read_config_without_segments(source.config));
   ConfigFields fields(source.config);
   const int64_t buckets = fields.integer("relative_attention_num_buckets", {kBuckets, 65536}, kBuckets);
-  if (config.positions < kPadding + 2) fields.mistake("max_position_embeddings is {}, wanted 3 or more", config.positions);
+  if (config.positions < kPadding + 2)
+    fields.mistake("max_position_embeddings is {}, wanted 3 or more", config.positions);
   RUNG_CHECK(fields.status());
-  RUNG_TRY(TextModel text, open_text_model(source, classes, bert_tensors("mpnet", {"lm_head.", "classifier.", "qa_outputs."}),
-                                           config.sizes(config.positions - kPadding - 1)));
+  RUNG_TRY(TextModel text,
+           open_text_model(source, classes, bert_tensors("mpnet", {"lm_head.", "classifier.", "qa_outputs."}),
+                           config.sizes(config.positions - kPadding - 1)));
   write_roberta_heads(text, config, write_mpnet_encoder(text, config, buckets));
   return text.frame->finish();
 }

@@ -15,7 +15,8 @@ struct SiglipImageConfig : ImageTowerConfig {
 
 Result<TextTowerConfig> read_siglip_text(const Config& config) {
   ConfigFields fields(config);
-  TextTowerConfig c = read_text_tower(fields, {.layer = kLayers, .vocabulary = 32000, .positions = 64}, kSiglipActivation);
+  TextTowerConfig c =
+      read_text_tower(fields, {.layer = kLayers, .vocabulary = 32000, .positions = 64}, kSiglipActivation);
   c.projection = fields.integer("projection_size", kWidthBounds, c.layer.width);
   RUNG_CHECK(check_text_tower(fields, c));
   return c;
@@ -33,7 +34,8 @@ struct SiglipEncoded {
   NodeId hidden, pooled = kNoNode;
 };
 
-SiglipEncoded write_siglip_text(ModelFrame& frame, const TextTowerConfig& config, const Module& tower, const TextInputs& in) {
+SiglipEncoded write_siglip_text(ModelFrame& frame, const TextTowerConfig& config, const Module& tower,
+                                const TextInputs& in) {
   ModuleBuilder& w = frame.builder;
   const NodeId mask = padding_mask(w, in.mask, frame.dtype(), "attention_mask");
   const NodeId hidden = write_text_tower(frame, config, tower, in, mask);
@@ -67,7 +69,8 @@ NodeId pool_patches(ModelFrame& frame, const SiglipImageConfig& config, const Mo
   return w.token(w.binary(BinaryKind::add, x, h, m.label), 0, m.label);
 }
 
-SiglipEncoded write_siglip_image(ModelFrame& frame, const SiglipImageConfig& config, const Module& tower, NodeId pixels) {
+SiglipEncoded write_siglip_image(ModelFrame& frame, const SiglipImageConfig& config, const Module& tower,
+                                 NodeId pixels) {
   ModuleBuilder& w = frame.builder;
   const Module m = tower.child("embeddings"), positions = m.child("position_embedding");
   const int64_t width = config.layer.width;

@@ -1,4 +1,4 @@
-// What the config.json of a text encoder says, and the sentence-transformers files beside it, all within bounds.
+// The config.json of a text encoder and the sentence-transformers files beside it, all within bounds.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>

@@ -95,9 +95,8 @@ NodeId write_decoder(ModelFrame& frame, const Decoder& decoder, const TextConfig
 NodeId write_language_head(ModelFrame& frame, const LanguageHead& head, const TextConfig& config, NodeId hidden) {
   ModuleBuilder& w = frame.builder;
   const NodeId x = w.linear(Module{head.dense, head.dense}, hidden, config.layer.width);
-  return write_decoder(
-      frame, head.decoder, config,
-      w.layer_norm({head.norm, head.norm}, head.activation.write(w, x, head.dense), config.layer.eps));
+  return write_decoder(frame, head.decoder, config,
+                       w.layer_norm({head.norm, head.norm}, head.activation.write(w, x, head.dense), config.layer.eps));
 }
 
 void write_roberta_heads(TextModel& text, const TextConfig& config, NodeId hidden) {

@@ -1,4 +1,4 @@
-// What text encoders share around their layers: inputs, pooling and heads.
+// The parts that text encoders share around their layers: inputs, positions and heads.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
@@ -47,7 +47,7 @@ struct Decoder {
 // checkpoint has others.
 NodeId write_decoder(ModelFrame& frame, const Decoder& decoder, const TextConfig& config, NodeId x);
 
-// What most masked language models have before their decoder.
+// The modules that most masked language models have before their decoder, and the decoder.
 struct LanguageHead {
   std::string dense, norm;
   Activation activation;

@@ -63,8 +63,7 @@ Result<NodeId> declare_pixels(ModelFrame& frame, const ConfigSource& source, con
   if (!fits)
     return mismatch("shape {} for pixel_values: wanted [B,{},{},{}] with B from 1 to {}", shape, image.channels,
                     image.height, image.width, kBatchBounds.max);
-  const NodeId pixels =
-      add_float_input(frame.model, "pixel_values", shape, Distribution::normal, "normalised pixels");
+  const NodeId pixels = add_float_input(frame.model, "pixel_values", shape, Distribution::normal, "normalised pixels");
   return frame.builder.cast(pixels, frame.dtype(), "pixel_values");
 }
 

@@ -1,4 +1,4 @@
-// What image encoders share: the pixels that they take, their patches, and the tokens that they begin with.
+// The parts that image encoders share: the pixels that they take, their patches, and their class token.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "import/huggingface/config_fields.hpp"
