@@ -100,6 +100,10 @@ TEST(Architectures, RefuseWhatChangesTheirMeaning) {
       {"clip", "/text_config/hidden_act", "mish", "hidden_act 'mish' is not known"},
       {"clip_vision", "/hidden_size", 15, "15 is not a multiple of num_attention_heads 2"},
       {"siglip", "/vision_config/vision_use_head", false, "the towers' embeddings have 24 and 0 columns"},
+      {"mpnet", "/max_position_embeddings", 65536, "a table of pairs of tokens of 65534 by 65534 elements"},
+      {"modernbert", "/max_position_embeddings", 8193, "a table of pairs of tokens of 8193 by 8193 elements"},
+      {"clip_text", "/max_position_embeddings", 65536, "a table of pairs of tokens of 65536 by 65536 elements"},
+      {"dinov2", "/image_size", 4096, "patches, wanted fewer than 65536"},
       {"siglip_text", "/vocab_size", 0, "field 'vocab_size': got 0"},
   };
   for (const auto& [name, field, value, words] : cases)
@@ -172,6 +176,29 @@ TEST(Architectures, RefuseTensorsThatBelongToNoHead) {
   std::filesystem::remove(more / "config.json");
   more.write("config.json", config.dump());
   EXPECT_THAT(import_error(more.path()), HasSubstr("no tensor 'qa_outputs.weight'"));
+}
+
+TEST(Architectures, ReadShardsAsOneFile) {
+  const std::string from = checkpoint("clip");
+  TemporaryDirectory dir;
+  std::filesystem::copy_file(from + "/config.json", dir / "config.json");
+  const auto file = Safetensors::open(from + "/model.safetensors");
+  ASSERT_TRUE(file) << file.error().message;
+  std::vector<std::pair<std::string, Tensor>> shards[2];
+  json index;
+  for (const auto& [name, entry] : (*file)->tensors()) {
+    const size_t shard = name.starts_with("vision") ? 1 : 0;
+    shards[shard].emplace_back(name, (*file)->load(name).value());
+    index["weight_map"][name] = fmt::format("model-{}.safetensors", shard);
+  }
+  for (size_t i = 0; i < 2; ++i)
+    ASSERT_TRUE(write_safetensors(dir / fmt::format("model-{}.safetensors", i), shards[i], {}));
+  dir.write("model.safetensors.index.json", index.dump());
+  ImportOptions options;
+  for (const auto& [name, value] : load_npz(from + "/inputs.npz")) options.given[name] = value.shape();
+  const NamedTensors outputs = run_reference(import_verified(dir.path(), options), load_npz(from + "/inputs.npz"));
+  for (const auto& [name, value] : load_npz(from + "/outputs.npz"))
+    EXPECT_LT(relative_error(outputs.at(name), value), 1e-6) << name;
 }
 
 TEST(Architectures, PoolSentencesOfEveryTextEncoder) {

@@ -110,6 +110,7 @@ Result<Model> import_clip_text(const ConfigSource& source, Classes classes) {
   RUNG_TRY(ClipTextConfig config, read_clip_text(source.config));
   RUNG_TRY(auto frame, ModelFrame::open(source, classes, text_tower_tensors(config), config.dtype));
   RUNG_TRY(TextInputs in, declare_text_inputs(frame->model, source, config.sizes()));
+  RUNG_CHECK(check_pairs(*frame, in));
   write_clip_outputs(*frame, write_clip_text(*frame, config, frame->encoder(), in),
                      {"text_projection", "text_projection"}, "text_embeds", config.projection);
   return frame->finish();
@@ -138,6 +139,7 @@ Result<Model> import_clip(const ConfigSource& source, Classes classes) {
 
   RUNG_TRY(auto frame, ModelFrame::open(source, classes, pair_tensors(text_config), text_config.dtype));
   RUNG_TRY(TextInputs in, declare_text_inputs(frame->model, source, text_config.sizes()));
+  RUNG_CHECK(check_pairs(*frame, in));
   RUNG_TRY(NodeId pixels, declare_pixels(*frame, source, image_config.image));
   const Module text{"text_model", "text_model"}, image{"vision_model", "vision_model"};
   const ClipEncoded words = write_clip_text(*frame, text_config, text, in);

@@ -113,6 +113,7 @@ ImageConfig image_asked_for(const ConfigSource& source, const ImageConfig& train
 Result<Model> import_dinov2(const ConfigSource& source, Classes classes) {
   RUNG_TRY(Dinov2Config config, read_dinov2_config(source.config));
   const ImageConfig image = image_asked_for(source, config.trained);
+  RUNG_CHECK(check_made("a table that resizes positions", config.trained.patches(), image.patches()));
   TensorNames names{.prefix = "dinov2",
                     .probe = "embeddings.patch_embeddings.projection.weight",
                     .probe_shape = image.kernel_shape(config.layer.width),

@@ -124,6 +124,7 @@ Result<Model> import_modernbert(const ConfigSource& source, Classes classes) {
                     .heads = {"head.", "classifier.", "decoder."},
                     .ignored = {}};
   RUNG_TRY(TextModel text, open_text_model(source, classes, std::move(names), config.sizes(config.positions)));
+  RUNG_CHECK(check_pairs(*text.frame, text.in));
   ModernBertWriter writer(text, config);
   writer.write_heads(writer.encode());
   return text.frame->finish();

@@ -75,6 +75,7 @@ Result<Model> import_mpnet(const ConfigSource& source, Classes classes) {
   RUNG_TRY(TextModel text,
            open_text_model(source, classes, bert_tensors("mpnet", {"lm_head.", "classifier.", "qa_outputs."}),
                            config.sizes(config.positions - kPadding - 1)));
+  RUNG_CHECK(check_pairs(*text.frame, text.in));
   write_roberta_heads(text, config, write_mpnet_encoder(text, config, buckets));
   return text.frame->finish();
 }

@@ -44,6 +44,11 @@ Result<TextModel> open_text_model(const ConfigSource& source, Classes classes, T
   return text;
 }
 
+Status check_pairs(const ModelFrame& frame, const TextInputs& in) {
+  const int64_t length = frame.model.graph.shape(in.tokens)[1];
+  return check_made("a table of pairs of tokens", length, length);
+}
+
 NodeId embed(ModelFrame& frame, const Module& table, const Shape& shape, NodeId ids) {
   ModuleBuilder& w = frame.builder;
   return w.op(Gather{.axis = 0}, {w.weight(table.tensor("weight"), shape, frame.dtype()), ids}, table.label);

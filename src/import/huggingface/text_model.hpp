@@ -26,6 +26,9 @@ Result<TextModel> open_text_model(const ConfigSource& source, Classes classes, T
 // Declares input_ids, attention_mask and token_type_ids. Errors: a shape asked for that the model cannot take.
 Result<TextInputs> declare_text_inputs(Model& model, const ConfigSource& source, const TextSizes& sizes);
 
+// Checks that a text is short enough for a table of all its pairs of tokens.
+Status check_pairs(const ModelFrame& frame, const TextInputs& in);
+
 // Returns the rows of an embedding table for ids, T[B,S,width].
 NodeId embed(ModelFrame& frame, const Module& table, const Shape& shape, NodeId ids);
 // Returns the ids from `first` on, i64[1,length].
