@@ -178,6 +178,24 @@ TEST(Architectures, RefuseTensorsThatBelongToNoHead) {
   EXPECT_THAT(import_error(more.path()), HasSubstr("no tensor 'qa_outputs.weight'"));
 }
 
+TEST(Architectures, TakeDinosImagesAsItsProcessorCropsThem) {
+  TemporaryDirectory dir;
+  copy_model(checkpoint("dinov2"), dir, [](const std::string& name) { return name; });
+  const auto shape = [&](const ImportOptions& options) {
+    return import_verified(dir.path(), options).defaults.at("pixel_values").type.shape;
+  };
+  EXPECT_EQ(shape({}), (Shape{1, 3, 12, 12}));
+  dir.write("preprocessor_config.json", R"({"do_center_crop": true, "crop_size": {"height": 8, "width": 20}})");
+  EXPECT_EQ(shape({}), (Shape{1, 3, 8, 20}));
+  dir.write("preprocessor_config.json", R"({"do_center_crop": true, "crop_size": 16})");
+  EXPECT_EQ(shape({}), (Shape{1, 3, 16, 16}));
+  EXPECT_EQ(shape({.given = {{"pixel_values", Shape{2, 3, 12, 16}}}}), (Shape{2, 3, 12, 16}));
+  dir.write("preprocessor_config.json", R"({"do_center_crop": false, "crop_size": {"height": 8, "width": 20}})");
+  EXPECT_EQ(shape({}), (Shape{1, 3, 12, 12}));
+  dir.write("preprocessor_config.json", R"({"do_center_crop": true, "crop_size": {"height": 2, "width": 20}})");
+  EXPECT_THAT(import_error(dir.path()), HasSubstr("field 'height': got 2, wanted an integer from 4 to 4096"));
+}
+
 TEST(Architectures, ReadShardsAsOneFile) {
   const std::string from = checkpoint("clip");
   TemporaryDirectory dir;

@@ -12,13 +12,13 @@ class BertHeads {
   void write(NodeId hidden) {
     switch (frame_.head()) {
       case Head::sequence:
-        return frame_.classify({"classifier", "classifier"}, pooled(hidden));
+        return frame_.classify(Module::of("classifier"), pooled(hidden));
       case Head::token:
-        return frame_.classify({"classifier", "classifier"}, hidden);
+        return frame_.classify(Module::of("classifier"), hidden);
       case Head::masked_lm:
         return frame_.output("logits", vocabulary_scores(hidden));
       case Head::question:
-        return write_span(frame_, {"qa_outputs", "qa_outputs"}, hidden);
+        return write_span(frame_, Module::of("qa_outputs"), hidden);
       case Head::next_sentence:
         return frame_.output("logits", order_scores(hidden));
       case Head::pretraining:
@@ -33,7 +33,7 @@ class BertHeads {
   NodeId pooled(NodeId hidden) { return write_pooler(frame_.builder, frame_.encoder().child("pooler"), hidden); }
   // Whether the second sentence follows the first, and whether not.
   NodeId order_scores(NodeId hidden) {
-    return frame_.builder.linear(Module{"cls.seq_relationship", "cls.seq_relationship"}, pooled(hidden), 2);
+    return frame_.builder.linear(Module::of("cls.seq_relationship"), pooled(hidden), 2);
   }
   NodeId vocabulary_scores(NodeId hidden) {
     const std::string m = "cls.predictions";

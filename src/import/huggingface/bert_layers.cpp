@@ -11,6 +11,7 @@ TensorNames bert_tensors(const char* prefix, std::vector<std::string_view> heads
       .prefix = prefix,
       .probe = "embeddings.word_embeddings.weight",
       .probe_shape = {},
+      .layers = "encoder",
       .heads = std::move(heads),
       .ignored = {"embeddings.position_ids", "embeddings.token_type_ids", "pooler.dense.weight", "pooler.dense.bias"}};
 }
@@ -18,7 +19,6 @@ TensorNames bert_tensors(const char* prefix, std::vector<std::string_view> heads
 NodeId write_bert_embeddings(TextModel& text, const TextConfig& config, NodeId positions) {
   ModelFrame& frame = *text.frame;
   ModuleBuilder& w = frame.builder;
-  frame.model.stages = {{"embeddings", {"embeddings"}}, {"layers", {"encoder"}}};
   const Module m = frame.encoder().child("embeddings");
   const int64_t width = config.layer.width;
   NodeId x = embed(frame, m.child("word_embeddings"), {config.vocabulary, width}, text.in.tokens);

@@ -100,7 +100,7 @@ Result<Model> import_clip_classifier(const ConfigSource& source, Classes classes
   RUNG_TRY(auto frame, ModelFrame::open(source, classes, image_tower_tensors(config), config.dtype));
   RUNG_TRY(NodeId pixels, declare_pixels(*frame, source, config.image));
   const NodeId hidden = write_clip_image(*frame, config, frame->encoder(), pixels).hidden;
-  frame->classify({"classifier", "classifier"}, mean_of_tokens(frame->builder, hidden, 1));
+  frame->classify(Module::of("classifier"), mean_of_tokens(frame->builder, hidden, 1));
   return frame->finish();
 }
 
@@ -111,8 +111,8 @@ Result<Model> import_clip_text(const ConfigSource& source, Classes classes) {
   RUNG_TRY(auto frame, ModelFrame::open(source, classes, text_tower_tensors(config), config.dtype));
   RUNG_TRY(TextInputs in, declare_text_inputs(frame->model, source, config.sizes()));
   RUNG_CHECK(check_pairs(*frame, in));
-  write_clip_outputs(*frame, write_clip_text(*frame, config, frame->encoder(), in),
-                     {"text_projection", "text_projection"}, "text_embeds", config.projection);
+  write_clip_outputs(*frame, write_clip_text(*frame, config, frame->encoder(), in), Module::of("text_projection"),
+                     "text_embeds", config.projection);
   return frame->finish();
 }
 
@@ -121,7 +121,7 @@ Result<Model> import_clip_vision(const ConfigSource& source, Classes classes) {
   RUNG_TRY(auto frame, ModelFrame::open(source, classes, image_tower_tensors(config), config.dtype));
   RUNG_TRY(NodeId pixels, declare_pixels(*frame, source, config.image));
   write_clip_outputs(*frame, write_clip_image(*frame, config, frame->encoder(), pixels),
-                     {"visual_projection", "visual_projection"}, "image_embeds", config.projection);
+                     Module::of("visual_projection"), "image_embeds", config.projection);
   return frame->finish();
 }
 
@@ -141,11 +141,11 @@ Result<Model> import_clip(const ConfigSource& source, Classes classes) {
   RUNG_TRY(TextInputs in, declare_text_inputs(frame->model, source, text_config.sizes()));
   RUNG_CHECK(check_pairs(*frame, in));
   RUNG_TRY(NodeId pixels, declare_pixels(*frame, source, image_config.image));
-  const Module text{"text_model", "text_model"}, image{"vision_model", "vision_model"};
+  const Module text = Module::of("text_model"), image = Module::of("vision_model");
   const ClipEncoded words = write_clip_text(*frame, text_config, text, in);
   const ClipEncoded picture = write_clip_image(*frame, image_config, image, pixels);
   const auto project = [&](const char* name, NodeId x) {
-    return frame->builder.linear(Module{name, name}, x, projection, false);
+    return frame->builder.linear(Module::of(name), x, projection, false);
   };
   write_similarity(*frame, project("text_projection", words.pooled), project("visual_projection", picture.pooled), {},
                    kNoNode);

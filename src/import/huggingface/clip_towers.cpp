@@ -50,6 +50,7 @@ TensorNames text_tower_tensors(const TextTowerConfig& config) {
   return {.prefix = "text_model",
           .probe = "embeddings.token_embedding.weight",
           .probe_shape = {config.vocabulary, config.layer.width},
+          .layers = "encoder",
           .heads = {"text_projection."},
           .ignored = {"embeddings.position_ids"}};
 }
@@ -58,6 +59,7 @@ TensorNames image_tower_tensors(const ImageTowerConfig& config) {
   return {.prefix = "vision_model",
           .probe = "embeddings.patch_embedding.weight",
           .probe_shape = config.image.kernel_shape(config.layer.width),
+          .layers = "encoder",
           .heads = {"visual_projection.", "classifier."},
           .ignored = {"embeddings.position_ids"}};
 }
@@ -67,6 +69,7 @@ TensorNames pair_tensors(const TextTowerConfig& config) {
   return {.prefix = "",
           .probe = names.prefix + "." + names.probe,
           .probe_shape = names.probe_shape,
+          .layers = "*.encoder",
           .heads = {},
           .ignored = names.ignored};
 }

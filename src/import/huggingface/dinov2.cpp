@@ -47,7 +47,6 @@ class Dinov2Writer {
       : frame_(frame), w_(frame.builder), c_(config), layer_(w_, c_.layer, kDinov2Layer) {}
 
   NodeId encode(NodeId pixels, const ImageConfig& image) {
-    frame_.model.stages = {{"embeddings", {"embeddings"}}, {"layers", {"encoder"}}};
     const Module m = frame_.encoder().child("embeddings");
     const int64_t width = c_.layer.width;
     NodeId x = embed_patches(w_, {m.child("patch_embeddings.projection"), image.patch, width}, pixels);
@@ -94,10 +93,11 @@ class Dinov2Writer {
   TransformerLayer layer_;
 };
 
-// Returns the image asked for, which may have another size than the one that the positions are for.
-ImageConfig image_asked_for(const ConfigSource& source, const ImageConfig& trained) {
-  ImageConfig image = trained;
-  const Shape shape = pixels_shape(source, trained);
+// Returns the image asked for, else the one that the model's own processor makes, which may have another size than the
+// one that the positions are for.
+Result<ImageConfig> image_asked_for(const ConfigSource& source, const ImageConfig& trained) {
+  RUNG_TRY(ImageConfig image, processed_image(source.directory, trained));
+  const Shape shape = pixels_shape(source, image);
   const auto take = [&](int64_t asked, int64_t& size) {
     if (asked >= image.patch && asked <= kImageBounds.max) size = asked;
   };
@@ -112,11 +112,12 @@ ImageConfig image_asked_for(const ConfigSource& source, const ImageConfig& train
 
 Result<Model> import_dinov2(const ConfigSource& source, Classes classes) {
   RUNG_TRY(Dinov2Config config, read_dinov2_config(source.config));
-  const ImageConfig image = image_asked_for(source, config.trained);
+  RUNG_TRY(ImageConfig image, image_asked_for(source, config.trained));
   RUNG_CHECK(check_made("a table that resizes positions", config.trained.patches(), image.patches()));
   TensorNames names{.prefix = "dinov2",
                     .probe = "embeddings.patch_embeddings.projection.weight",
                     .probe_shape = image.kernel_shape(config.layer.width),
+                    .layers = "encoder",
                     .heads = {"classifier."},
                     .ignored = {"embeddings.mask_token"}};
   RUNG_TRY(auto frame, ModelFrame::open(source, classes, std::move(names), config.dtype));
@@ -124,7 +125,7 @@ Result<Model> import_dinov2(const ConfigSource& source, Classes classes) {
   Dinov2Writer writer(*frame, config);
   const NodeId hidden = writer.encode(pixels, image);
   if (frame->head() == Head::image) {
-    frame->classify({"classifier", "classifier"}, writer.summary(hidden));
+    frame->classify(Module::of("classifier"), writer.summary(hidden));
   } else {
     frame->output("last_hidden_state", hidden);
     frame->output("pooler_output", frame->builder.token(hidden, 0, "pooler"));

@@ -37,7 +37,6 @@ Result<TextConfig> read_distilbert_config(const Config& config) {
 NodeId write_distilbert_encoder(TextModel& text, const TextConfig& config) {
   ModelFrame& frame = *text.frame;
   ModuleBuilder& w = frame.builder;
-  frame.model.stages = {{"embeddings", {"embeddings"}}, {"layers", {"transformer"}}};
   const Module m = frame.encoder().child("embeddings"), table = m.child("position_embeddings");
   const int64_t width = config.layer.width, length = w.graph.shape(text.in.tokens)[1];
   const NodeId words = embed(frame, m.child("word_embeddings"), {config.vocabulary, width}, text.in.tokens);
@@ -55,7 +54,7 @@ NodeId write_distilbert_encoder(TextModel& text, const TextConfig& config) {
 void write_distilbert_heads(TextModel& text, const TextConfig& config, NodeId hidden) {
   ModelFrame& frame = *text.frame;
   ModuleBuilder& w = frame.builder;
-  const Module classifier{"classifier", "classifier"}, before{"pre_classifier", "pre_classifier"};
+  const Module classifier = Module::of("classifier"), before = Module::of("pre_classifier");
   switch (frame.head()) {
     case Head::sequence: {
       const NodeId x = w.linear(before, w.token(hidden, 0, before.label), config.layer.width);
@@ -71,7 +70,7 @@ void write_distilbert_heads(TextModel& text, const TextConfig& config, NodeId hi
                                                          .decoder = {"vocab_projector", "vocab_projector.bias"}},
                                                         config, hidden));
     case Head::question:
-      return write_span(frame, {"qa_outputs", "qa_outputs"}, hidden);
+      return write_span(frame, Module::of("qa_outputs"), hidden);
     default:
       return write_encoder_outputs(text, hidden);
   }
@@ -84,7 +83,9 @@ Result<Model> import_distilbert(const ConfigSource& source, Classes classes) {
   TensorNames names{.prefix = "distilbert",
                     .probe = "embeddings.word_embeddings.weight",
                     .probe_shape = {},
-                    .heads = {"vocab_", "classifier.", "pre_classifier.", "qa_outputs."},
+                    .layers = "transformer",
+                    .heads = {"vocab_transform.", "vocab_layer_norm.", "vocab_projector.", "classifier.",
+                              "pre_classifier.", "qa_outputs."},
                     .ignored = {"embeddings.position_ids"}};
   RUNG_TRY(TextModel text, open_text_model(source, classes, std::move(names), config.sizes(config.positions)));
   write_distilbert_heads(text, config, write_distilbert_encoder(text, config));

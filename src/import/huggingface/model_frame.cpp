@@ -43,6 +43,15 @@ Status check_common(const Config& config) {
   return {};
 }
 
+std::vector<Stage> stages_of(const TensorNames& names) {
+  Stage head{"head", {"similarity"}};
+  for (const std::string_view begin : names.heads) head.scopes.emplace_back(begin.substr(0, begin.size() - 1));
+  return {{"embeddings", {"embeddings", "*.embeddings"}},
+          {"layers", {names.layers}},
+          {"pooling", {"pooling", "normalize", "pooler"}},
+          head};
+}
+
 }  // namespace
 
 Result<Head> head_of(const ConfigSource& source, Classes classes) {
@@ -82,6 +91,7 @@ Result<std::unique_ptr<ModelFrame>> ModelFrame::open(const ConfigSource& source,
   frame->drops_head_ = drops;
   frame->labels_ = labels;
   frame->model.directory = source.directory;
+  frame->model.stages = stages_of(frame->names_);
   const DType stored = frame->builder.stored_dtype(frame->probe(), frame->names_.probe_shape);
   frame->dtype_ = source.options.dtype.value_or(stored);
   if (head == Head::none && !drops) RUNG_CHECK(frame->refuse_head(source.config.what()));

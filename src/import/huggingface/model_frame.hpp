@@ -16,6 +16,7 @@ struct TensorNames {
   std::string prefix;  // of the encoder in a class with a head, such as "bert"
   std::string probe;   // a tensor that every encoder has, in whose type the model computes
   Shape probe_shape;
+  std::string layers;                     // the scope of the encoder's layers
   std::vector<std::string_view> heads;    // how tensors of heads begin, such as "classifier."
   std::vector<std::string_view> ignored;  // how tensors end that inference never reads, such as "position_ids"
 };

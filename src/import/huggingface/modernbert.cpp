@@ -22,7 +22,6 @@ class ModernBertWriter {
       : text_(text), frame_(*text.frame), w_(frame_.builder), c_(config) {}
 
   NodeId encode() {
-    frame_.model.stages = {{"embeddings", {"embeddings"}}, {"layers", {"layers"}}};
     const Module m = frame_.encoder().child("embeddings");
     NodeId x = embed(frame_, m.child("tok_embeddings"), {c_.vocabulary, c_.layer.width}, text_.in.tokens);
     x = norm(m.child("norm"), x);
@@ -31,7 +30,7 @@ class ModernBertWriter {
   }
 
   void write_heads(NodeId hidden) {
-    const Module classifier{"classifier", "classifier"};
+    const Module classifier = Module::of("classifier");
     switch (frame_.head()) {
       case Head::sequence:
         return frame_.classify(classifier, prediction(pooled(hidden)));
@@ -102,7 +101,7 @@ class ModernBertWriter {
   }
 
   NodeId prediction(NodeId x) {
-    const Module m{"head", "head"};
+    const Module m = Module::of("head");
     const NodeId h = w_.linear(m.child("dense"), x, c_.layer.width, c_.head_bias);
     return norm(m.child("norm"), c_.head_activation.write(w_, h, m.child("act").label));
   }
@@ -121,6 +120,7 @@ Result<Model> import_modernbert(const ConfigSource& source, Classes classes) {
   TensorNames names{.prefix = "model",
                     .probe = "embeddings.tok_embeddings.weight",
                     .probe_shape = {},
+                    .layers = "layers",
                     .heads = {"head.", "classifier.", "decoder."},
                     .ignored = {}};
   RUNG_TRY(TextModel text, open_text_model(source, classes, std::move(names), config.sizes(config.positions)));

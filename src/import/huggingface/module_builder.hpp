@@ -19,6 +19,8 @@ namespace rung::huggingface {
 struct Module {
   std::string tensors;
   std::string label;
+  // The same name for both.
+  static Module of(const std::string& name) { return {name, name}; }
   Module child(std::string_view name) const;
   std::string tensor(std::string_view name) const { return child(name).tensors; }
 };

@@ -66,7 +66,7 @@ NodeId write_mpnet_encoder(TextModel& text, const TextConfig& config, int64_t bu
 }  // namespace
 
 Result<Model> import_mpnet(const ConfigSource& source, Classes classes) {
-  RUNG_TRY(TextConfig config, read_config_without_segments(source.config));
+  RUNG_TRY(TextConfig config, read_mpnet_config(source.config));
   ConfigFields fields(source.config);
   const int64_t buckets = fields.integer("relative_attention_num_buckets", {kBuckets, 65536}, kBuckets);
   if (config.positions < kPadding + 2)

@@ -94,7 +94,7 @@ Result<Model> import_siglip_classifier(const ConfigSource& source, Classes class
   RUNG_TRY(auto frame, ModelFrame::open(source, classes, std::move(names), config.dtype));
   RUNG_TRY(NodeId pixels, declare_pixels(*frame, source, config.image));
   const NodeId hidden = write_siglip_image(*frame, config, frame->encoder(), pixels).hidden;
-  frame->classify({"classifier", "classifier"}, mean_of_tokens(frame->builder, hidden, 0));
+  frame->classify(Module::of("classifier"), mean_of_tokens(frame->builder, hidden, 0));
   return frame->finish();
 }
 
@@ -133,8 +133,8 @@ Result<Model> import_siglip(const ConfigSource& source, Classes classes) {
   RUNG_TRY(auto frame, ModelFrame::open(source, classes, pair_tensors(text_config), text_config.dtype));
   RUNG_TRY(TextInputs in, declare_text_inputs(frame->model, source, text_config.sizes()));
   RUNG_TRY(NodeId pixels, declare_pixels(*frame, source, image_config.image));
-  const NodeId text = write_siglip_text(*frame, text_config, {"text_model", "text_model"}, in).pooled;
-  const NodeId image = write_siglip_image(*frame, image_config, {"vision_model", "vision_model"}, pixels).pooled;
+  const NodeId text = write_siglip_text(*frame, text_config, Module::of("text_model"), in).pooled;
+  const NodeId image = write_siglip_image(*frame, image_config, Module::of("vision_model"), pixels).pooled;
   write_similarity(*frame, text, image, {1}, frame->builder.weight("logit_bias", {1}, frame->dtype()));
   return frame->finish();
 }

@@ -45,7 +45,7 @@ Result<TextConfig> read_bert_config(const Config& config) {
   return c;
 }
 
-Result<TextConfig> read_config_without_segments(const Config& config) {
+Result<TextConfig> read_mpnet_config(const Config& config) {
   ConfigFields fields(config);
   TextConfig c = read_fields(fields);
   RUNG_CHECK(check_text_config(fields, c));

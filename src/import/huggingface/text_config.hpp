@@ -38,8 +38,8 @@ struct SentenceConfig {
 
 // Reads the fields under the names that BERT gave them.
 Result<TextConfig> read_bert_config(const Config& config);
-// Does the same for MPNet and others without segments.
-Result<TextConfig> read_config_without_segments(const Config& config);
+// Does the same for MPNet, which has no segments.
+Result<TextConfig> read_mpnet_config(const Config& config);
 // Checks that heads divide the width, and the number of parameters.
 Status check_text_config(ConfigFields& fields, const TextConfig& config);
 

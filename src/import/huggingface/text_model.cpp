@@ -99,14 +99,14 @@ NodeId write_decoder(ModelFrame& frame, const Decoder& decoder, const TextConfig
 
 NodeId write_language_head(ModelFrame& frame, const LanguageHead& head, const TextConfig& config, NodeId hidden) {
   ModuleBuilder& w = frame.builder;
-  const NodeId x = w.linear(Module{head.dense, head.dense}, hidden, config.layer.width);
+  const NodeId x = w.linear(Module::of(head.dense), hidden, config.layer.width);
   return write_decoder(frame, head.decoder, config,
-                       w.layer_norm({head.norm, head.norm}, head.activation.write(w, x, head.dense), config.layer.eps));
+                       w.layer_norm(Module::of(head.norm), head.activation.write(w, x, head.dense), config.layer.eps));
 }
 
 void write_roberta_heads(TextModel& text, const TextConfig& config, NodeId hidden) {
   ModelFrame& frame = *text.frame;
-  const Module classifier{"classifier", "classifier"};
+  const Module classifier = Module::of("classifier");
   switch (frame.head()) {
     case Head::sequence:
       return frame.classify(classifier.child("out_proj"), write_pooler(frame.builder, classifier, hidden));
@@ -120,7 +120,7 @@ void write_roberta_heads(TextModel& text, const TextConfig& config, NodeId hidde
                                                          .decoder = {"lm_head.decoder", "lm_head.bias"}},
                                                         config, hidden));
     case Head::question:
-      return write_span(frame, {"qa_outputs", "qa_outputs"}, hidden);
+      return write_span(frame, Module::of("qa_outputs"), hidden);
     default:
       return write_encoder_outputs(text, hidden);
   }

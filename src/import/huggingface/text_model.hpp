@@ -31,7 +31,7 @@ Status check_pairs(const ModelFrame& frame, const TextInputs& in);
 
 // Returns the rows of an embedding table for ids, T[B,S,width].
 NodeId embed(ModelFrame& frame, const Module& table, const Shape& shape, NodeId ids);
-// Returns the ids from `first` on, i64[1,length].
+// Returns 0, 1 and so on, i64[1,length].
 NodeId position_range(ModelFrame& frame, const std::string& label, int64_t length);
 // Returns the ids of positions that are counted from `padding` + 1, where padding itself has the position `padding`.
 NodeId counted_positions(ModelFrame& frame, NodeId tokens, int64_t padding);

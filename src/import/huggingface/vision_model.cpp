@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/huggingface/vision_model.hpp"
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "import/huggingface/input_rules.hpp"
@@ -50,6 +51,25 @@ Status check_image_config(ConfigFields& fields, const LayerConfig& layer, const 
     return fail("config.json: {} patches, wanted fewer than {}", image.patches(), kTokenBounds.max);
   const int64_t tables = (image.channels * image.patch * image.patch + image.patches()) * layer.width;
   return check_parameter_count("config.json", layer.parameters() + tables);
+}
+
+Result<ImageConfig> processed_image(const std::string& directory, const ImageConfig& trained) {
+  const auto path = std::filesystem::path(directory) / "preprocessor_config.json";
+  std::error_code ignored;
+  if (directory.empty() || !std::filesystem::exists(path, ignored)) return trained;
+  RUNG_TRY(Config config, Config::read(path.string()));
+  RUNG_TRY(bool crops, config.get_bool_or("do_center_crop", false));
+  if (!crops) return trained;
+  ImageConfig image = trained;
+  const IntRange bounds{trained.patch, kImageBounds.max};
+  if (const auto side = config.get_int("crop_size", bounds)) {
+    image.height = image.width = *side;
+    return image;
+  }
+  RUNG_TRY(Config size, config.get_object("crop_size"));
+  RUNG_TRY(image.height, size.get_int("height", bounds));
+  RUNG_TRY(image.width, size.get_int("width", bounds));
+  return image;
 }
 
 Shape pixels_shape(const ConfigSource& source, const ImageConfig& image) {

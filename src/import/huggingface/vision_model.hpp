@@ -25,6 +25,9 @@ LayerConfig read_layer_config(ConfigFields& fields, const LayerConfig& defaults,
 // Checks what the layers and the patches of an image ask for.
 Status check_image_config(ConfigFields& fields, const LayerConfig& layer, const ImageConfig& image);
 
+// Returns `trained`, or in its place the size to which preprocessor_config.json crops. Errors: the file has no size.
+Result<ImageConfig> processed_image(const std::string& directory, const ImageConfig& trained);
+
 // Returns the shape of pixel_values that is asked for, or one image of the config's size.
 Shape pixels_shape(const ConfigSource& source, const ImageConfig& image);
 // Declares pixel_values f32[B,channels,height,width]. Errors: another shape is asked for.

@@ -39,7 +39,6 @@ Result<VitConfig> read_vit_config(const Config& config) {
 
 NodeId write_vit_encoder(ModelFrame& frame, const VitConfig& config, NodeId pixels) {
   ModuleBuilder& w = frame.builder;
-  frame.model.stages = {{"embeddings", {"embeddings"}}, {"layers", {"encoder"}}};
   const Module m = frame.encoder().child("embeddings");
   const int64_t width = config.layer.width;
   const Module projection = m.child("patch_embeddings.projection");
@@ -61,6 +60,7 @@ Result<Model> import_vit(const ConfigSource& source, Classes classes) {
   TensorNames names{.prefix = "vit",
                     .probe = "embeddings.patch_embeddings.projection.weight",
                     .probe_shape = config.image.kernel_shape(config.layer.width),
+                    .layers = "encoder",
                     .heads = {"classifier."},
                     .ignored = {"embeddings.mask_token", "pooler.dense.weight", "pooler.dense.bias"}};
   RUNG_TRY(auto frame, ModelFrame::open(source, classes, std::move(names), config.dtype));
@@ -68,7 +68,7 @@ Result<Model> import_vit(const ConfigSource& source, Classes classes) {
   const NodeId hidden = write_vit_encoder(*frame, config, pixels);
   ModuleBuilder& w = frame->builder;
   if (frame->head() == Head::image) {
-    frame->classify({"classifier", "classifier"}, w.token(hidden, 0, "classifier"));
+    frame->classify(Module::of("classifier"), w.token(hidden, 0, "classifier"));
     return frame->finish();
   }
   frame->output("last_hidden_state", hidden);
