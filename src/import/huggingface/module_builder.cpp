@@ -32,8 +32,8 @@ class MissingWeight : public Weight {
 
 bool is_usable_float(DType dtype) { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
 
-std::string first_five(const std::vector<std::string>& items, std::string_view separator) {
-  size_t shown = std::min<size_t>(items.size(), 5);
+std::string first_few(const std::vector<std::string>& items, std::string_view separator, size_t most) {
+  size_t shown = std::min(items.size(), most);
   std::string text =
       fmt::format("{}", fmt::join(items.begin(), items.begin() + static_cast<ptrdiff_t>(shown), separator));
   if (shown < items.size()) text += fmt::format("{}and {} more", separator, items.size() - shown);
@@ -118,18 +118,18 @@ Result<std::vector<std::string>> ModuleBuilder::finish(
   for (const auto& name : unused(checkpoint_, used_)) (may_ignore(name) ? ignored : unexpected).push_back(name);
   if (!mistakes_.empty())
     return fail("{} wrong: {}", words::counted(mistakes_.size(), "tensor is", "tensors are"),
-                first_five(mistakes_, "; "));
+                first_few(mistakes_, "; ", 3));
   if (!unexpected.empty())
     return fail("{} to this architecture: {}",
                 words::counted(unexpected.size(), "tensor of the checkpoint does not belong",
                                "tensors of the checkpoint do not belong"),
-                first_five(unexpected, ", "));
+                first_few(unexpected, ", ", 5));
   std::vector<std::string> notes;
   if (!ignored.empty())
     notes.push_back(
         fmt::format("{} not read: {}",
                     words::counted(ignored.size(), "tensor of the checkpoint is", "tensors of the checkpoint are"),
-                    first_five(ignored, ", ")));
+                    first_few(ignored, ", ", 5)));
   return notes;
 }
 
