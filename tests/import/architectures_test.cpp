@@ -120,6 +120,7 @@ TEST(Architectures, RefuseShapesThatTheyCannotTake) {
   EXPECT_THAT(error("vit", "pixel_values", {1, 3, 16, 16}), HasSubstr("wanted [B,3,12,12] with B from 1 to 1024"));
   EXPECT_THAT(error("vit", "pixel_values", {3, 12, 12}), HasSubstr("wanted [B,3,12,12]"));
   EXPECT_THAT(error("dinov2", "pixel_values", {1, 3, 3, 12}), HasSubstr("wanted [B,3,12,12]"));
+  EXPECT_THAT(error("dinov2", "pixel_values", {1, 3, 4096, 4096}), HasSubstr("got 1048576 patches, wanted fewer than"));
   EXPECT_THAT(error("clip", "pixel_values", {0, 3, 12, 12}), HasSubstr("wanted [B,3,12,12]"));
 }
 

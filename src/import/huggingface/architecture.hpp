@@ -34,14 +34,15 @@ struct ModelClass {
   Head head;
 };
 
+using Classes = std::span<const ModelClass>;
+
 struct Architecture {
   std::string_view name;  // config.json's model_type
-  std::span<const ModelClass> classes;
-  Result<Model> (*import)(const ConfigSource& source, std::span<const ModelClass> classes);
+  Classes classes;
+  Result<Model> (*import)(const ConfigSource& source, Classes classes);
   bool (*recognises)(const Config& config) = nullptr;  // other ways to tell it than model_type
 };
 
-using Classes = std::span<const ModelClass>;
 Result<Model> import_bert(const ConfigSource& source, Classes classes);
 Result<Model> import_roberta(const ConfigSource& source, Classes classes);
 Result<Model> import_distilbert(const ConfigSource& source, Classes classes);

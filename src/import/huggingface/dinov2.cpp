@@ -113,6 +113,7 @@ Result<ImageConfig> image_asked_for(const ConfigSource& source, const ImageConfi
 Result<Model> import_dinov2(const ConfigSource& source, Classes classes) {
   RUNG_TRY(Dinov2Config config, read_dinov2_config(source.config));
   RUNG_TRY(ImageConfig image, image_asked_for(source, config.trained));
+  RUNG_CHECK(check_patches(image));
   RUNG_CHECK(check_made("a table that resizes positions", config.trained.patches(), image.patches()));
   TensorNames names{.prefix = "dinov2",
                     .probe = "embeddings.patch_embeddings.projection.weight",

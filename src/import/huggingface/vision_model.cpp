@@ -45,10 +45,15 @@ LayerConfig read_layer_config(ConfigFields& fields, const LayerConfig& defaults,
   return c;
 }
 
+Status check_patches(const ImageConfig& image) {
+  if (image.patches() < kTokenBounds.max) return {};
+  return fail("an image of {}x{} in patches of {}: got {} patches, wanted fewer than {}", image.height, image.width,
+              image.patch, image.patches(), kTokenBounds.max);
+}
+
 Status check_image_config(ConfigFields& fields, const LayerConfig& layer, const ImageConfig& image) {
   RUNG_CHECK(fields.status());
-  if (image.patches() >= kTokenBounds.max)
-    return fail("config.json: {} patches, wanted fewer than {}", image.patches(), kTokenBounds.max);
+  RUNG_CHECK(check_patches(image));
   const int64_t tables = (image.channels * image.patch * image.patch + image.patches()) * layer.width;
   return check_parameter_count("config.json", layer.parameters() + tables);
 }

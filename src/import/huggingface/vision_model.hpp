@@ -22,7 +22,9 @@ struct ImageConfig {
 // Read fields that the published library leaves out of a nested config where they have its defaults.
 ImageConfig read_image_config(ConfigFields& fields, int64_t patch);
 LayerConfig read_layer_config(ConfigFields& fields, const LayerConfig& defaults, const char* activation);
-// Checks what the layers and the patches of an image ask for.
+// Checks that an image has no more patches than a text may have tokens.
+Status check_patches(const ImageConfig& image);
+// Checks that, and the number of parameters.
 Status check_image_config(ConfigFields& fields, const LayerConfig& layer, const ImageConfig& image);
 
 // Returns `trained`, or in its place the size to which preprocessor_config.json crops. Errors: the file has no size.
