@@ -26,7 +26,7 @@ TEST(BertHead, IsRefusedUnlessItIsKnownAndWhole) {
   };
   for (auto [saved_from, tensor, words] :
        {Case{"BertForMultipleChoice", "", "BertForMultipleChoice has a head, which is not supported yet"},
-        Case{"BertForSequenceClassification", "", "no tensor 'classifier.weight'"},
+        Case{"BertForSequenceClassification", "", "BertForSequenceClassification: 2 tensors are wrong"},
         Case{"BertForMaskedLM", "", "no tensor 'cls.predictions.transform.dense.weight'"},
         Case{"BertModel", "classifier.weight", "no class in `architectures` names: classifier.weight"},
         Case{"BertModel", "cls.predictions.bias", "no class in `architectures` names: cls.predictions.bias"},

@@ -87,6 +87,7 @@ Result<std::unique_ptr<ModelFrame>> ModelFrame::open(const ConfigSource& source,
   RUNG_TRY(int64_t labels, label_count(source.config));
   RUNG_TRY(auto checkpoint, open_weights(source, usual));
   std::unique_ptr<ModelFrame> frame(new ModelFrame(std::move(checkpoint), std::move(names)));
+  frame->class_ = saved_class(source.config);
   frame->head_ = head;
   frame->drops_head_ = drops;
   frame->labels_ = labels;
@@ -131,7 +132,7 @@ Result<Model> ModelFrame::finish() {
     return drops_head_ ? is_of_head(name) : head_ != Head::none && std::ranges::any_of(names_.heads, begins);
   };
   auto notes = builder.finish(may_ignore);
-  if (!notes && head_ != Head::none) return fail("{}; {}", notes.error().message, kDropHint);
+  if (!notes && head_ != Head::none) return fail("{}: {}; {}", class_, notes.error().message, kDropHint);
   RUNG_TRY(model.notes, std::move(notes));
   return std::move(model);
 }

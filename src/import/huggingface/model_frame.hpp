@@ -63,6 +63,7 @@ class ModelFrame {
   std::unique_ptr<Checkpoint> checkpoint_;
   TensorNames names_;
   Module encoder_;
+  std::string class_;
   Head head_ = Head::none;
   bool drops_head_ = false;
   DType dtype_ = DType::f32;

@@ -90,7 +90,7 @@ void write_siglip_outputs(ModelFrame& frame, const SiglipEncoded& encoded) {
 Result<Model> import_siglip_classifier(const ConfigSource& source, Classes classes, SiglipImageConfig config) {
   config.has_head = false;
   TensorNames names = image_tower_tensors(config);
-  names.heads.push_back("vision_model.head.");  // the pooling, which a classifier does not read
+  names.heads.emplace_back("vision_model.head.");  // the pooling, which a classifier does not read
   RUNG_TRY(auto frame, ModelFrame::open(source, classes, std::move(names), config.dtype));
   RUNG_TRY(NodeId pixels, declare_pixels(*frame, source, config.image));
   const NodeId hidden = write_siglip_image(*frame, config, frame->encoder(), pixels).hidden;
