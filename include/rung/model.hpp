@@ -20,7 +20,7 @@ struct Options {
   // Shapes of a model directory's inputs, in elements: {"input_ids", {1, 128}}. For a plan file they select one of its
   // plans.
   std::map<std::string, std::vector<int64_t>> shapes = {};
-  // Runs the encoder alone of a model directory whose head is not supported; such a model is refused otherwise.
+  // Runs the encoder alone of a model directory that has a head; a head that is not supported is refused otherwise.
   bool drop_head = false;
 };
 

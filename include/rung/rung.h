@@ -142,8 +142,8 @@ typedef struct rung_options {
   // Shapes of a model directory's inputs. For a plan file they select one of its plans.
   const rung_named_shape* shapes;
   size_t shape_count;
-  // Runs the encoder alone of a model directory whose head (a classifier, a masked language model) is not supported.
-  // false: such a model is refused.
+  // Runs the encoder alone of a model directory that has a head (a classifier, a masked language model). false: with
+  // its head, or refused if that is not supported.
   bool drop_head;
 } rung_options;
 #define RUNG_OPTIONS_INIT \

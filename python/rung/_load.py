@@ -50,8 +50,8 @@ def load(path: Path, device: object = None, threads: int = 0, dtype: DType | Non
     dtype: of a model directory: "model", each as it is stored (the default), "f32" or "bf16".
     shapes: of a model directory's inputs, in elements: {"input_ids": (1, 128)}. A model of texts reads as many tokens
     as its own files say where no shape is given.
-    drop_head: of a model directory: run the encoder alone of a model whose head (a classifier, a masked language model)
-    is not supported; without it such a model is refused.
+    drop_head: of a model directory: run the encoder alone of a model that has a head (a classifier, a masked language
+    model); without it the head is run, or refused if it is not supported.
 
     Errors: FileError; DeviceError; OutOfMemoryError; UsageError, a word that names no device or dtype; MismatchError,
     another device, number of threads or shape than the plan's.

@@ -34,8 +34,7 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"observe", "", "LABEL,...",
      "also return these values from inside the model; `rung inspect --graph` lists their labels"},
     {"random-weights", "", "SEED", "make up weights for a directory that has only config.json"},
-    {"drop-head", "", "",
-     "run only the encoder of a model whose head (a classifier, a masked language model) is not supported"},
+    {"drop-head", "", "", "run only the encoder of a model that has a head (a classifier, a masked language model)"},
     {"log", "RUNG_LOG", "LEVEL",
      "how much to say on standard error: 0 warnings (the default), 1 device and totals, 2 time per step, 3 passes and "
      "verdicts, 4 graph text, 5 kernels and addresses"},

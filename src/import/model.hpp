@@ -46,14 +46,14 @@ struct ImportOptions {
   std::optional<uint64_t> random_seed;  // weights come from a generator, not from files
   std::optional<DType> dtype;         // f32: uses every float weight as f32; none: uses each as the author's code does
   std::vector<std::string> observed;  // labels of values inside the graph, which become outputs of these names
-  bool drop_head = false;             // imports only the encoder of a model whose head no importer builds
+  bool drop_head = false;             // imports only the encoder of a model that has a head
 };
 
 // Says in words what each importer takes: "a directory with config.json".
 std::vector<std::string_view> importable_kinds();
 
 // Imports what kImporters has an importer for; a name such as "ORG/NAME" is looked up in the cache of Hugging Face's
-// libraries if there is nothing at that path. Loads no weight. Errors: unknown architectures, heads that are not built
+// libraries if there is nothing at that path. Loads no weight. Errors: unknown architectures, heads that are not known
 // and must not be dropped, fields missing or out of bounds, tensors missing, misshapen or unexpected, labels that no
 // value has.
 Result<Model> import_model(const std::string& path, const ImportOptions& options = {});

@@ -10,6 +10,18 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
       {R"({"model_type":"bert","architectures":["BertModel"],"vocab_size":30,"hidden_size":8,"num_hidden_layers":1,)"
        R"("num_attention_heads":2,"intermediate_size":16,"max_position_embeddings":16,"type_vocab_size":2,)"
        R"("hidden_act":"gelu","layer_norm_eps":1e-12})",
+       R"({"model_type":"mpnet","architectures":["MPNetForMaskedLM"],"vocab_size":30,"hidden_size":8,)"
+       R"("num_hidden_layers":1,"num_attention_heads":2,"intermediate_size":16,"max_position_embeddings":16})",
+       R"({"model_type":"modernbert","architectures":["ModernBertForSequenceClassification"],"vocab_size":30,)"
+       R"("hidden_size":8,"num_hidden_layers":2,"num_attention_heads":2,"intermediate_size":16,"local_attention":4,)"
+       R"("max_position_embeddings":16,"layer_types":["full_attention","sliding_attention"],"id2label":{"0":"no"},)"
+       R"("rope_parameters":{"full_attention":{"rope_theta":1e4,"rope_type":"default"}},"classifier_pooling":"mean"})",
+       R"({"model_type":"dinov2","hidden_size":8,"num_hidden_layers":1,"num_attention_heads":2,"image_size":[8,8],)"
+       R"("patch_size":4,"mlp_ratio":2,"use_swiglu_ffn":true})",
+       R"({"model_type":"clip","text_config":{"vocab_size":30,"hidden_size":8,"num_hidden_layers":1,)"
+       R"("num_attention_heads":2,"intermediate_size":16,"max_position_embeddings":8,"eos_token_id":2},"vision_config":)"
+       R"({"hidden_size":8,"num_hidden_layers":1,"num_attention_heads":2,"intermediate_size":16,"image_size":8,)"
+       R"("patch_size":4},"projection_dim":4})",
        R"({"type":"pi0","views":2,"prompt":6,"horizon":5,"action_dim":4,"steps":1,"image":28,"patch":14,)"
        R"("vision":[1,8,8,2],"prefix":[1,8,8,2,1,4],"expert":[1,8,8,2,1,4],"vocab":12})"});
   return 0;

@@ -53,11 +53,12 @@ TEST(Bert, ReadsAsItsAuthorWroteIt) {
 input_ids: i64[1,9] = input()
 attention_mask: i64[1,9] = input()
 token_type_ids: i64[1,9] = input()
-%3: f32[64,32] = constant(name="embeddings.word_embeddings.weight")
-%4: f32[1,9,32] = gather(%3, input_ids)  # embeddings.word_embeddings
-%5: f32[2,32] = constant(name="embeddings.token_type_embeddings.weight")
-%6: f32[1,9,32] = gather(%5, token_type_ids)  # embeddings.token_type_embeddings
-%7: f32[1,9,32] = add(%4, %6)  # embeddings
+%3: i64[1,9] = constant(name="embeddings.position_embeddings.position_ids", values=[0,1,2,3,4,5,6,7,8])
+%4: f32[64,32] = constant(name="embeddings.word_embeddings.weight")
+%5: f32[1,9,32] = gather(%4, input_ids)  # embeddings.word_embeddings
+%6: f32[2,32] = constant(name="embeddings.token_type_embeddings.weight")
+%7: f32[1,9,32] = gather(%6, token_type_ids)  # embeddings.token_type_embeddings
+%8: f32[1,9,32] = add(%5, %7)  # embeddings
 )";
   EXPECT_EQ(text.substr(0, std::string_view(start).size()), start);
   for (const char* line : {" = softmax(", " = gelu(", " = l2_normalize(", "# encoder.layer.1.attention.self.key\n",

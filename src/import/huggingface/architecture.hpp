@@ -1,8 +1,10 @@
-// The model architectures that an import knows: the way each is recognised in a config.json, and its graph's builder.
+// THE table of architectures: each with the classes of the published library that are read, and its graph's builder.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "import/checkpoint.hpp"
 #include "import/json_config.hpp"
@@ -23,20 +25,99 @@ Shape requested_shape(const ImportOptions& options, const std::string& input, co
 // Checks the shapes asked for. Errors: an input that the model does not have, or a shape that the model cannot take.
 Status check_requested_shapes(const ImportOptions& options, const Model& model);
 
-struct Architecture {
-  const char* name;
-  bool (*recognises)(const Config& config);
-  Result<Model> (*import)(const ConfigSource& source);
+// The part that a class computes on top of its encoder.
+enum class Head { none, sequence, token, masked_lm, question, next_sentence, pretraining, image, projection };
+
+// A class that config.json names in `architectures`.
+struct ModelClass {
+  std::string_view name;
+  Head head;
 };
 
-bool is_bert(const Config& config);
-Result<Model> import_bert(const ConfigSource& source);
+using Classes = std::span<const ModelClass>;
+
+struct Architecture {
+  std::string_view name;  // config.json's model_type
+  Classes classes;
+  Result<Model> (*import)(const ConfigSource& source, Classes classes);
+  bool (*recognises)(const Config& config) = nullptr;  // other ways to tell it than model_type
+};
+
+Result<Model> import_bert(const ConfigSource& source, Classes classes);
+Result<Model> import_roberta(const ConfigSource& source, Classes classes);
+Result<Model> import_distilbert(const ConfigSource& source, Classes classes);
+Result<Model> import_mpnet(const ConfigSource& source, Classes classes);
+Result<Model> import_modernbert(const ConfigSource& source, Classes classes);
+Result<Model> import_vit(const ConfigSource& source, Classes classes);
+Result<Model> import_dinov2(const ConfigSource& source, Classes classes);
+Result<Model> import_clip(const ConfigSource& source, Classes classes);
+Result<Model> import_clip_text(const ConfigSource& source, Classes classes);
+Result<Model> import_clip_vision(const ConfigSource& source, Classes classes);
+Result<Model> import_siglip(const ConfigSource& source, Classes classes);
+Result<Model> import_siglip_text(const ConfigSource& source, Classes classes);
+Result<Model> import_siglip_vision(const ConfigSource& source, Classes classes);
 bool is_pi0(const Config& config);
-Result<Model> import_pi0(const ConfigSource& source);
+Result<Model> import_pi0(const ConfigSource& source, Classes classes);
+
+inline constexpr ModelClass kBert[] = {{"BertModel", Head::none},
+                                       {"BertForSequenceClassification", Head::sequence},
+                                       {"BertForTokenClassification", Head::token},
+                                       {"BertForMaskedLM", Head::masked_lm},
+                                       {"BertForQuestionAnswering", Head::question},
+                                       {"BertForNextSentencePrediction", Head::next_sentence},
+                                       {"BertForPreTraining", Head::pretraining}};
+inline constexpr ModelClass kRoberta[] = {{"RobertaModel", Head::none},
+                                          {"RobertaForSequenceClassification", Head::sequence},
+                                          {"RobertaForTokenClassification", Head::token},
+                                          {"RobertaForMaskedLM", Head::masked_lm},
+                                          {"RobertaForQuestionAnswering", Head::question}};
+inline constexpr ModelClass kXlmRoberta[] = {{"XLMRobertaModel", Head::none},
+                                             {"XLMRobertaForSequenceClassification", Head::sequence},
+                                             {"XLMRobertaForTokenClassification", Head::token},
+                                             {"XLMRobertaForMaskedLM", Head::masked_lm},
+                                             {"XLMRobertaForQuestionAnswering", Head::question}};
+inline constexpr ModelClass kDistilBert[] = {{"DistilBertModel", Head::none},
+                                             {"DistilBertForSequenceClassification", Head::sequence},
+                                             {"DistilBertForTokenClassification", Head::token},
+                                             {"DistilBertForMaskedLM", Head::masked_lm},
+                                             {"DistilBertForQuestionAnswering", Head::question}};
+inline constexpr ModelClass kMpnet[] = {{"MPNetModel", Head::none},
+                                        {"MPNetForSequenceClassification", Head::sequence},
+                                        {"MPNetForTokenClassification", Head::token},
+                                        {"MPNetForMaskedLM", Head::masked_lm},
+                                        {"MPNetForQuestionAnswering", Head::question}};
+inline constexpr ModelClass kModernBert[] = {{"ModernBertModel", Head::none},
+                                             {"ModernBertForSequenceClassification", Head::sequence},
+                                             {"ModernBertForTokenClassification", Head::token},
+                                             {"ModernBertForMaskedLM", Head::masked_lm},
+                                             {"ModernBertForQuestionAnswering", Head::question}};
+inline constexpr ModelClass kVit[] = {{"ViTModel", Head::none}, {"ViTForImageClassification", Head::image}};
+inline constexpr ModelClass kDinov2[] = {{"Dinov2Model", Head::none}, {"Dinov2ForImageClassification", Head::image}};
+inline constexpr ModelClass kClip[] = {{"CLIPModel", Head::none}, {"CLIPForImageClassification", Head::image}};
+inline constexpr ModelClass kClipText[] = {{"CLIPTextModel", Head::none},
+                                           {"CLIPTextModelWithProjection", Head::projection}};
+inline constexpr ModelClass kClipVision[] = {{"CLIPVisionModel", Head::none},
+                                             {"CLIPVisionModelWithProjection", Head::projection}};
+inline constexpr ModelClass kSiglip[] = {{"SiglipModel", Head::none}, {"SiglipForImageClassification", Head::image}};
+inline constexpr ModelClass kSiglipText[] = {{"SiglipTextModel", Head::none}};
+inline constexpr ModelClass kSiglipVision[] = {{"SiglipVisionModel", Head::none}};
 
 inline constexpr Architecture kArchitectures[] = {
-    {"bert", is_bert, import_bert},
-    {"pi0", is_pi0, import_pi0},
+    {"bert", kBert, import_bert},
+    {"roberta", kRoberta, import_roberta},
+    {"xlm-roberta", kXlmRoberta, import_roberta},
+    {"distilbert", kDistilBert, import_distilbert},
+    {"mpnet", kMpnet, import_mpnet},
+    {"modernbert", kModernBert, import_modernbert},
+    {"vit", kVit, import_vit},
+    {"dinov2", kDinov2, import_dinov2},
+    {"clip", kClip, import_clip},
+    {"clip_text_model", kClipText, import_clip_text},
+    {"clip_vision_model", kClipVision, import_clip_vision},
+    {"siglip", kSiglip, import_siglip},
+    {"siglip_text_model", kSiglipText, import_siglip_text},
+    {"siglip_vision_model", kSiglipVision, import_siglip_vision},
+    {"pi0", {}, import_pi0, is_pi0},
 };
 
 }  // namespace rung::huggingface

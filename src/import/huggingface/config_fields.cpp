@@ -3,8 +3,14 @@
 #include "import/huggingface/config_fields.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 namespace rung::huggingface {
+
+bool ConfigFields::is_list(const std::string& name) const {
+  const auto field = config_.json().find(name);
+  return field != config_.json().end() && field->is_array();
+}
 
 int64_t ConfigFields::integer(const std::string& name, IntRange range, std::optional<int64_t> fallback) {
   return take(fallback ? config_.get_int_or(name, range, *fallback) : config_.get_int(name, range), range.min);
@@ -42,6 +48,12 @@ std::string ConfigFields::first_present(std::initializer_list<const char*> names
   for (const char* name : names)
     if (has(name)) return name;
   return *(names.end() - 1);
+}
+
+DType read_dtype(ConfigFields& fields) {
+  auto name = fields.text(fields.first_present({"dtype", "torch_dtype"}), "float32");
+  if (name == "float16") return DType::f16;
+  return name == "bfloat16" ? DType::bf16 : DType::f32;
 }
 
 }  // namespace rung::huggingface

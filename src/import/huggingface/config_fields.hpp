@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "import/json_config.hpp"
+#include "ir/dtype.hpp"
 
 namespace rung::huggingface {
 
@@ -15,6 +16,7 @@ class ConfigFields {
   explicit ConfigFields(const Config& config) : config_(config) {}
 
   bool has(const std::string& name) const { return config_.contains(name); }
+  bool is_list(const std::string& name) const;
   // Reads a field, which is required if there is no fallback.
   int64_t integer(const std::string& name, IntRange range, std::optional<int64_t> fallback = {});
   double number(const std::string& name, double least, double most, double fallback);
@@ -44,5 +46,8 @@ class ConfigFields {
   const Config& config_;
   Status status_;
 };
+
+// Returns the type of the weights, as `dtype` or `torch_dtype` names it.
+DType read_dtype(ConfigFields& fields);
 
 }  // namespace rung::huggingface

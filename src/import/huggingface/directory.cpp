@@ -49,11 +49,16 @@ std::string claimed_architecture(const Config& config) {
   return "neither model_type nor type is given";
 }
 
+bool is_of(const Architecture& architecture, const Config& config) {
+  if (architecture.recognises) return architecture.recognises(config);
+  return config.get_text("model_type").value_or("") == architecture.name;
+}
+
 // Imports a model with the importer that recognises it.
 Result<Model> import_known(const ConfigSource& source) {
   for (const auto& architecture : kArchitectures)
-    if (architecture.recognises(source.config)) {
-      RUNG_TRY(Model model, architecture.import(source));
+    if (is_of(architecture, source.config)) {
+      RUNG_TRY(Model model, architecture.import(source, architecture.classes));
       RUNG_CHECK(check_requested_shapes(source.options, model));
       model.architecture = architecture.name;
       return model;

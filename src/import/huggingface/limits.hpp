@@ -1,6 +1,7 @@
 // Sizes beyond which a config.json is taken for a mistake, checked before anything is allocated.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "import/exported/emit.hpp"
 #include "import/huggingface/config_fields.hpp"
 
 namespace rung::huggingface {
@@ -18,6 +19,13 @@ inline constexpr int64_t kMostParameters = 1'000'000'000'000;
 inline Status check_parameter_count(const char* where, int64_t parameters) {
   if (parameters <= kMostParameters) return {};
   return fail("{}: its sizes ask for {} parameters, wanted at most {}", where, parameters, kMostParameters);
+}
+
+// Checks a table of rows by columns, both within the bounds above, that the importer computes.
+inline Status check_made(const char* what, int64_t rows, int64_t columns) {
+  if (rows <= exported::kMostMade / columns) return {};
+  return fail("config.json: {} of {} by {} elements, wanted at most {} in all", what, rows, columns,
+              exported::kMostMade);
 }
 
 }  // namespace rung::huggingface

@@ -32,8 +32,8 @@ class MissingWeight : public Weight {
 
 bool is_usable_float(DType dtype) { return dtype == DType::f32 || dtype == DType::f16 || dtype == DType::bf16; }
 
-std::string first_five(const std::vector<std::string>& items, std::string_view separator) {
-  size_t shown = std::min<size_t>(items.size(), 5);
+std::string first_few(const std::vector<std::string>& items, std::string_view separator, size_t most) {
+  size_t shown = std::min(items.size(), most);
   std::string text =
       fmt::format("{}", fmt::join(items.begin(), items.begin() + static_cast<ptrdiff_t>(shown), separator));
   if (shown < items.size()) text += fmt::format("{}and {} more", separator, items.size() - shown);
@@ -76,20 +76,24 @@ DType ModuleBuilder::stored_dtype(const std::string& name, const Shape& shape) {
 }
 
 NodeId ModuleBuilder::linear(const Module& module, NodeId x, int64_t out_features, bool bias) {
-  DType dtype = graph.type(x).dtype;
-  std::vector<NodeId> operands{x, weight(module.tensor("weight"), {out_features, graph.shape(x).back()}, dtype)};
-  Linear linear{.out = dtype};
-  if (bias) linear.slots.put(operands, LinearSlot::bias, weight(module.tensor("bias"), {out_features}, dtype));
-  return op(linear, std::move(operands), module.label);
+  return linear({module.tensor("weight"), bias ? module.tensor("bias") : "", module.label}, x, out_features);
 }
 
-NodeId ModuleBuilder::layer_norm(const Module& module, NodeId x, float eps) {
+NodeId ModuleBuilder::linear(const LinearTensors& tensors, NodeId x, int64_t out_features) {
+  DType dtype = graph.type(x).dtype;
+  std::vector<NodeId> operands{x, weight(tensors.weight, {out_features, graph.shape(x).back()}, dtype)};
+  Linear linear{.out = dtype};
+  if (!tensors.bias.empty()) linear.slots.put(operands, LinearSlot::bias, weight(tensors.bias, {out_features}, dtype));
+  return op(linear, std::move(operands), tensors.label);
+}
+
+NodeId ModuleBuilder::layer_norm(const Module& module, NodeId x, float eps, bool has_bias) {
   DType dtype = graph.type(x).dtype;
   Shape width{graph.shape(x).back()};
   // Checkpoints converted from TensorFlow use the names gamma and beta.
   bool old_names = !checkpoint_.contains(module.tensor("weight")) && checkpoint_.contains(module.tensor("gamma"));
   NodeId gain = weight(module.tensor(old_names ? "gamma" : "weight"), width, dtype);
-  NodeId bias = weight(module.tensor(old_names ? "beta" : "bias"), width, dtype);
+  NodeId bias = has_bias ? weight(module.tensor(old_names ? "beta" : "bias"), width, dtype) : zeros(width, dtype);
   return op(LayerNorm{.eps = eps, .out = dtype}, {x, gain, bias}, module.label);
 }
 
@@ -103,24 +107,29 @@ NodeId ModuleBuilder::merge_heads(NodeId x, const std::string& label) {
   return reshape(swap_axes(x, 1, 2, label), {shape[0], shape[2], shape[1] * shape[3]}, label);
 }
 
+NodeId ModuleBuilder::token(NodeId x, int64_t at, const std::string& label) {
+  const Shape shape = graph.shape(x);
+  return reshape(op(Slice{.axis = 1, .begin = at, .end = at + 1}, {x}, label), {shape[0], shape[2]}, label);
+}
+
 Result<std::vector<std::string>> ModuleBuilder::finish(
     const std::function<bool(const std::string& name)>& may_ignore) const {
   std::vector<std::string> ignored, unexpected;
   for (const auto& name : unused(checkpoint_, used_)) (may_ignore(name) ? ignored : unexpected).push_back(name);
   if (!mistakes_.empty())
     return fail("{} wrong: {}", words::counted(mistakes_.size(), "tensor is", "tensors are"),
-                first_five(mistakes_, "; "));
+                first_few(mistakes_, "; ", 3));
   if (!unexpected.empty())
     return fail("{} to this architecture: {}",
                 words::counted(unexpected.size(), "tensor of the checkpoint does not belong",
                                "tensors of the checkpoint do not belong"),
-                first_five(unexpected, ", "));
+                first_few(unexpected, ", ", 5));
   std::vector<std::string> notes;
   if (!ignored.empty())
     notes.push_back(
         fmt::format("{} not read: {}",
                     words::counted(ignored.size(), "tensor of the checkpoint is", "tensors of the checkpoint are"),
-                    first_five(ignored, ", ")));
+                    first_few(ignored, ", ", 5)));
   return notes;
 }
 

@@ -19,8 +19,16 @@ namespace rung::huggingface {
 struct Module {
   std::string tensors;
   std::string label;
+  // The same name for both.
+  static Module of(const std::string& name) { return {name, name}; }
   Module child(std::string_view name) const;
   std::string tensor(std::string_view name) const { return child(name).tensors; }
+};
+
+// The tensors of a linear layer that no one module names.
+struct LinearTensors {
+  std::string weight, bias;  // no bias: empty
+  std::string label;
 };
 
 // Adds the ops of modules, with their weights from a checkpoint.
@@ -33,11 +41,16 @@ class ModuleBuilder : public GraphBuilder {
   // Returns the float type that a tensor is stored in; f32 if it is missing (weight() reports it).
   DType stored_dtype(const std::string& name, const Shape& shape);
 
+  // Returns zeros, in place of a bias that a module has not.
+  NodeId zeros(const Shape& shape, DType dtype) { return op(Broadcast{shape}, {scalar(0.0, dtype)}, "zeros"); }
+
   // ---- modules. Weights are used in x's type.
   NodeId linear(const Module& module, NodeId x, int64_t out_features, bool bias = true);
-  NodeId layer_norm(const Module& module, NodeId x, float eps);
+  NodeId linear(const LinearTensors& tensors, NodeId x, int64_t out_features);
+  NodeId layer_norm(const Module& module, NodeId x, float eps, bool bias = true);
   NodeId split_heads(NodeId x, int64_t heads, const std::string& label);  // [B,S,H*D] -> [B,H,S,D]
   NodeId merge_heads(NodeId x, const std::string& label);                 // the inverse
+  NodeId token(NodeId x, int64_t at, const std::string& label);           // [B,S,D] -> [B,D]
 
   // Gives one error for all missing, misshapen and unexpected tensors; unread ones that `may_ignore` takes are a note.
   Result<std::vector<std::string>> finish(const std::function<bool(const std::string& name)>& may_ignore) const;

@@ -37,7 +37,9 @@ class Pi0Writer {
   NodeId additive_mask(NodeId visible, const std::string& label);
   GemmaPass prefix_pass(NodeId valid);
   GemmaPass suffix_pass(NodeId valid);
-  void rotary(NodeId positions, GemmaPass& pass, const std::string& label);
+  Rotary rotary(NodeId positions, const std::string& label) {
+    return rotary_tables(w_, positions, {c_.prefix.head_dim, kRopeBase, dtype_}, label);
+  }
   std::vector<KeyValue> write_prefix(NodeId x, const GemmaPass& pass);
   NodeId suffix(const Module& m, NodeId state, NodeId actions, int64_t step);
   NodeId time_embedding(int64_t step, const std::string& label);
@@ -90,23 +92,6 @@ NodeId Pi0Writer::additive_mask(NodeId visible, const std::string& label) {
   return w_.op(Select{}, {condition, w_.scalar(0.0, DType::f32), w_.scalar(kMasked, DType::f32)}, label);
 }
 
-// Computes cos and sin of T[1,1,S,head_dim] from positions i64[1,S].
-void Pi0Writer::rotary(NodeId positions, GemmaPass& pass, const std::string& label) {
-  int64_t half = c_.prefix.head_dim / 2, length = w_.graph.shape(positions)[1];
-  Tensor inverse({DType::f32, {half}});
-  for (int64_t i = 0; i < half; ++i) {
-    float exponent = static_cast<float>(2 * i) / static_cast<float>(c_.prefix.head_dim);
-    inverse.as<float>()[static_cast<size_t>(i)] = 1.0f / std::pow(static_cast<float>(kRopeBase), exponent);
-  }
-  NodeId column = w_.reshape(w_.cast(positions, DType::f32, label), {1, length, 1}, label);
-  NodeId frequencies = w_.graph.literal(label + ".inverse_frequencies", std::move(inverse));
-  NodeId angles = w_.binary(BinaryKind::mul, column, frequencies, label);
-  NodeId both = w_.op(Concat{.axis = 2}, {angles, angles}, label);
-  both = w_.reshape(both, {1, 1, length, 2 * half}, label);
-  pass.cos = w_.cast(w_.unary(UnaryKind::cos, both, label), dtype_, label);
-  pass.sin = w_.cast(w_.unary(UnaryKind::sin, both, label), dtype_, label);
-}
-
 GemmaPass Pi0Writer::prefix_pass(NodeId valid) {
   const std::string label = "prefix.mask", positions = "prefix.positions";
   int64_t length = c_.prefix_tokens();
@@ -114,7 +99,7 @@ GemmaPass Pi0Writer::prefix_pass(NodeId valid) {
   GemmaPass pass;
   pass.mask = additive_mask(w_.binary(BinaryKind::logical_and, keys, queries, label), label);
   NodeId count = w_.op(CumSum{.axis = 1}, {valid}, positions);
-  rotary(w_.binary(BinaryKind::sub, count, w_.scalar(1, DType::i64), positions), pass, positions);
+  pass.rotary = rotary(w_.binary(BinaryKind::sub, count, w_.scalar(1, DType::i64), positions), positions);
   return pass;
 }
 
@@ -134,7 +119,7 @@ GemmaPass Pi0Writer::suffix_pass(NodeId valid) {
   NodeId count = w_.op(Reduce{.kind = ReduceKind::sum, .axis = 1}, {valid}, positions);
   count = w_.reshape(count, {1, 1}, positions);
   NodeId offset = w_.graph.literal("suffix.offsets", std::move(offsets));
-  rotary(w_.binary(BinaryKind::add, count, offset, positions), pass, positions);
+  pass.rotary = rotary(w_.binary(BinaryKind::add, count, offset, positions), positions);
   return pass;
 }
 
@@ -224,7 +209,7 @@ bool is_pi0(const Config& config) {
   return is("type") || is("model_type") || (untyped && config.contains("paligemma_variant"));
 }
 
-Result<Model> import_pi0(const ConfigSource& source) {
+Result<Model> import_pi0(const ConfigSource& source, Classes) {
   RUNG_TRY(Pi0Config config, read_pi0_config(source.config, source.options));
   RUNG_TRY(auto checkpoint, open_weights(source, config.dtype));
   Model model{.directory = source.directory};

@@ -6,12 +6,12 @@
 
 #include "import/huggingface/architecture.hpp"
 #include "import/huggingface/limits.hpp"
+#include "import/huggingface/vision_model.hpp"
 
 namespace rung::huggingface {
 namespace {
 
 constexpr IntRange kViewBounds{1, 64};
-constexpr IntRange kImageBounds{1, 4096};
 constexpr IntRange kHorizonBounds{1, 4096};
 constexpr IntRange kStepBounds{1, 1000};
 constexpr IntRange kActionBounds{1, 4096};

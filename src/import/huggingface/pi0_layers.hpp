@@ -1,7 +1,7 @@
 // The layers of Pi0, written call by call as eager code runs them: SigLIP's, Gemma's and their shared attention.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "import/huggingface/module_builder.hpp"
+#include "import/huggingface/attention.hpp"
 #include "import/huggingface/pi0_config.hpp"
 
 namespace rung::huggingface {
@@ -13,8 +13,8 @@ struct KeyValue {
 
 // The values that all layers of one pass share.
 struct GemmaPass {
-  NodeId cos, sin;  // T[1,1,S,head_dim]
-  NodeId mask;      // f32[1,1,S,keys], added to the scores
+  Rotary rotary;
+  NodeId mask;  // f32[1,1,S,keys], added to the scores
 };
 
 struct VisionModules {

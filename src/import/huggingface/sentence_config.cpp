@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
-#include "import/huggingface/bert_config.hpp"
 #include "import/huggingface/config_fields.hpp"
+#include "import/huggingface/text_config.hpp"
 
 namespace rung::huggingface {
 namespace {

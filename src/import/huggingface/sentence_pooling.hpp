@@ -1,8 +1,8 @@
 // Pools token vectors to one sentence vector, as sentence-transformers' Pooling and Normalize do.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "import/huggingface/bert_config.hpp"
 #include "import/huggingface/module_builder.hpp"
+#include "import/huggingface/text_config.hpp"
 
 namespace rung::huggingface {
 

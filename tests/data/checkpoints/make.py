@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+# Makes the checkpoints of this folder: small transformers with random weights, as save_pretrained() writes them, and
+# what PyTorch answers to one input each. Wants torch and transformers; README.md says which versions it was run with.
+# SPDX-License-Identifier: Apache-2.0
+#
+# Each weight of a norm and each bias is changed: a weight of exactly one or a bias of zero would hide what goes wrong
+# with it. NAME/inputs.npz and NAME/outputs.npz have the inputs and outputs by name.
+import argparse
+import inspect
+import shutil
+from pathlib import Path
+
+import numpy
+import torch
+import transformers as t
+
+HERE = Path(__file__).resolve().parent
+LAYERS = dict(hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32)
+TEXT = dict(vocab_size=40, max_position_embeddings=24, **LAYERS)
+LABELS = dict(num_labels=3)
+DISTIL = dict(dim=16, n_layers=2, n_heads=2, hidden_dim=32, vocab_size=40, max_position_embeddings=24)
+MODERN = dict(TEXT, num_hidden_layers=4, local_attention=4, pad_token_id=0, bos_token_id=1, eos_token_id=2,
+              cls_token_id=1, sep_token_id=2)
+IMAGE = dict(image_size=12, patch_size=4, **LAYERS)
+DINO = {name: value for name, value in IMAGE.items() if name != 'intermediate_size'}
+SPECIAL = dict(pad_token_id=1, bos_token_id=2, eos_token_id=39)
+CLIP_TEXT = dict(TEXT, projection_dim=12, **SPECIAL)
+CLIP_IMAGE = dict(IMAGE, projection_dim=12)
+PAIR = dict(text_config=CLIP_TEXT, vision_config=dict(CLIP_IMAGE, hidden_size=24, num_hidden_layers=1))
+SIGLIP_PAIR = dict(text_config=dict(TEXT, projection_size=24, **SPECIAL),
+                   vision_config=dict(IMAGE, hidden_size=24, num_hidden_layers=1))
+
+
+def clip(cls, pair):
+    return cls(t.CLIPConfig(projection_dim=12, **pair))
+
+
+MODELS = {
+    'bert_sequence': lambda: t.BertForSequenceClassification(t.BertConfig(**TEXT, **LABELS)),
+    'bert_token': lambda: t.BertForTokenClassification(t.BertConfig(**TEXT, **LABELS)),
+    'bert_masked_lm': lambda: t.BertForMaskedLM(t.BertConfig(hidden_act='gelu_new', **TEXT)),
+    'bert_untied': lambda: t.BertForMaskedLM(t.BertConfig(tie_word_embeddings=False, hidden_act='silu', **TEXT)),
+    'bert_question': lambda: t.BertForQuestionAnswering(t.BertConfig(**TEXT)),
+    'bert_next_sentence': lambda: t.BertForNextSentencePrediction(t.BertConfig(hidden_act='relu', **TEXT)),
+    'bert_pretraining': lambda: t.BertForPreTraining(t.BertConfig(**TEXT)),
+    'roberta': lambda: t.RobertaModel(t.RobertaConfig(**TEXT)),
+    'roberta_sequence': lambda: t.RobertaForSequenceClassification(t.RobertaConfig(**TEXT, **LABELS)),
+    'roberta_token': lambda: t.RobertaForTokenClassification(t.RobertaConfig(**TEXT, **LABELS)),
+    'roberta_masked_lm': lambda: t.RobertaForMaskedLM(t.RobertaConfig(**TEXT)),
+    'roberta_question': lambda: t.RobertaForQuestionAnswering(t.RobertaConfig(**TEXT)),
+    'xlm_roberta_sequence': lambda: t.XLMRobertaForSequenceClassification(
+        t.XLMRobertaConfig(type_vocab_size=1, pad_token_id=3, num_labels=1, **TEXT)),
+    'distilbert': lambda: t.DistilBertModel(t.DistilBertConfig(**DISTIL)),
+    'distilbert_sequence': lambda: t.DistilBertForSequenceClassification(t.DistilBertConfig(**DISTIL, **LABELS)),
+    'distilbert_token': lambda: t.DistilBertForTokenClassification(t.DistilBertConfig(**DISTIL, **LABELS)),
+    'distilbert_masked_lm': lambda: t.DistilBertForMaskedLM(t.DistilBertConfig(activation='relu', **DISTIL)),
+    'distilbert_question': lambda: t.DistilBertForQuestionAnswering(t.DistilBertConfig(**DISTIL)),
+    'mpnet': lambda: t.MPNetModel(t.MPNetConfig(**(TEXT | dict(max_position_embeddings=160)))),
+    'mpnet_sequence': lambda: t.MPNetForSequenceClassification(t.MPNetConfig(**TEXT, **LABELS)),
+    'mpnet_token': lambda: t.MPNetForTokenClassification(t.MPNetConfig(**TEXT, **LABELS)),
+    'mpnet_masked_lm': lambda: t.MPNetForMaskedLM(t.MPNetConfig(**TEXT)),
+    'mpnet_question': lambda: t.MPNetForQuestionAnswering(t.MPNetConfig(**TEXT)),
+    'modernbert': lambda: t.ModernBertModel(t.ModernBertConfig(**MODERN)),
+    'modernbert_biased': lambda: t.ModernBertForMaskedLM(t.ModernBertConfig(
+        attention_bias=True, mlp_bias=True, norm_bias=True, classifier_bias=True, decoder_bias=False, **MODERN)),
+    'modernbert_sequence': lambda: t.ModernBertForSequenceClassification(t.ModernBertConfig(**MODERN, **LABELS)),
+    'modernbert_mean': lambda: t.ModernBertForSequenceClassification(t.ModernBertConfig(
+        classifier_pooling='mean', classifier_activation='silu', **MODERN, **LABELS)),
+    'modernbert_token': lambda: t.ModernBertForTokenClassification(t.ModernBertConfig(**MODERN, **LABELS)),
+    'modernbert_masked_lm': lambda: t.ModernBertForMaskedLM(t.ModernBertConfig(**MODERN)),
+    'modernbert_question': lambda: t.ModernBertForQuestionAnswering(t.ModernBertConfig(**MODERN)),
+    'vit': lambda: t.ViTModel(t.ViTConfig(pooler_output_size=20, **IMAGE)),
+    'vit_image': lambda: t.ViTForImageClassification(t.ViTConfig(qkv_bias=False, **IMAGE, **LABELS)),
+    'dinov2': lambda: t.Dinov2Model(t.Dinov2Config(mlp_ratio=2, **DINO)),
+    'dinov2_swiglu': lambda: t.Dinov2Model(t.Dinov2Config(use_swiglu_ffn=True, **DINO)),
+    'dinov2_image': lambda: t.Dinov2ForImageClassification(t.Dinov2Config(mlp_ratio=2, **DINO, **LABELS)),
+    'dinov2_larger': lambda: t.Dinov2Model(t.Dinov2Config(mlp_ratio=2, **DINO)),
+    'clip': lambda: clip(t.CLIPModel, PAIR),
+    'clip_image': lambda: clip(t.CLIPForImageClassification, PAIR),
+    'clip_text': lambda: t.CLIPTextModel(t.CLIPTextConfig(**CLIP_TEXT)),
+    'clip_text_first': lambda: t.CLIPTextModel(t.CLIPTextConfig(**CLIP_TEXT | dict(eos_token_id=2))),
+    'clip_text_projection': lambda: t.CLIPTextModelWithProjection(t.CLIPTextConfig(**CLIP_TEXT)),
+    'clip_vision': lambda: t.CLIPVisionModel(t.CLIPVisionConfig(**CLIP_IMAGE)),
+    'clip_vision_projection': lambda: t.CLIPVisionModelWithProjection(t.CLIPVisionConfig(**CLIP_IMAGE)),
+    'siglip': lambda: t.SiglipModel(t.SiglipConfig(**SIGLIP_PAIR)),
+    'siglip_image': lambda: t.SiglipForImageClassification(t.SiglipConfig(**SIGLIP_PAIR)),
+    'siglip_text': lambda: t.SiglipTextModel(t.SiglipTextConfig(projection_size=12, **TEXT, **SPECIAL)),
+    'siglip_vision': lambda: t.SiglipVisionModel(t.SiglipVisionConfig(**IMAGE)),
+    'siglip_vision_headless': lambda: t.SiglipVisionModel(t.SiglipVisionConfig(vision_use_head=False, **IMAGE)),
+}
+# Others in 16 bits, whose outputs are kept as f32.
+NARROW = {
+    'roberta_bf16': ('roberta', torch.bfloat16),
+    'modernbert_bf16': ('modernbert', torch.bfloat16),
+    'vit_f16': ('vit', torch.float16),
+}
+TOKENS = {'mpnet': 150}  # far enough apart for every bucket of distances
+PIXELS = {'dinov2_larger': (16, 20)}
+
+
+def text_inputs(name, model):
+    length = TOKENS.get(name, 9)
+    config = getattr(model.config, 'text_config', model.config)
+    ids = torch.randint(4, config.vocab_size - 1, (2, length))
+    mask = torch.ones(2, length, dtype=torch.long)
+    end = length - 3
+    ids[0, -1] = ids[1, end - 1] = config.vocab_size - 1
+    ids[1, end:] = config.pad_token_id
+    mask[1, end:] = 0
+    inputs = dict(input_ids=ids, attention_mask=mask)
+    if getattr(config, 'type_vocab_size', 1) > 1:
+        inputs['token_type_ids'] = torch.randint(0, 2, (2, length))
+    return inputs
+
+
+def inputs_of(name, model):
+    names = inspect.signature(model.forward).parameters
+    inputs = text_inputs(name, model) if 'input_ids' in names else {}
+    if 'pixel_values' in names:
+        inputs['pixel_values'] = torch.randn(2, 3, *PIXELS.get(name, (12, 12)))
+    return inputs
+
+
+def perturbed(model):
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.add_((0.1 if parameter.dim() < 2 else 0.2) * torch.randn_like(parameter))
+    return model.eval()
+
+
+def make(name):
+    torch.manual_seed(0)
+    base, dtype = NARROW.get(name, (name, torch.float32))
+    model = perturbed(MODELS[base]()).to(dtype)
+    model.set_attn_implementation('eager')
+    inputs = inputs_of(name, model)
+    with torch.no_grad():
+        outputs = {key: value.float() for key, value in model(**inputs).items() if torch.is_tensor(value)}
+    shutil.rmtree(HERE / name, ignore_errors=True)
+    model.save_pretrained(HERE / name)
+    (HERE / name / 'generation_config.json').unlink(missing_ok=True)
+    numpy.savez(HERE / name / 'inputs.npz', **{key: value.numpy() for key, value in inputs.items()})
+    numpy.savez(HERE / name / 'outputs.npz', **{key: value.numpy() for key, value in outputs.items()})
+
+
+def main():
+    parser = argparse.ArgumentParser(description='Makes small checkpoints in this folder.')
+    parser.add_argument('names', nargs='*', help='of models; default: all')
+    for name in parser.parse_args().names or MODELS | NARROW:
+        make(name)
+        print(name, flush=True)
+
+
+if __name__ == '__main__':
+    main()
