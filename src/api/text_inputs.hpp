@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/forks.hpp"
-#include "import/tokenizer.hpp"
+#include "text/tokenizer.hpp"
 #include "plan/plan_set.hpp"
 
 namespace rung {

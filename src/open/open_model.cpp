@@ -7,7 +7,7 @@
 #include <ranges>
 
 #include "device/cpu/start_team.hpp"
-#include "import/tokenizer.hpp"
+#include "text/tokenizer.hpp"
 #include "plan/file.hpp"
 
 namespace rung {

@@ -9,7 +9,7 @@
 #include "faults/every.hpp"
 #include "faults/refusing_malloc.hpp"
 #include "import/npz.hpp"
-#include "import/tokenizer.hpp"
+#include "text/tokenizer.hpp"
 #include "ladder/rungs.hpp"
 #include "open/open_model.hpp"
 #include "open/recipe.hpp"

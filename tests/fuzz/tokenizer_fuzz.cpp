@@ -1,6 +1,6 @@
 // Any bytes as text: valid ids within the length asked for.
 // SPDX-License-Identifier: Apache-2.0
-#include "import/tokenizer.hpp"
+#include "text/tokenizer.hpp"
 #include "seeds.hpp"
 
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {

@@ -7,7 +7,7 @@
 
 #include "api/text_inputs.hpp"
 #include "base/random.hpp"
-#include "import/tokenizer.hpp"
+#include "text/tokenizer.hpp"
 #include "ladder/rungs.hpp"
 #include "open/recipe.hpp"
 #include "open/subject.hpp"

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "api/text_inputs.hpp"
-#include "import/tokenizer.hpp"
+#include "text/tokenizer.hpp"
 #include "open/recipe.hpp"
 #include "open/subject.hpp"
 #include "plan/build.hpp"

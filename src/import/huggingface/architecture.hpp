@@ -5,7 +5,7 @@
 #include <string>
 
 #include "import/checkpoint.hpp"
-#include "import/json_config.hpp"
+#include "base/json_config.hpp"
 #include "import/model.hpp"
 
 namespace rung::huggingface {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/status.hpp"
-#include "import/json_config.hpp"
+#include "base/json_config.hpp"
 #include "ir/op.hpp"
 
 namespace rung::huggingface {

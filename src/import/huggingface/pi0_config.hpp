@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/status.hpp"
-#include "import/json_config.hpp"
+#include "base/json_config.hpp"
 #include "import/model.hpp"
 
 namespace rung::huggingface {
