@@ -39,7 +39,7 @@ using Json = nlohmann::json;
 Json ids_by_line(const std::string& text) {
   std::istringstream lines(text);
   Json ids = Json::object();
-  int64_t id = 0;
+  uint64_t id = 0;
   for (std::string line; std::getline(lines, line); ++id) {
     if (line.ends_with('\r')) line.pop_back();
     ids[line] = id;

@@ -99,13 +99,12 @@ Result<Normalizer> read_precompiled(const Config& part) {
   if (bytes.empty()) return [](Piece&) -> Status { return {}; };
   RUNG_TRY(CharacterMap made, CharacterMap::make(bytes, what));
   auto map = std::make_shared<const CharacterMap>(std::move(made));
+  // The published library does not count what is dropped here: the piece still begins where the text does.
   return [map](Piece& piece) -> Status {
     std::string out;
     for (size_t at = 0; at < piece.text.size();) {
       const size_t end = cluster_end(piece.text, at);
-      const size_t before = out.size();
       map_cluster(std::string_view(piece.text).substr(at, end - at), *map, out);
-      if (at == 0 && out.size() == before) piece.begins = false;
       at = end;
     }
     piece.text = std::move(out);
