@@ -50,7 +50,8 @@ def table(name, meaning, keep):
 def is_whole(code):
     """Whether the library neither decomposes nor reorders a character that Unicode 14 or 16 does."""
     nfd, nfkd, c = NFD(), NFKD(), chr(code)
-    texts = [c, *(f'a{c}{mark}' for mark in '\u0334\u0327\u0301\u0345'), *(f'a{mark}{c}' for mark in '\u0334\u0327\u0301')]
+    texts = [c, *(f'a{c}{mark}' for mark in '\u0334\u0327\u0301\u0345'),
+             *(f'a{mark}{c}' for mark in '\u0334\u0327\u0301')]
     return code in WHOLE_SINCE_16 or any(
         n.normalize_str(text) != unicodedata.normalize(form, text)
         for n, form in ((nfd, 'NFD'), (nfkd, 'NFKD')) for text in texts)

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "base/forks.hpp"
-#include "text/tokenizer.hpp"
 #include "plan/plan_set.hpp"
+#include "text/tokenizer.hpp"
 
 namespace rung {
 

@@ -1,4 +1,4 @@
-// What a tokenizer consists of, in the order in which a text goes through it.
+// The parts of a tokenizer, in the order in which a text goes through them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>

@@ -1,4 +1,4 @@
-// What stands beside a tokenizer's description: tokenizer_config.json and sentence_bert_config.json.
+// The settings beside a tokenizer's description: tokenizer_config.json and sentence_bert_config.json.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>

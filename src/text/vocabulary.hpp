@@ -30,7 +30,7 @@ class Vocabulary {
   // Reads an object of ids by token. Errors: an id out of range.
   static Result<Vocabulary> read(const Config& ids);
 
-  // Of equal tokens, the last one counts.
+  // If tokens are equal, the last one counts.
   void add(const std::string& token, int64_t id) {
     const auto [entry, is_new] = ids_.try_emplace(token, id);
     if (!is_new) shadowed_.emplace_back(token, std::exchange(entry->second, id));

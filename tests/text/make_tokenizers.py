@@ -47,7 +47,7 @@ CLIP = (r"<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p
 
 
 def trained(tokenizer: Tokenizer, trainer: Any, characters: int | None = None) -> Tokenizer:
-    """Trains on texts, or on what remains of them with so many of their most frequent characters."""
+    """Trains on texts, or on what remains of them with their `characters` most frequent characters."""
     texts = make_texts.texts(1500, seed=1)
     kept = {c for c, _ in Counter(''.join(texts)).most_common(characters)}
     if characters:
@@ -93,7 +93,8 @@ def llama3() -> Tokenizer:
     tokenizer.model.ignore_merges = True
     tokenizer.post_processor = processors.Sequence([
         processors.ByteLevel(trim_offsets=False),
-        processors.TemplateProcessing(single='<|begin_of_text|> $A', pair='<|begin_of_text|> $A <|begin_of_text|>:1 $B:1',
+        processors.TemplateProcessing(single='<|begin_of_text|> $A',
+                                      pair='<|begin_of_text|> $A <|begin_of_text|>:1 $B:1',
                                       special_tokens=[('<|begin_of_text|>', 0)])])
     return tokenizer
 
@@ -221,7 +222,8 @@ def bert_pair() -> Tokenizer:
 
 
 def clip() -> Tokenizer:
-    tokenizer = Tokenizer(models.BPE(unk_token='<|endoftext|>', continuing_subword_prefix='', end_of_word_suffix='</w>'))
+    tokenizer = Tokenizer(models.BPE(unk_token='<|endoftext|>', continuing_subword_prefix='',
+                                     end_of_word_suffix='</w>'))
     tokenizer.normalizer = normalizers.Sequence([normalizers.NFC(), normalizers.Replace(Regex(r'\s+'), ' '),
                                                  normalizers.Lowercase()])
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([

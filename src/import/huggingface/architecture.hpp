@@ -4,8 +4,8 @@
 #include <memory>
 #include <string>
 
-#include "import/checkpoint.hpp"
 #include "base/json_config.hpp"
+#include "import/checkpoint.hpp"
 #include "import/model.hpp"
 
 namespace rung::huggingface {

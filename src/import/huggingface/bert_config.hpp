@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "base/status.hpp"
 #include "base/json_config.hpp"
+#include "base/status.hpp"
 #include "ir/op.hpp"
 
 namespace rung::huggingface {

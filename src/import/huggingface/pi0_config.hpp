@@ -3,8 +3,8 @@
 #pragma once
 #include <cstdint>
 
-#include "base/status.hpp"
 #include "base/json_config.hpp"
+#include "base/status.hpp"
 #include "import/model.hpp"
 
 namespace rung::huggingface {

@@ -18,7 +18,7 @@ struct BpeSettings {
   bool fuses_unknown = false, byte_fallback = false, ignores_merges = false;
 };
 
-// What two tokens side by side become.
+// The token that two tokens side by side become.
 struct Merged {
   uint32_t rank = 0;  // the lowest goes first
   int64_t id = 0;
