@@ -14,11 +14,11 @@ constexpr const char* kBert =
     R"("model":{"type":"WordPiece","unk_token":"[UNK]","vocab":{"[PAD]":0,"[UNK]":1,"[CLS]":2,"[SEP]":3,"[MASK]":4,)"
     R"("hello":5,"##s":6,"a":7}}})";
 constexpr const char* kBytes =
-    R"({"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"Split","pattern":{"Regex":"\\p{N}{1,3}+|\\s+(?!\\S)"
-},)"
+    R"({"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"Split","pattern":{"Regex":"\\s+(?!\\S)|\\p{N}{1,3}+"},)"
     R"("behavior":"MergedWithNext","invert":true},{"type":"ByteLevel","use_regex":true},{"type":"Digits"}]},)"
     R"("decoder":{"type":"ByteLevel"},"model":{"type":"BPE","unk_token":"a","byte_fallback":true,"fuse_unk":true,)"
-    R"("continuing_subword_prefix":"#","end_of_word_suffix":"@","vocab":{"a":0,"#b":1,"ab":2,"<0x41>":3},"merges":["a #b"]}})";
+    R"("continuing_subword_prefix":"#","end_of_word_suffix":"@","vocab":{"a":0,"#b":1,"ab":2,"<0x41>":3},)"
+    R"("merges":["a #b"]}})";
 constexpr const char* kScores =
     R"({"normalizer":{"type":"Sequence","normalizers":[{"type":"Precompiled","precompiled_charsmap":"BAAAAP////8="},)"
     R"({"type":"NFKC"},{"type":"Nmt"},{"type":"Strip"},{"type":"Replace","pattern":{"String":"b"},"content":""},)"

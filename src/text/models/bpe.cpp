@@ -1,10 +1,12 @@
 // Byte-pair encoding: characters are merged to tokens, the pair that was learnt first before the others.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <queue>
 
 #include "base/json.hpp"
+#include "text/models/merge_table.hpp"
 #include "text/models/model.hpp"
 #include "text/unicode.hpp"
 
@@ -18,79 +20,73 @@ struct BpeSettings {
   bool fuses_unknown = false, byte_fallback = false, ignores_merges = false;
 };
 
-// The token that two tokens side by side become.
-struct Merged {
-  uint32_t rank = 0;  // the lowest goes first
-  int64_t id = 0;
-};
-using Merges = std::unordered_map<uint64_t, Merged>;
-
-uint64_t pair_key(int64_t left, int64_t right) {
-  return static_cast<uint64_t>(left) << 32 | static_cast<uint64_t>(right);
-}
-
 // The tokens of a word while pairs of them are merged: a list whose removed members keep their places.
 class MergeList {
  public:
-  MergeList(const Ids& ids, const Merges& merges) : merges_(merges) {
-    for (size_t i = 0; i < ids.size(); ++i)
-      symbols_.push_back({ids[i], static_cast<int32_t>(i) - 1, i + 1 < ids.size() ? static_cast<int32_t>(i) + 1 : -1});
-    for (size_t i = 0; i < ids.size(); ++i) offer(static_cast<int32_t>(i));
+  MergeList(const std::vector<uint32_t>& ids, const MergeTable& merges) : merges_(merges) {
+    symbols_.reserve(ids.size());
+    for (size_t i = 0; i < ids.size(); ++i) {
+      const auto place = static_cast<int32_t>(i);
+      symbols_.push_back({ids[i], place - 1, i + 1 < ids.size() ? place + 1 : kEnd});
+      if (i > 0) offer(place - 1);
+    }
   }
 
-  // A candidate stands for its result: another pair at its place that gives the same token takes it, too.
+  // A candidate whose tokens have changed since is out of date.
   void merge_all() {
     while (!queue_.empty()) {
       const Candidate best = queue_.top();
       queue_.pop();
       Symbol& left = symbols_[static_cast<size_t>(best.place)];
-      if (left.id < 0 || left.next < 0) continue;
+      if (left.id == kRemoved || left.next == kEnd) continue;
       Symbol& right = symbols_[static_cast<size_t>(left.next)];
-      const auto merged = merges_.find(pair_key(left.id, right.id));
-      if (merged == merges_.end() || merged->second.id != best.id) continue;
+      const Merged* merged = merges_.find(left.id, right.id);
+      if (!merged || merged->id != best.id) continue;
       left.id = best.id;
       left.next = right.next;
-      right.id = -1;
-      if (left.next >= 0) symbols_[static_cast<size_t>(left.next)].previous = best.place;
-      if (left.previous >= 0) offer(left.previous);
-      offer(best.place);
+      right.id = kRemoved;
+      if (left.next != kEnd) symbols_[static_cast<size_t>(left.next)].previous = best.place;
+      if (left.previous != kEnd) offer(left.previous);
+      if (left.next != kEnd) offer(best.place);
     }
   }
 
   void append_to(Ids& ids) const {
     for (const Symbol& symbol : symbols_)
-      if (symbol.id >= 0) ids.push_back(symbol.id);
+      if (symbol.id != kRemoved) ids.push_back(symbol.id);
   }
 
  private:
+  static constexpr uint32_t kRemoved = UINT32_MAX;  // merged into the one before it
+  static constexpr int32_t kEnd = -1;
   struct Symbol {
-    int64_t id;  // -1: merged into the one before it
+    uint32_t id;
     int32_t previous, next;
   };
   struct Candidate {
     uint32_t rank;
     int32_t place;
-    int64_t id;
+    uint32_t id;
     bool operator<(const Candidate& other) const {
       return rank != other.rank ? rank > other.rank : place > other.place;
     }
   };
 
+  // Makes a candidate of the token at a place and the next one, if they merge.
   void offer(int32_t place) {
     const Symbol& left = symbols_[static_cast<size_t>(place)];
-    if (left.next < 0) return;
-    const auto merged = merges_.find(pair_key(left.id, symbols_[static_cast<size_t>(left.next)].id));
-    if (merged != merges_.end()) queue_.push({merged->second.rank, place, merged->second.id});
+    const Merged* merged = merges_.find(left.id, symbols_[static_cast<size_t>(left.next)].id);
+    if (merged) queue_.push({merged->rank, place, merged->id});
   }
 
-  const Merges& merges_;
+  const MergeTable& merges_;
   std::vector<Symbol> symbols_;
   std::priority_queue<Candidate> queue_;
 };
 
 class Bpe : public TokenModel {
  public:
-  Bpe(Vocabulary vocabulary, Merges merges, BpeSettings settings)
+  Bpe(Vocabulary vocabulary, MergeTable merges, BpeSettings settings)
       : TokenModel(std::move(vocabulary)), merges_(std::move(merges)), settings_(std::move(settings)) {}
 
   Status add_ids(std::string_view word, Ids& ids) const override {
@@ -109,25 +105,30 @@ class Bpe : public TokenModel {
  private:
   // Returns the ids of a word's characters. An unknown one waits for the next known one, as in the published library:
   // bytes, for which it does not wait, come before it.
-  Ids characters(std::string_view word) const {
-    Ids ids;
+  std::vector<uint32_t> characters(std::string_view word) const {
+    std::vector<uint32_t> ids;
+    ids.reserve(word.size());
+    const auto add = [&](int64_t id) { ids.push_back(static_cast<uint32_t>(id)); };
     bool waits = false;
+    Ids bytes;
+    std::string marked;
     for (size_t at = 0; at < word.size();) {
       const size_t begin = at;
       at += bytes_of_character(word[at]);
-      const std::string_view character = word.substr(begin, at - begin);
-      std::string marked;
-      const std::string_view token = with_marks(character, begin == 0, at == word.size(), marked);
+      const std::string_view token = with_marks(word.substr(begin, at - begin), begin == 0, at == word.size(), marked);
       if (const auto id = vocabulary().id_of(token)) {
-        if (waits) ids.push_back(*settings_.unknown);
+        if (waits) add(*settings_.unknown);
         waits = false;
-        ids.push_back(*id);
-      } else if (!(settings_.byte_fallback && add_bytes(token, vocabulary(), ids)) && settings_.unknown) {
-        if (waits && !settings_.fuses_unknown) ids.push_back(*settings_.unknown);
+        add(*id);
+      } else if (settings_.byte_fallback && add_bytes(token, vocabulary(), bytes)) {
+        std::for_each(bytes.begin(), bytes.end(), add);
+        bytes.clear();
+      } else if (settings_.unknown) {
+        if (waits && !settings_.fuses_unknown) add(*settings_.unknown);
         waits = true;
       }
     }
-    if (waits) ids.push_back(*settings_.unknown);
+    if (waits) add(*settings_.unknown);
     return ids;
   }
 
@@ -136,13 +137,13 @@ class Bpe : public TokenModel {
     const bool continues = !is_first && !settings_.continuation.empty();
     const bool ends = is_last && !settings_.word_end.empty();
     if (!continues && !ends) return character;
-    if (continues) marked = settings_.continuation;
+    marked = continues ? settings_.continuation : std::string();
     marked += character;
     if (ends) marked += settings_.word_end;
     return marked;
   }
 
-  Merges merges_;
+  MergeTable merges_;
   BpeSettings settings_;
 };
 
@@ -160,21 +161,24 @@ std::optional<TokenPair> pair_of(const nlohmann::json& merge) {
 }
 
 // Reads the merges in their order. The sign of a continuation before a right token is no part of the result.
-Result<Merges> read_merges(const Config& model, const Vocabulary& vocabulary, size_t continuation_bytes) {
+Result<MergeTable> read_merges(const Config& model, const Vocabulary& vocabulary, size_t continuation_bytes) {
+  if (!model.contains("merges")) return MergeTable(0);
   const nlohmann::json& list = model.json().at("merges");
   if (!list.is_array()) return bad_file("'{}': field 'merges': got {}, wanted an array", model.what(), describe(list));
-  Merges merges;
-  merges.reserve(list.size());
+  MergeTable merges(list.size());
   for (uint32_t rank = 0; rank < list.size(); ++rank) {
     const auto pair = pair_of(list[rank]);
     if (!pair || pair->second.size() < continuation_bytes)
       return bad_file("'{}': merges[{}]: got {}, wanted two tokens", model.what(), rank, describe(list[rank]));
     const auto& [left, right] = *pair;
     const std::string both = left + right.substr(continuation_bytes);
-    for (const std::string& token : {left, right, both})
-      if (!vocabulary.id_of(token))
-        return bad_file("'{}': merges[{}]: token '{}' is not in the vocabulary", model.what(), rank, token);
-    merges[pair_key(*vocabulary.id_of(left), *vocabulary.id_of(right))] = {rank, *vocabulary.id_of(both)};
+    std::array<uint32_t, 3> ids{};
+    for (size_t i = 0; const std::string& token : {left, right, both}) {
+      const auto id = vocabulary.id_of(token);
+      if (!id) return bad_file("'{}': merges[{}]: token '{}' is not in the vocabulary", model.what(), rank, token);
+      ids[i++] = static_cast<uint32_t>(*id);
+    }
+    merges.set(ids[0], ids[1], {rank, ids[2]});
   }
   return merges;
 }
@@ -197,10 +201,7 @@ Result<std::shared_ptr<const TokenModel>> read_bpe(const Config& model) {
   if (dropout > 0)
     return bad_file("'{}': got dropout {}, by which a text has other tokens each time, wanted none", model.what(),
                     dropout);
-  Merges merges;
-  if (model.contains("merges")) {
-    RUNG_TRY(merges, read_merges(model, vocabulary, settings.continuation.size()));
-  }
+  RUNG_TRY(MergeTable merges, read_merges(model, vocabulary, settings.continuation.size()));
   return std::make_shared<const Bpe>(std::move(vocabulary), std::move(merges), std::move(settings));
 }
 
