@@ -19,6 +19,7 @@ UNASSIGNED = [code for code in CHARACTERS if unicodedata.category(chr(code)) == 
 # Letters that Unicode 16 decomposes and the published library does not.
 WHOLE_SINCE_16 = [*range(0x11383, 0x113c9), *range(0x16121, 0x16129), 0x105c9, 0x105e4, *range(0x16d68, 0x16d6b)]
 CATEGORIES = 'Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So'.split()
+PROPERTIES = 'Alphabetic Uppercase Lowercase'.split()
 SCRIPTS = 'Han Hiragana Katakana Hangul Latin Greek Cyrillic Arabic Devanagari Bengali Tamil Telugu Kannada'.split()
 
 
@@ -74,7 +75,7 @@ def later_lower():
 
 def later():
     cells = []
-    for name in [*CATEGORIES, *SCRIPTS]:
+    for name in [*CATEGORIES, *PROPERTIES, *SCRIPTS]:
         finder = Split(Regex(rf'\p{{{name}}}'), 'removed')
         cells += [f'{{"{name}", {first:#x}, {last:#x}}},'
                   for first, last in ranges(lambda code: finder.pre_tokenize_str(chr(code)) == [], UNASSIGNED)]

@@ -14,8 +14,9 @@
 namespace rung {
 
 struct TextOptions {
-  std::string_view text;  // NUL is a character like others
-  bool may_cut = true;    // cuts a text of more tokens than the plan has room for; else it is refused
+  std::string_view text;                        // NUL is a character like others
+  std::optional<std::string_view> second = {};  // is read with the first one
+  bool may_cut = true;  // cuts a text of more tokens than the plan has room for; else it is refused
 };
 
 struct TextInputs {

@@ -1,7 +1,9 @@
 // Translates patterns from Oniguruma's dialect to PCRE2's, where the same signs mean something else.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "text/regex.hpp"
@@ -16,12 +18,20 @@ struct LaterRange {
 };
 #include "text/later_characters.inc"
 
-// Contents of classes. PCRE2's own \\s has U+180E, which is no space any more, and its \\w has no marks.
+// Contents of classes. PCRE2's own \s has U+180E, which is no space any more, and its \w has no marks.
 constexpr std::string_view kSpaces =
     R"(\x{9}-\x{d}\x{20}\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000})";
 constexpr std::string_view kHexDigits = "0-9a-fA-F";
 
-// Returns the ranges of characters of a category, such as "L" or "Lu", or of a script that PCRE2 may not know yet.
+// Names of POSIX for classes, in \p{Alpha} and [[:alpha:]], by what PCRE2 calls them.
+constexpr std::pair<std::string_view, std::string_view> kPosixNames[] = {
+    {"alpha", "Alphabetic"}, {"digit", "Nd"}, {"upper", "Uppercase"}, {"lower", "Lowercase"}, {"punct", "P"}};
+// Names of Unicode's properties; other long names are those of scripts.
+constexpr std::string_view kProperties[] = {"Alphabetic", "Uppercase",   "Lowercase",
+                                            "Emoji",      "White_Space", "Extended_Pictographic"};
+
+// Returns the ranges of characters that PCRE2 may not know yet of a category, such as "L" or "Lu", a property or a
+// script.
 std::string later_ranges(std::string_view name) {
   std::string ranges;
   for (const LaterRange& range : kLater)
@@ -30,20 +40,33 @@ std::string later_ranges(std::string_view name) {
   return ranges;
 }
 
-std::string word_characters() {
-  std::string all = R"(\p{Alphabetic}\p{M}\p{N}\p{Pc})";
-  for (const char* name : {"L", "M", "N"}) all += later_ranges(name);
-  return all;
+// Returns the content of the class of a category, a property or a script.
+std::string named_class(std::string_view name) {
+  const bool is_script =
+      name.size() > 2 && std::find(std::begin(kProperties), std::end(kProperties), name) == std::end(kProperties);
+  // Without sc: PCRE2 takes characters that several scripts share for each of them.
+  return fmt::format("\\p{{{}{}}}{}", is_script ? "sc:" : "", name, later_ranges(name));
+}
+
+// Returns the characters of words.
+std::string word_characters() { return named_class("Alphabetic") + named_class("M") + named_class("Nd") + R"(\p{Pc})"; }
+// Oniguruma takes Latin-1's raised digits and fractions for characters of words, too, but not inside of brackets.
+constexpr std::string_view kWordsOutsideBrackets = R"(\xb2\xb3\xb9\xbc-\xbe)";
+
+// Returns the content of the class that POSIX names, or nothing.
+std::string posix_class(std::string_view name) {
+  if (name == "space") return std::string(kSpaces);
+  if (name == "alnum") return named_class("Alphabetic") + named_class("Nd");
+  for (const auto& [posix, own] : kPosixNames)
+    if (name == posix) return named_class(own);
+  return {};
 }
 
 // Returns what matches between a character of a word and another one, or else everywhere but there.
 std::string edge_of_word(bool negated) {
-  const std::string before = fmt::format("(?<=[{}])", word_characters()),
-                    after = fmt::format("(?=[{}])", word_characters());
-  const std::string not_before = fmt::format("(?<![{}])", word_characters()),
-                    not_after = fmt::format("(?![{}])", word_characters());
-  return negated ? fmt::format("(?:{}{}|{}{})", before, after, not_before, not_after)
-                 : fmt::format("(?:{}{}|{}{})", before, not_after, not_before, after);
+  const std::string word = word_characters().append(kWordsOutsideBrackets);
+  const std::string after = fmt::format("(?=[{}])", word), not_after = fmt::format("(?![{}])", word);
+  return fmt::format("(?:(?<=[{0}]){1}|(?<![{0}]){2})", word, negated ? after : not_after, negated ? not_after : after);
 }
 
 class PatternTranslator {
@@ -114,7 +137,8 @@ class PatternTranslator {
     return {};
   }
 
-  // {1,3}+ repeats the repetition, where PCRE2 would never give back what it took.
+  // {1,3}+ and {3}? repeat the repetition, where PCRE2 would not give back what it took, or would take as little as it
+  // can; {,3} is {0,3}.
   Status counted() {
     const size_t end = in_.find('}', at_);
     const std::string_view inside = in_.substr(at_ + 1, end == std::string_view::npos ? 0 : end - at_ - 1);
@@ -123,8 +147,11 @@ class PatternTranslator {
       copy();
       return {};
     }
+    out_ += inside.front() == ',' ? "{0" : "{";
+    ++at_;
     copy(end + 1 - at_);
-    if (!sees("+")) return {};
+    const bool is_exact = inside.find(',') == std::string_view::npos;
+    if (!sees("+") && !(is_exact && sees("?"))) return {};
     out_.insert(atom_, "(?:");
     out_ += ")";
     copy();
@@ -144,7 +171,8 @@ class PatternTranslator {
     const char letter = in_[at_ + 1];
     if (letter == 'p' || letter == 'P') return property(/*bracketed=*/false);
     const bool negated = letter >= 'A' && letter <= 'Z';
-    const std::string content = escaped_class(negated ? static_cast<char>(letter + 'a' - 'A') : letter);
+    std::string content = escaped_class(negated ? static_cast<char>(letter + 'a' - 'A') : letter);
+    if (letter == 'w' || letter == 'W') content += kWordsOutsideBrackets;
     if (letter == 'b' || letter == 'B') {
       out_ += edge_of_word(negated);
     } else if (!content.empty()) {
@@ -166,14 +194,15 @@ class PatternTranslator {
       case 'w':
         return word_characters();
       case 'd':
-        return R"(\p{Nd})" + later_ranges("Nd");
+        return named_class("Nd");
       default:
         return {};
     }
   }
 
-  // Copies an escape that means the same in both dialects; four digits after u are PCRE2's \\x{...}.
+  // Copies an escape that means the same in both dialects; four digits after u are PCRE2's \x{...}.
   Status plain_escape() {
+    if (in_[at_ + 1] == 'X') return unsupported("clusters of characters");
     if (in_[at_ + 1] != 'u') {
       copy(1 + bytes_of_character(in_[at_ + 1]));
       return {};
@@ -186,7 +215,7 @@ class PatternTranslator {
     return {};
   }
 
-  // Copies \\p{...}, with the characters that PCRE2 does not know yet.
+  // Copies \p{...}, with the characters that PCRE2 does not know yet.
   Status property(bool bracketed) {
     const size_t end = in_.find('}', at_);
     if (at_ + 3 >= in_.size() || in_[at_ + 2] != '{' || end == std::string_view::npos)
@@ -197,12 +226,28 @@ class PatternTranslator {
       negated = !negated;
       name.remove_prefix(1);
     }
-    const std::string content = fmt::format("\\p{{{}}}{}", name, later_ranges(name));
-    if (bracketed)
-      out_ += negated ? fmt::format("\\P{{{}}}", name) : content;
-    else
+    if (bracketed && negated && name.size() > 2) return unsupported("negated classes in brackets");
+    std::string lower(name);
+    if (lower.size() > 2) lower[0] = static_cast<char>(lower[0] | 0x20);
+    std::string content = posix_class(lower);
+    if (content.empty()) content = named_class(name);
+    if (!bracketed)
       add_class(negated, content);
+    else
+      out_ += negated ? fmt::format("\\P{{{}}}", name) : content;
     at_ = end + 1;
+    return {};
+  }
+
+  // Copies [:alpha:] inside of brackets, where punctuation has ASCII's symbols, too.
+  Status posix_brackets() {
+    const size_t end = in_.find(":]", at_ + 2);
+    const std::string_view name = in_.substr(at_ + 2, end == std::string_view::npos ? 0 : end - at_ - 2);
+    const std::string content = posix_class(name);
+    if (content.empty()) return unsupported("such classes in brackets");
+    out_ += content;
+    if (name == "punct") out_ += R"($+<=>\^`|~)";
+    at_ = end + 2;
     return {};
   }
 
@@ -227,8 +272,7 @@ class PatternTranslator {
     if (sees("]")) copy();
     while (at_ < in_.size() && in_[at_] != ']') {
       if (sees("[:")) {
-        const size_t end = in_.find(":]", at_ + 2);
-        copy(end == std::string_view::npos ? in_.size() : end + 2 - at_);
+        RUNG_CHECK(posix_brackets());
       } else if (sees("[")) {
         return unsupported("brackets in brackets");
       } else if (sees("&&")) {
