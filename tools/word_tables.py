@@ -18,6 +18,9 @@ CHARACTERS = [code for code in range(1, 0x110000) if not 0xd800 <= code < 0xe000
 UNASSIGNED = [code for code in CHARACTERS if unicodedata.category(chr(code)) == 'Cn']
 # Letters that Unicode 16 decomposes and the published library does not.
 WHOLE_SINCE_16 = [*range(0x11383, 0x113c9), *range(0x16121, 0x16129), 0x105c9, 0x105e4, *range(0x16d68, 0x16d6b)]
+# Characters that Unicode 14 has without this property; Python cannot say of a character whether it has them.
+GIVEN_SINCE_14 = {'Alphabetic': [*range(0x363, 0x370), 0xc04, 0xf82, 0xf83, *range(0x1dd3, 0x1de7), 0x11080, 0x11081],
+                  'Lowercase': [0x10fc, 0xa7f2, 0xa7f3, 0xa7f4, 0xab69]}
 CATEGORIES = 'Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So'.split()
 PROPERTIES = 'Alphabetic Uppercase Lowercase'.split()
 SCRIPTS = 'Han Hiragana Katakana Hangul Latin Greek Cyrillic Arabic Devanagari Bengali Tamil Telugu Kannada'.split()
@@ -77,8 +80,9 @@ def later():
     cells = []
     for name in [*CATEGORIES, *PROPERTIES, *SCRIPTS]:
         finder = Split(Regex(rf'\p{{{name}}}'), 'removed')
+        codes = sorted(UNASSIGNED + GIVEN_SINCE_14.get(name, []))
         cells += [f'{{"{name}", {first:#x}, {last:#x}}},'
-                  for first, last in ranges(lambda code: finder.pre_tokenize_str(chr(code)) == [], UNASSIGNED)]
+                  for first, last in ranges(lambda code: finder.pre_tokenize_str(chr(code)) == [], codes)]
     return filled('constexpr LaterRange kLater[] = {', cells)
 
 
