@@ -31,6 +31,8 @@ TEST(Patterns, RepeatCountedRepetitions) {
   EXPECT_THAT(matches(R"((?:ab){2}+)", "ababababab"), ElementsAre("abababab"));
   EXPECT_THAT(matches(R"([ab]{2}+c)", "ababac"), ElementsAre("babac")) << "it gives back what it took";
   EXPECT_THAT(matches(R"(\p{N}{1,3})", "1234567"), ElementsAre("123", "456", "7"));
+  EXPECT_THAT(matches("xa{,2}", "xaaax"), ElementsAre("xaa", "x"));
+  EXPECT_THAT(matches("xa{2}?", "xaaxa"), ElementsAre("xaa", "x")) << "an exact count may be missing";
   EXPECT_THAT(matches(R"(a?+b++c*+)", "abbcc b"), ElementsAre("abbcc", "b"));
 }
 
@@ -65,6 +67,19 @@ TEST(Patterns, MatchAtLinesAsOnigurumaDoes) {
   EXPECT_THAT(matches(R"([\u4e00-\u9fa5]+)", "a\u4e00\u9fa5\u9fa6"), ElementsAre("\u4e00\u9fa5"));
 }
 
+TEST(Patterns, KnowScriptsByTheirOwnCharacters) {
+  EXPECT_THAT(matches(R"(\p{Hiragana}+)", "\u3042\u30fc\u3044"), ElementsAre("\u3042", "\u3044"));
+  EXPECT_THAT(matches(R"(\p{Greek}+)", "\u03b1\u0345\u03b2"), ElementsAre("\u03b1", "\u03b2"));
+}
+
+TEST(Patterns, KnowTheNamesOfPosix) {
+  EXPECT_THAT(matches(R"(\p{Alpha}+)", "a\u24d0-1"), ElementsAre("a\u24d0"));
+  EXPECT_THAT(matches(R"([[:punct:]])", "a$-"), ElementsAre("$", "-"));
+  EXPECT_THAT(matches(R"(\p{Punct})", "a$-"), ElementsAre("-")) << "without ASCII's symbols outside of brackets";
+  EXPECT_THAT(matches(R"([[:alnum:]_]+)", "a1_-b"), ElementsAre("a1_", "b"));
+  EXPECT_THAT(matches(R"([[:space:]])", "a\u180eb\u3000"), ElementsAre("\u3000"));
+}
+
 TEST(Patterns, MatchWithoutCase) { EXPECT_THAT(matches("(?i:'s|'ll)", "it'S we'Ll 'x"), ElementsAre("'S", "'Ll")); }
 
 TEST(Patterns, FindEmptyMatchesBesideOthers) {
@@ -87,6 +102,9 @@ TEST(Patterns, SayWhatIsWrongWithThem) {
   EXPECT_THAT(error_of("[a[bc]]"), HasSubstr("brackets in brackets at byte 2 are not supported"));
   EXPECT_THAT(error_of("[a-z&&b]"), HasSubstr("intersections of classes at byte 4 are not supported"));
   EXPECT_THAT(error_of("[\\W]"), HasSubstr("negated classes in brackets"));
+  EXPECT_THAT(error_of("[[:graph:]]"), HasSubstr("such classes in brackets at byte 1 are not supported"));
+  EXPECT_THAT(error_of("[\\P{Greek}]"), HasSubstr("negated classes in brackets"));
+  EXPECT_THAT(error_of("\\X"), HasSubstr("clusters of characters"));
   EXPECT_THAT(error_of("(?s:a)"), HasSubstr("such options at byte 2 are not supported"));
   EXPECT_THAT(error_of("\\u12"), HasSubstr("wanted four hexadecimal digits"));
   EXPECT_THAT(error_of(std::string(70'000, 'a')), HasSubstr("got a pattern of 70000 bytes"));

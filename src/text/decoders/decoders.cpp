@@ -27,7 +27,7 @@ Result<std::string> replaced(const std::string& token, const Finder& find, std::
 Status join(Tokens& tokens) {
   std::string all;
   for (const std::string& token : tokens) all += token;
-  tokens.assign(1, std::move(all));
+  tokens = {std::move(all)};
   return {};
 }
 
