@@ -16,8 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from cpp_functions import functions  # noqa: E402
 from prose import check_links, check_page, check_words  # noqa: E402
 
-FOLDERS = ('base ir measure reference import passes trace doctor amdgpu device kernels plan tune session open ladder '
-           'predict stacks report tasks serve api cli').split()
+FOLDERS = ('base ir measure reference text import passes trace doctor amdgpu device kernels plan tune session open '
+           'ladder predict stacks report tasks serve api cli').split()
 ROOMS = {'amdgpu': 'isa code run analysis'.split()}  # of a folder: a room includes only what stands before it, too
 FILE_STOP, FUNCTION_STOP, PARAMETER_STOP, LINE_STOP = 500, 60, 5, 120
 NAME_STOP = 8  # words of a test's name

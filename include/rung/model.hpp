@@ -200,9 +200,34 @@ class Model {
   // Tokenizes a text with the model's own tokenizer: inputs of shape {1, length} each, and whether the text was cut.
   // See rung_model_encode_text().
   Result<Encoded> encode(std::string_view text, Truncate truncate = Truncate::cut) const {
+    return encode_texts(text, {}, truncate);
+  }
+  // Does the same with two texts that the model reads together, such as a question and a passage.
+  Result<Encoded> encode_pair(std::string_view first, std::string_view second,
+                              Truncate truncate = Truncate::cut) const {
+    return encode_texts(first, second.data() ? second : std::string_view(""), truncate);
+  }
+
+  // Writes the model's plans to a file (*.rung). See rung_model_save().
+  Status save(const std::string& path) const {
+    if (Status status = detail::check_nul("path", path); !status) return status;
+    return Status::of(rung_model_save(handle_.get(), path.c_str()));
+  }
+
+  // Opens a session, which one thread runs; it may outlive this object.
+  Result<Session> session() const;
+
+  // Returns the handle for the C interface; this object still owns it.
+  rung_model* handle() const { return handle_.get(); }
+
+ private:
+  // A second text without memory is none.
+  Result<Encoded> encode_texts(std::string_view text, std::string_view second, Truncate truncate) const {
     rung_text_options c RUNG_TEXT_OPTIONS_INIT;
     c.bytes = text.size();
     c.truncate = static_cast<rung_truncate>(truncate);
+    c.second = second.data();
+    c.second_bytes = second.size();
     rung_tensors* made = nullptr;
     const char* data = text.data() ? text.data() : "";
     if (auto code = rung_model_encode_text(handle_.get(), data, &c, &made)) return Status::of(code);
@@ -220,19 +245,6 @@ class Model {
     return inputs;
   }
 
-  // Writes the model's plans to a file (*.rung). See rung_model_save().
-  Status save(const std::string& path) const {
-    if (Status status = detail::check_nul("path", path); !status) return status;
-    return Status::of(rung_model_save(handle_.get(), path.c_str()));
-  }
-
-  // Opens a session, which one thread runs; it may outlive this object.
-  Result<Session> session() const;
-
-  // Returns the handle for the C interface; this object still owns it.
-  rung_model* handle() const { return handle_.get(); }
-
- private:
   std::shared_ptr<rung_model> handle_;
   std::vector<Port> inputs_, outputs_;
 };

@@ -206,14 +206,17 @@ typedef struct rung_text_options {
   size_t size;
   size_t bytes;  // of the text, UTF-8 that may hold NUL; SIZE_MAX: up to its first NUL
   rung_truncate truncate;
+  // A second text, which the model reads with the first one, such as the passage for a question; NULL: there is none.
+  const char* second;
+  size_t second_bytes;  // of the second text, as `bytes`
 } rung_text_options;
 #define RUNG_TEXT_OPTIONS_INIT \
-  { sizeof(rung_text_options), SIZE_MAX, RUNG_TRUNCATE_CUT }
+  { sizeof(rung_text_options), SIZE_MAX, RUNG_TRUNCATE_CUT, NULL, SIZE_MAX }
 
 // Tokenizes a text with the model's own tokenizer: inputs of shape {1, length} each. The tokenizer's files are read at
 // the first text. `options` may be NULL; rung_model_encode() takes the defaults. Errors: RUNG_MISMATCH: the model has
-// no tokenizer, an input has another shape or is frozen at another value than the text's, or the text is too long and
-// must not be cut.
+// no tokenizer, or none for two texts; an input has another shape or is frozen at another value than the text's; the
+// text is too long and must not be cut, or too short and the tokenizer has no token to fill it up.
 RUNG_API rung_status rung_model_encode(const rung_model* model, const char* text, rung_tensors** inputs);
 RUNG_API rung_status rung_model_encode_text(const rung_model* model, const char* text, const rung_text_options* options,
                                             rung_tensors** inputs);

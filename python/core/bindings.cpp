@@ -53,12 +53,16 @@ constexpr const char* kEncode =
 
 What it gives is a dict, which a call spreads out: model(**model.encode(text)). It also has `tokens`, the text's number
 of tokens, and `truncated`, whether the plan has room for fewer. `truncate` decides what becomes of such a text: "warn"
-cuts it and says so by a rung.TruncationWarning, "cut" cuts it, "error" refuses it.
+cuts it and says so by a rung.TruncationWarning, "cut" cuts it, "error" refuses it. `second` is a text that the model
+reads with the first one, such as the passage for a question.
 
-Errors: MismatchError, the model has no tokenizer, an input of another shape than the text's, or a text that is too long
-and not to be cut; UsageError, no text, or another word for `truncate`.)";
+Errors: MismatchError, the model has no tokenizer, or none for two texts, an input of another shape than the text's, or a
+text that is too long and not to be cut, or too short and there is no token to fill it up; UsageError, no text, or
+another word for `truncate`.)";
 constexpr const char* kEncodeSignature =
-    "def encode(self, text: str, truncate: typing.Literal['warn', 'cut', 'error'] = 'warn') -> rung._types.Encoded";
+    "def encode(self, text: str, truncate: typing.Literal['warn', 'cut', 'error'] = 'warn', *, second: str | None = "
+    "None) "
+    "-> rung._types.Encoded";
 // `out` is any: a checker takes a dict that a call spreads out for `out` too.
 constexpr const char* kCallSignature =
     "def __call__(self, *, out: typing.Any = None, **inputs: typing.Any) -> dict[str, typing.Any]";
@@ -131,7 +135,8 @@ void bind_models(nb::module_& module) {
                    "own, which one thread uses at a time.")
       .def("session", &Model::open_session,
            "A session of its own for another thread. Errors: OutOfMemoryError; UsageError, the model is closed.")
-      .def("encode", &Model::encode, nb::arg("text"), nb::arg("truncate") = "warn", nb::sig(kEncodeSignature), kEncode)
+      .def("encode", &Model::encode, nb::arg("text"), nb::arg("truncate") = "warn", nb::kw_only(),
+           nb::arg("second") = nb::none(), nb::sig(kEncodeSignature), kEncode)
       .def_prop_ro("shapes", &Model::shapes, nb::sig("def shapes(self) -> tuple[dict[str, tuple[int, ...]], ...]"),
                    "The shapes of inputs that it serves: for each of its plans, those of the inputs by name.")
       .def("save", &Model::save, nb::arg("path"),

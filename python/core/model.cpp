@@ -54,12 +54,15 @@ std::unique_ptr<Session> Model::open_session() {
   return std::make_unique<Session>(model_, plans_);
 }
 
-nb::object Model::encode(nb::handle text, const std::string& truncate) {
+nb::object Model::encode(nb::handle text, const std::string& truncate, nb::handle second) {
   session();
   const std::string utf8 = one_text(text);
+  const std::string second_utf8 = second.is_none() ? std::string() : utf8_of(second, "second");
   rung_text_options options = RUNG_TEXT_OPTIONS_INIT;
   options.bytes = utf8.size();
   options.truncate = truncation(truncate);
+  if (!second.is_none()) options.second = second_utf8.c_str();
+  options.second_bytes = second_utf8.size();
   rung_tensors* encoded = nullptr;
   check(without_gil([&] { return rung_model_encode_text(model_.get(), utf8.c_str(), &options, &encoded); }));
   std::shared_ptr<rung_tensors> tensors(encoded, rung_tensors_free);

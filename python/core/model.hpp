@@ -22,7 +22,7 @@ class Model {
   Session& session();
   std::unique_ptr<Session> open_session();
   // `truncate`: "warn", "cut" or "error".
-  nb::object encode(nb::handle text, const std::string& truncate);
+  nb::object encode(nb::handle text, const std::string& truncate, nb::handle second);
   void save(nb::handle path);
   void close();
   std::string repr() const;

@@ -12,10 +12,18 @@ from . import _core
 from ._climb import climb
 from ._errors import UsageError
 from ._load import DType, Path, join, load
+from ._types import Encoded
 
 OUTPUT = "sentence_embedding"
 # Powers of two and the middles between them: beyond 16 tokens, less than a third of what a plan reads is padding.
 LENGTHS = (8, 16, *(size << i for i in range(13) for size in (24, 32)))
+
+
+def _part(encoded: Encoded, name: str, length: int) -> Any:
+    """The first `length` tokens of a text, or the last where what fills it up stands before it."""
+    mask = encoded.get("attention_mask")
+    begins_filled = mask is not None and mask[0, 0] == 0
+    return encoded[name][:, -length:] if begins_filled else encoded[name][:, :length]
 
 
 class SentenceEncoder:
@@ -57,7 +65,7 @@ class SentenceEncoder:
             encoded = [self._reader.encode(text, truncate=truncate) for text in texts]
             for length, group in self._groups([words.kept for words in encoded]):
                 plan = self._plan(len(group), length)
-                inputs = {name: numpy.concatenate([encoded[i][name][:, :length] for i in group])
+                inputs = {name: numpy.concatenate([_part(encoded[i], name, length) for i in group])
                           for name in encoded[group[0]]}
                 embeddings[group] = plan(**inputs)[OUTPUT]
         if normalize_embeddings:

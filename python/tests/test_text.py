@@ -57,6 +57,14 @@ def test_what_is_no_text_is_refused_in_one_line(model: rung.Model, text: Any, wo
     assert words in str(caught.value) and "\n" not in str(caught.value)
 
 
+def test_two_texts_are_read_together(model: rung.Model) -> None:
+    assert model.encode("a", second="b")["input_ids"].tolist() == [[2, 5, 3, 6, 3]]
+    assert model.encode("a", second="")["input_ids"].tolist() == [[2, 5, 3, 3, 0]]
+    assert model.encode("a b c", "cut", second="b c d").tokens == 9
+    with pytest.raises(rung.UsageError, match="second: got 7, wanted a str"):
+        model.encode("a", second=7)  # type: ignore[arg-type]
+
+
 def test_inputs_without_a_name_are_refused(bert: rung.Model, bert_inputs: dict[str, Any]) -> None:
     for value, words in ((bert_inputs["input_ids"], "model(input_ids=input_ids)"), (bert_inputs, "model(**inputs)"),
                          ("a text", "model(**model.encode(text))")):

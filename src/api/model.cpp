@@ -83,14 +83,19 @@ size_t count_ports(const rung_model* model, std::vector<rung_port> OpenModel::*p
   return open ? ((**open).*ports).size() : 0;
 }
 
+std::string_view text_view(const char* text, size_t bytes) {
+  return bytes == SIZE_MAX ? std::string_view(text) : std::string_view(text, bytes);
+}
+
 Result<TextOptions> text_options(const char* text, const rung_text_options* options) {
   RUNG_CHECK(want(text, "text"));
   RUNG_TRY(auto given, options_of(options, rung_text_options RUNG_TEXT_OPTIONS_INIT, "rung_text_options"));
   if (given.truncate != RUNG_TRUNCATE_CUT && given.truncate != RUNG_TRUNCATE_ERROR)
     return wrong_usage("truncate: got {}, wanted {} (cut) or {} (error)", static_cast<int>(given.truncate),
                        static_cast<int>(RUNG_TRUNCATE_CUT), static_cast<int>(RUNG_TRUNCATE_ERROR));
-  return TextOptions{.text = given.bytes == SIZE_MAX ? std::string_view(text) : std::string_view(text, given.bytes),
-                     .may_cut = given.truncate == RUNG_TRUNCATE_CUT};
+  TextOptions made{.text = text_view(text, given.bytes), .may_cut = given.truncate == RUNG_TRUNCATE_CUT};
+  if (given.second) made.second = text_view(given.second, given.second_bytes);
+  return made;
 }
 
 }  // namespace

@@ -64,7 +64,9 @@ Result<TextInputs> TextEncoder::inputs_of(const TextOptions& options) const {
   RUNG_TRY(const Tokenizer* tokenizer, this->tokenizer());
   const auto encode = [&](const Plan& plan) {
     const int64_t length = text_length(plan);
-    return tokenizer->encode(options.text, {.max_length = length, .pad_to = length});
+    const EncodeOptions limits{.max_length = length, .pad_to = length};
+    return options.second ? tokenizer->encode(TextPair{options.text, *options.second}, limits)
+                          : tokenizer->encode(options.text, limits);
   };
   RUNG_TRY(Encoding encoding, encode(plans_.first()));
   const Plan& plan = plan_for(encoding.tokens);

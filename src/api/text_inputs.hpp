@@ -8,14 +8,15 @@
 #include <string_view>
 
 #include "base/forks.hpp"
-#include "import/tokenizer.hpp"
 #include "plan/plan_set.hpp"
+#include "text/tokenizer.hpp"
 
 namespace rung {
 
 struct TextOptions {
-  std::string_view text;  // NUL is a character like others
-  bool may_cut = true;    // cuts a text of more tokens than the plan has room for; else it is refused
+  std::string_view text;                        // NUL is a character like others
+  std::optional<std::string_view> second = {};  // is read with the first one
+  bool may_cut = true;  // cuts a text of more tokens than the plan has room for; else it is refused
 };
 
 struct TextInputs {

@@ -7,8 +7,8 @@
 #include <ranges>
 
 #include "device/cpu/start_team.hpp"
-#include "import/tokenizer.hpp"
 #include "plan/file.hpp"
+#include "text/tokenizer.hpp"
 
 namespace rung {
 namespace {

@@ -103,5 +103,18 @@ TEST(PublicText, IsCutAndSaysSoOrIsRefused) {
   EXPECT_TRUE(model->encode("a b c", api::Truncate::error));
 }
 
+TEST(PublicText, MayBeTwoTexts) {
+  TemporaryDirectory directory;
+  make_encoder(directory);
+  const auto model = api::Model::open(directory.path(), {.threads = 1, .shapes = {{"input_ids", {1, 7}}}});
+  ASSERT_TRUE(model) << model.error().message();
+  const auto pair = model->encode_pair("a", "b\0 c"s);
+  ASSERT_TRUE(pair) << pair.error().message();
+  EXPECT_EQ(pair->tokens, 6) << "[CLS] a [SEP] b c [SEP]";
+  const auto half = model->encode_pair("a", {});
+  ASSERT_TRUE(half) << half.error().message();
+  EXPECT_EQ(half->tokens, 4) << "[CLS] a [SEP] [SEP]";
+}
+
 }  // namespace
 }  // namespace rung

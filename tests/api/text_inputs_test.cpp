@@ -90,6 +90,16 @@ TEST(TextInputs, HoldTheWholeTextEvenBehindANul) {
   EXPECT_THAT(inputs->inputs.at("input_ids").as<int64_t>(), testing::ElementsAre(2, 5, 6, 3, 0, 0, 0, 0));
 }
 
+TEST(TextInputs, HoldTwoTextsThatTheModelReadsTogether) {
+  Plan plan = plan_for_text();
+  plan.inputs.push_back({.name = "token_type_ids", .type = {DType::i64, {1, 8}}});
+  const TextEncoder encoder{PlanSet(std::make_shared<const Plan>(plan))};
+  const auto inputs = encoder.inputs_of({.text = "a", .second = "b c"});
+  ASSERT_TRUE(inputs) << inputs.error().message;
+  EXPECT_THAT(inputs->inputs.at("input_ids").as<int64_t>(), testing::ElementsAre(2, 5, 3, 6, 7, 3, 0, 0));
+  EXPECT_THAT(inputs->inputs.at("token_type_ids").as<int64_t>(), testing::ElementsAre(0, 0, 0, 1, 1, 1, 0, 0));
+}
+
 // Reading takes tens of milliseconds, encoding microseconds.
 TEST(TextInputs, AreMadeByATokenizerReadOnlyOnce) {
   auto plan = std::make_shared<Plan>(plan_for_text());

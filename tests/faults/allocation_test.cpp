@@ -9,7 +9,6 @@
 #include "faults/every.hpp"
 #include "faults/refusing_malloc.hpp"
 #include "import/npz.hpp"
-#include "import/tokenizer.hpp"
 #include "ladder/rungs.hpp"
 #include "open/open_model.hpp"
 #include "open/recipe.hpp"
@@ -17,6 +16,7 @@
 #include "plan/build.hpp"
 #include "plan/file.hpp"
 #include "rung/rung.hpp"
+#include "text/tokenizer.hpp"
 
 namespace rung {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "api/text_inputs.hpp"
 #include "base/random.hpp"
-#include "import/tokenizer.hpp"
 #include "ladder/rungs.hpp"
 #include "open/recipe.hpp"
 #include "open/subject.hpp"
@@ -16,6 +15,7 @@
 #include "session/session.hpp"
 #include "support/graphs.hpp"
 #include "support/rows.hpp"
+#include "text/tokenizer.hpp"
 
 namespace rung {
 namespace {

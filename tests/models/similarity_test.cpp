@@ -7,11 +7,11 @@
 #include <numeric>
 
 #include "api/text_inputs.hpp"
-#include "import/tokenizer.hpp"
 #include "open/recipe.hpp"
 #include "open/subject.hpp"
 #include "plan/build.hpp"
 #include "session/session.hpp"
+#include "text/tokenizer.hpp"
 
 namespace rung {
 namespace {

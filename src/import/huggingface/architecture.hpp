@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/json_config.hpp"
 #include "import/checkpoint.hpp"
-#include "import/json_config.hpp"
 #include "import/model.hpp"
 
 namespace rung::huggingface {

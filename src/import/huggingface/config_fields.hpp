@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "import/json_config.hpp"
+#include "base/json_config.hpp"
 #include "ir/dtype.hpp"
 
 namespace rung::huggingface {

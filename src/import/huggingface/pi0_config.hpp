@@ -3,8 +3,8 @@
 #pragma once
 #include <cstdint>
 
+#include "base/json_config.hpp"
 #include "base/status.hpp"
-#include "import/json_config.hpp"
 #include "import/model.hpp"
 
 namespace rung::huggingface {

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "base/json_config.hpp"
 #include "base/status.hpp"
 #include "import/huggingface/config_fields.hpp"
 #include "import/huggingface/transformer_layer.hpp"
-#include "import/json_config.hpp"
 
 namespace rung::huggingface {
 

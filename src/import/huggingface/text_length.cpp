@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "import/json_config.hpp"
+#include "base/json_config.hpp"
 
 namespace rung::huggingface {
 namespace {

@@ -1,0 +1,30 @@
+// The tokens of ids, for the way back.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "text/added_tokens.hpp"
+#include "text/vocabulary.hpp"
+
+namespace rung::text {
+
+class TokenNames {
+ public:
+  struct Name {
+    int64_t id = 0;
+    std::string token;
+    bool special = false;
+  };
+
+  // An added token goes before one of the vocabulary with its id.
+  TokenNames(const Vocabulary& vocabulary, const AddedTokens& added);
+  // Returns null if no token has that id.
+  const Name* find(int64_t id) const;
+
+ private:
+  std::vector<Name> names_;  // by id, each once
+};
+
+}  // namespace rung::text

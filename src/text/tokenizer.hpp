@@ -1,0 +1,59 @@
+// Texts to the ids that a model reads, as the model's own files say, and back.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/status.hpp"
+#include "text/encoding.hpp"
+#include "text/files.hpp"
+
+namespace rung {
+
+struct EncodeOptions {
+  int64_t max_length = 512;  // with special tokens; a longer text is cut
+  int64_t pad_to = 0;        // least length, reached with the padding token
+};
+
+struct TextPair {
+  std::string_view first, second;
+};
+
+// Copies share what was read, and any number of threads may use it.
+class Tokenizer {
+ public:
+  // Reads tokenizer.json, or else vocab.txt, or vocab.json and merges.txt, with tokenizer_config.json. Errors name the
+  // file, the part and the field.
+  static Result<Tokenizer> open(const std::string& directory);
+  // Does the same from the files' texts, by file name: a plan carries them.
+  static Result<Tokenizer> from_texts(const TextFiles& texts);
+
+  // Encodes a text with its special tokens; bytes that are not UTF-8 count as U+FFFD. Errors: no room for the special
+  // tokens; an unknown word, and no token for those; padding, and no token for it; a pattern that takes too long.
+  Result<Encoding> encode(std::string_view text, EncodeOptions options) const;
+  // Encodes two texts; of those that are too long together, the longer one is cut first.
+  Result<Encoding> encode(TextPair texts, EncodeOptions options) const;
+
+  // Returns the ids of a text alone, without special tokens around it.
+  Result<std::vector<int64_t>> pieces(std::string_view text) const;
+
+  // Returns the text of ids, without special tokens if `skips_special`. Errors: an id that no token has; a decoder
+  // that is not supported.
+  Result<std::string> decode(std::span<const int64_t> ids, bool skips_special = true) const;
+
+  // Returns the length that the model was made for, if its files say so.
+  std::optional<int64_t> model_max_length() const;
+
+  struct Parts;
+
+ private:
+  explicit Tokenizer(std::shared_ptr<const Parts> parts) : parts_(std::move(parts)) {}
+  std::shared_ptr<const Parts> parts_;
+};
+
+}  // namespace rung
