@@ -72,6 +72,8 @@ class Emit {
   // Indices of an axis of this extent, counted from the front.
   NodeId counted_from_front(NodeId indices, int64_t extent) const;
   NodeId repeat(NodeId x, int64_t axis, int64_t times) const;
+  // Copies of a number at both ends of an axis; a negative count cuts elements off.
+  NodeId padded(NodeId x, int64_t axis, int64_t before, int64_t after, double value) const;
   // Parts of this size, of which the last may be shorter.
   std::vector<NodeId> split_evenly(NodeId x, int64_t axis, int64_t size) const;
   std::vector<NodeId> split(NodeId x, int64_t axis, const std::vector<int64_t>& sizes) const;
@@ -81,16 +83,18 @@ class Emit {
   NodeId matmul(NodeId a, NodeId b) const;
   // x w' + bias, w of shape [N,K].
   NodeId linear(NodeId x, NodeId w, std::optional<NodeId> bias) const;
-  // A convolution as files say it: x [B,C,H,W], w [O,C/groups,P,Q].
+  // Sums of products by axes with names: "bij,bjk->bik". An ellipsis stands for axes without a name.
+  NodeId einsum(const std::string& equation, const std::vector<NodeId>& operands) const;
+  // A convolution as files say it, over one axis or two: x [B,C,...], w [O,C/groups,...]. Lists have one number for all
+  // axes or one each.
   struct ConvolutionCall {
     NodeId x, w;
     std::optional<NodeId> bias;
-    std::vector<int64_t> stride, dilation;  // one for all axes, or one each; none: 1
-    bool is_padded = false;
+    std::vector<int64_t> stride, dilation;  // none: 1
+    std::vector<int64_t> before, after;     // zeros that stand around x; none: 0
     int64_t groups = 1;
   };
-  // Takes square patches that do not overlap; throws for other convolutions.
-  NodeId patches(const ConvolutionCall& call) const;
+  NodeId convolution(const ConvolutionCall& call) const;
   struct AttentionCall {
     NodeId q, k, v;               // [B,H,S,D], [B,G,K,D], [B,G,K,D]; G divides H
     std::optional<NodeId> mask;   // broadcast to [B,H,S,K]: bool, true where a key is read, or added to the scores
@@ -102,6 +106,10 @@ class Emit {
 
   // ---- reductions and normalisations
   NodeId reduce(ReduceKind kind, NodeId x, std::vector<int64_t> axes, bool keep) const;
+  // The least element of floats or integers.
+  NodeId least(NodeId x, const std::vector<int64_t>& axes, bool keep) const { return turned(reduce(ReduceKind::max, turned(x), axes, keep)); }
+  // x with its order turned: the largest becomes the least. Twice is x again.
+  NodeId turned(NodeId x) const;
   // The place of the first of the largest. Integers are compared with the largest, as a float may not tell two apart.
   NodeId arg_max(NodeId x, int64_t axis, bool keep) const;
   NodeId softmax(NodeId x, int64_t axis) const { return add(Softmax{this->axis(x, axis)}, {x}); }

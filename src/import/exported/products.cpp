@@ -1,7 +1,5 @@
 // Products, attention, reductions and normalisations of exported graphs.
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -24,20 +22,6 @@ NodeId Emit::linear(NodeId x, NodeId w, std::optional<NodeId> bias) const {
   if (rank(w) != 2) refuse("a weight of {}, wanted two axes", type(w));
   NodeId y = matmul(x, swap_axes(w, 0, 1));
   return bias ? binary(BinaryKind::add, y, *bias) : y;
-}
-
-NodeId Emit::patches(const ConvolutionCall& call) const {
-  const auto all = [](const std::vector<int64_t>& values, int64_t wanted) {
-    return values.empty() ? wanted == 1 : std::ranges::all_of(values, [=](int64_t value) { return value == wanted; });
-  };
-  const Shape& kernel = shape(call.w);
-  if (kernel.rank() != 4) refuse("a convolution with a kernel of {}, wanted patches in two dimensions", type(call.w));
-  const int64_t patch = kernel[2];
-  if (kernel[3] != patch || !all(call.stride, patch) || !all(call.dilation, 1) || call.is_padded || call.groups != 1)
-    refuse("a convolution with kernel {} and stride [{}], wanted square patches that do not overlap, without padding",
-           kernel, fmt::join(call.stride, ","));
-  const NodeId bias = call.bias ? *call.bias : filled({kernel[0]}, 0, dtype(call.x));
-  return add(Conv2d{.stride = patch}, {call.x, call.w, bias});
 }
 
 // f32, 0 where a key is read and -inf where it is not, or the numbers that are added to the scores.
@@ -86,6 +70,14 @@ NodeId Emit::reduce(ReduceKind kind, NodeId x, std::vector<int64_t> axes, bool k
     refuse("axis {} is given twice", *std::ranges::adjacent_find(axes));
   for (const int64_t at : axes) x = add(Reduce{kind, at, keep}, {x});
   return x;
+}
+
+// -x; of integers -1 - x or 255 - x, which stay within their type.
+NodeId Emit::turned(NodeId x) const {
+  const DType type = dtype(x);
+  if (type == DType::boolean) refuse("the order of {}, wanted numbers", this->type(x));
+  if (is_float(type)) return unary(UnaryKind::neg, x);
+  return binary(BinaryKind::sub, scalar(type == DType::u8 ? 255 : -1, type), x);
 }
 
 NodeId Emit::arg_max(NodeId x, int64_t axis, bool keep) const {

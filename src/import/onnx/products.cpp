@@ -1,4 +1,4 @@
-// Products, patch convolutions and attention of ONNX graphs.
+// Products, convolutions and attention of ONNX graphs.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -30,16 +30,54 @@ Outputs gemm(const Call& call) {
   return {call.binary(BinaryKind::add, y, beta == 1 ? call[2] : call.scale(call[2], beta))};
 }
 
+Outputs einsum(const Call& call) {
+  std::vector<NodeId> operands;
+  for (size_t i = 0; i < call.count(); ++i) operands.push_back(call[i]);
+  return {call.einsum(call.text("equation", ""), operands)};
+}
+
+namespace {
+
+// The zeros of auto_pad: as many results as strides fit into the axis.
+int64_t zeros_for_same(int64_t extent, int64_t window, int64_t stride, int64_t dilation) {
+  const int64_t results = (extent + stride - 1) / stride;
+  return std::max<int64_t>(0, (results - 1) * stride + dilation * (window - 1) + 1 - extent);
+}
+
+}  // namespace
+
 Outputs conv(const Call& call) {
-  const std::string padding = call.text("auto_pad", "NOTSET");
-  const bool adds = std::ranges::any_of(call.integers("pads"), [](int64_t width) { return width != 0; });
-  return {call.patches({.x = call[0],
-                        .w = call[1],
-                        .bias = call.optional(2),
-                        .stride = call.integers("strides"),
-                        .dilation = call.integers("dilations"),
-                        .is_padded = adds || (padding != "NOTSET" && padding != "VALID"),
-                        .groups = call.integer("group", 1)})};
+  const NodeId x = call[0], w = call[1];
+  const auto axes = static_cast<size_t>(std::max(0, call.rank(x) - 2));
+  const auto stride = call.integers("strides", std::vector<int64_t>(axes, 1));
+  const auto dilation = call.integers("dilations", std::vector<int64_t>(axes, 1));
+  const auto pads = call.integers("pads", std::vector<int64_t>(2 * axes, 0));
+  if (stride.size() != axes || dilation.size() != axes || pads.size() != 2 * axes || call.rank(w) != call.rank(x))
+    refuse("a convolution of {} with {}, {} strides, {} dilations and {} pads", call.type(x), call.type(w),
+           stride.size(), dilation.size(), pads.size());
+  std::vector<int64_t> before(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(axes));
+  std::vector<int64_t> after(pads.begin() + static_cast<std::ptrdiff_t>(axes), pads.end());
+  const std::string word = call.text("auto_pad", "NOTSET");
+  if (word == "VALID") before.assign(axes, 0), after.assign(axes, 0);
+  if (word == "SAME_UPPER" || word == "SAME_LOWER") {
+    for (size_t i = 0; i < axes; ++i) {
+      const int axis = static_cast<int>(i) + 2;
+      if (stride[i] < 1) refuse("a convolution with stride {}", stride[i]);
+      const int64_t zeros = zeros_for_same(call.shape(x)[axis], call.shape(w)[axis], stride[i], dilation[i]);
+      before[i] = word == "SAME_UPPER" ? zeros / 2 : zeros - zeros / 2;
+      after[i] = zeros - before[i];
+    }
+  } else if (word != "VALID" && word != "NOTSET") {
+    refuse("auto_pad: got '{}', wanted NOTSET, VALID, SAME_UPPER or SAME_LOWER", word);
+  }
+  return {call.convolution({.x = x,
+                            .w = w,
+                            .bias = call.optional(2),
+                            .stride = stride,
+                            .dilation = dilation,
+                            .before = before,
+                            .after = after,
+                            .groups = call.integer("group", 1)})};
 }
 
 // Heads apart, [B,H,S,D], or side by side, [B,S,H D].

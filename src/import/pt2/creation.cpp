@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
+#include "import/pt2/doubles.hpp"
 #include "import/pt2/operators.hpp"
 #include "ir/checked_shape.hpp"
 
@@ -56,6 +57,12 @@ Values arange(const Call& call) {
   for (int64_t i = 0; i < length; ++i)
     values.as<int64_t>()[static_cast<size_t>(i)] = static_cast<int64_t>(start) + i * static_cast<int64_t>(step);
   return one(call.literal(convert(values, type)));
+}
+
+Values linspace(const Call& call) {
+  const auto values = evenly_spaced<float>(call.number("start"), call.number("end"), call.integer("steps"));
+  const Tensor all = Tensor::of<float>({static_cast<int64_t>(values.size())}, values);
+  return one(call.literal(convert(all, call.dtype_argument("dtype").value_or(DType::f32))));
 }
 
 Values full(const Call& call) {

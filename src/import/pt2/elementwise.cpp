@@ -152,6 +152,19 @@ Values masked_fill(const Call& call) {
   return one(call.select(call.tensor("mask"), call.cast(call.tensor_or_number("value", x), call.dtype(x)), x));
 }
 
+Values fill(const Call& call) {
+  const NodeId x = call.tensor("self");
+  return one(call.broadcast(call.cast(call.tensor_or_number("value", x), call.dtype(x)), call.shape(x)));
+}
+Values zero(const Call& call) {
+  const NodeId x = call.tensor("self");
+  return one(call.broadcast(call.scalar(0, call.dtype(x)), call.shape(x)));
+}
+Values copy(const Call& call) {
+  const NodeId x = call.tensor("self");
+  return one(call.broadcast(call.cast(call.tensor("src"), call.dtype(x)), call.shape(x)));
+}
+
 Values to(const Call& call) {
   const NodeId x = call.tensor("self");
   return one(call.cast(x, call.dtype_argument("dtype").value_or(call.dtype(x))));

@@ -55,6 +55,22 @@ Values rms_norm(const Call& call) {
 Values mean(const Call& call) { return reduced(call, ReduceKind::mean); }
 Values sum(const Call& call) { return reduced(call, ReduceKind::sum); }
 Values amax(const Call& call) { return reduced(call, ReduceKind::max); }
+Values amin(const Call& call) {
+  return one(call.least(call.tensor("self"), call.integers("dim", {}), call.flag("keepdim")));
+}
+// The largest of a row, and its place.
+Values max_with_place(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const int64_t axis = call.integer("dim");
+  const bool keep = call.flag("keepdim");
+  return several({call.reduce(ReduceKind::max, x, {axis}, keep), call.arg_max(x, axis, keep)});
+}
+Values min_with_place(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const int64_t axis = call.integer("dim");
+  const bool keep = call.flag("keepdim");
+  return several({call.least(x, {axis}, keep), call.arg_max(call.turned(x), axis, keep)});
+}
 // Whether one of the elements is true; all are where none is false.
 Values any(const Call& call) {
   const NodeId x = call.tensor("self");
@@ -74,6 +90,11 @@ Values all(const Call& call) {
 
 Values argmax(const Call& call) {
   const NodeId x = call.tensor("self");
+  if (call.has("dim")) return one(call.arg_max(x, call.integer("dim"), call.flag("keepdim")));
+  return one(call.arg_max(call.reshape(x, Shape{call.type(x).elements()}), 0, false));
+}
+Values argmin(const Call& call) {
+  const NodeId x = call.turned(call.tensor("self"));
   if (call.has("dim")) return one(call.arg_max(x, call.integer("dim"), call.flag("keepdim")));
   return one(call.arg_max(call.reshape(x, Shape{call.type(x).elements()}), 0, false));
 }

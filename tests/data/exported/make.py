@@ -1,23 +1,43 @@
 #!/usr/bin/env python3
 # Makes the exported models of this folder: small transformers with random weights, as PyTorch exports them, and what
-# PyTorch answers to one input each. Wants torch and transformers; what it was run with stands in README.md.
+# PyTorch answers to one input each. Wants torch, transformers and onnx; what it was run with stands in README.md.
 # SPDX-License-Identifier: Apache-2.0
 #
 # Each norm's weight and each bias is changed: a weight of exactly one or a bias of zero would be folded away, and hide
 # what goes wrong with it. NAME.pt2 is the program, NAME.in.npz and NAME.out.npz its inputs and outputs by name; values
-# in 16 bits are kept as f32.
+# in 16 bits are kept as f32. onnx/ has the same of ONNX files.
 import argparse
+import sys
 from pathlib import Path
 
 import numpy
 import torch
 import transformers as t
 
+import modules
+
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[2] / 'bench' / 'pi0_gpu'))
+import policy  # noqa: E402  the policy that the benchmark runs
+
 TEXT = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, vocab_size=99)
 SMALL_HEADS = dict(num_key_value_heads=2, head_dim=8, use_cache=False)
 IMAGE = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, image_size=16, patch_size=4)
 DINO = {name: value for name, value in IMAGE.items() if name != 'intermediate_size'}
+AUDIO = dict(d_model=32, encoder_layers=2, encoder_attention_heads=4, encoder_ffn_dim=64, num_mel_bins=8,
+             decoder_layers=1, decoder_attention_heads=4, vocab_size=99, pad_token_id=0)
+PI0 = policy.Config(views=2, prompt=6, horizon=5, action_dim=4, steps=10, image=28, patch=14, vision=(2, 48, 80, 4),
+                    prefix=(2, 64, 128, 4, 1, 16), expert=(2, 32, 64, 4, 1, 16), vocab=128)
+
+
+def paligemma_prefix():
+    text = t.GemmaConfig(num_key_value_heads=1, head_dim=8, use_cache=False, hidden_size=32, num_hidden_layers=2,
+                         num_attention_heads=4, intermediate_size=64, vocab_size=99)
+    whole = t.PaliGemmaModel(t.PaliGemmaConfig(vision_config=t.SiglipVisionConfig(vision_use_head=False, **IMAGE),
+                                               text_config=text, projection_dim=32, image_token_index=98))
+    return modules.PaliGemmaPrefix(whole.vision_tower, whole.multi_modal_projector, whole.language_model)
+
+
 
 MODELS = {
     'bert': lambda: t.BertModel(t.BertConfig(**TEXT)),
@@ -39,6 +59,11 @@ MODELS = {
     'dinov2': lambda: t.Dinov2Model(t.Dinov2Config(mlp_ratio=2, **DINO)),
     'clip_vision': lambda: t.CLIPVisionModel(t.CLIPVisionConfig(**IMAGE)),
     'siglip': lambda: t.SiglipVisionModel(t.SiglipVisionConfig(**IMAGE)),
+    'whisper_encoder': lambda: t.WhisperModel(t.WhisperConfig(max_source_positions=12, **AUDIO)).encoder,
+    'paligemma_prefix': paligemma_prefix,
+    'smolvla_expert': lambda: modules.ActionExpert(),
+    'dit': lambda: modules.DiffusionTransformer(),
+    'pi0': lambda: policy.Pi0(PI0).init().float(),
 }
 # Other ways to export some of them.
 VARIANTS = {
@@ -57,12 +82,41 @@ VARIANTS = {
 }
 
 
+def words(tokens):
+    mask = torch.ones(1, tokens, dtype=torch.long)
+    mask[0, tokens - tokens // 3:] = 0
+    return dict(input_ids=torch.randint(1, 98, (1, tokens)), attention_mask=mask)
+
+
+def picture(dtype):
+    return dict(pixel_values=torch.randn(1, 3, 16, 16).to(dtype))
+
+
+def expert_example(dtype):
+    return dict(actions=torch.randn(1, 5, 6), time=torch.rand(1), keys=torch.randn(4, 1, 7, 2, 8),
+                values=torch.randn(4, 1, 7, 2, 8), prefix=torch.tensor([[True] * 5 + [False] * 2]))
+
+
+def pi0_example(dtype):
+    values = policy.args_of(PI0, policy.inputs(PI0, 'cpu', prompt_valid=4))
+    return dict(zip(('images', 'pad', 'tokens', 'state', 'noise'), values))
+
+
+EXAMPLES = {
+    'vit': picture,
+    'dinov2': picture,
+    'clip_vision': picture,
+    'siglip': picture,
+    'whisper_encoder': lambda dtype: dict(input_features=torch.randn(1, 8, 24).to(dtype)),
+    'paligemma_prefix': lambda dtype: picture(dtype) | words(6),
+    'smolvla_expert': expert_example,
+    'dit': lambda dtype: dict(image=torch.randn(1, 4, 8, 8), time=torch.tensor([417.0]), label=torch.tensor([3])),
+    'pi0': pi0_example,
+}
+
+
 def example(name, dtype):
-    if name in ('vit', 'dinov2', 'clip_vision', 'siglip'):
-        return dict(pixel_values=torch.randn(1, 3, 16, 16).to(dtype))
-    mask = torch.ones(1, 9, dtype=torch.long)
-    mask[0, 6:] = 0
-    return dict(input_ids=torch.randint(1, 98, (1, 9)), attention_mask=mask)
+    return EXAMPLES[name](dtype) if name in EXAMPLES else words(9)
 
 
 def perturbed(model):
