@@ -151,35 +151,48 @@ class Fuser {
   }
 
   // attention(transpose(q), transpose(repeat(k)), transpose(repeat(v)))  =>  attention(q, k, v)
-  // One segment, as authors write it who call attention by its name.
+  // One segment, as authors write it who call attention by its name; keys that are joined become several. Operands that
+  // are no transposes stand right already.
   bool read_where_they_stand(NodeId id) {
-    const auto* written = graph_.as<Attention>(id);
-    if (!written || written->segments != 1) return false;
+    if (!graph_.as<Attention>(id) || graph_.as<Attention>(id)->segments != 1) return false;
+    const Attention op = *graph_.as<Attention>(id);
     const std::vector<NodeId> operands = graph_[id].operands;
-    const size_t first = written->first_key();
-    const auto q = unturned(operands[0]), k = unturned(operands[first]), v = unturned(operands[first + 1]);
-    if (!q || !k || !v) return false;
-    const NodeId one_k = without_repeats(graph_, *k), one_v = without_repeats(graph_, *v);
-    const bool shares = graph_.shape(one_k) == graph_.shape(one_v);
+    const size_t first = op.first_key();
     std::vector<NodeId> read = operands;
-    read[0] = sinker_.sink(*q, kSwapHeads);
-    read[first] = sinker_.sink(shares ? one_k : *k, kSwapHeads);
-    read[first + 1] = sinker_.sink(shares ? one_v : *v, kSwapHeads);
+    read[0] = where_it_stands(operands[0], false);
+    const bool shares =
+        heads_behind(operands[first]) && heads_behind(operands[first]) == heads_behind(operands[first + 1]);
+    for (size_t i : {first, first + 1}) read[i] = where_it_stands(operands[i], shares);
     const bool changes = std::ranges::any_of(std::array{size_t{0}, first, first + 1}, [&](size_t i) {
       const auto from = unturned(read[i]);
-      return !from || *from != *unturned(operands[i]);
+      return read[i] != operands[i] && (!from || *from != *unturned(operands[i]));
     });
-    if (!changes || !context_.kernel_for(graph_, *written, read)) return false;
-    Insertion here(graph_, id);
-    return replace_with(graph_, id, graph_.add(*written, std::move(read), graph_[id].label));
+    const std::vector<NodeId> parts = segments_of(read[first], read[first + 1]);
+    if (!parts.empty()) {
+      Attention several = op;
+      several.segments = static_cast<int64_t>(parts.size() / 2);
+      std::vector<NodeId> apart(read.begin(), read.begin() + static_cast<std::ptrdiff_t>(first));
+      apart.insert(apart.end(), parts.begin(), parts.end());
+      if (replace(id, several, apart)) return true;
+    }
+    return changes && replace(id, op, read);
   }
 
  private:
-  // Operands of an attention, read where they stand before they are turned and repeated.
-  std::optional<NodeId> unturned(NodeId operand) {
+  // The value of which an attention's operand is the transpose; none: it is no transpose of heads.
+  std::optional<NodeId> unturned(NodeId operand) const {
     const auto* transpose = graph_.as<Transpose>(operand);
     if (!transpose || !(transpose->permutation == kSwapHeads)) return std::nullopt;
     return graph_[operand].operands[0];
+  }
+  // The shape of an operand before its heads are repeated and turned.
+  std::optional<Shape> heads_behind(NodeId operand) const {
+    const auto source = unturned(operand);
+    return source ? std::optional(graph_.shape(without_repeats(graph_, *source))) : std::nullopt;
+  }
+  NodeId where_it_stands(NodeId operand, bool without) {
+    const auto source = unturned(operand);
+    return source ? sinker_.sink(without ? without_repeats(graph_, *source) : *source, kSwapHeads) : operand;
   }
 
   // Matmul broadcasts batches and heads; attention does not.
@@ -228,17 +241,32 @@ class Fuser {
     return sum;
   }
 
-  // The attention reads the parts of concat(cached keys, new keys), which then is not copied.
-  bool with_segments(NodeId id, Attention op, std::vector<NodeId> operands, NodeId keys, NodeId values) {
+  bool replace(NodeId id, const Attention& op, const std::vector<NodeId>& operands) {
+    if (!context_.kernel_for(graph_, op, operands)) return false;
+    Insertion here(graph_, id);
+    return replace_with(graph_, id, graph_.add(op, operands, graph_[id].label));
+  }
+
+  // The parts of concat(cached keys, new keys) and of their values in turn, which an attention reads without a copy;
+  // none: they are not joined, or of other parts.
+  std::vector<NodeId> segments_of(NodeId keys, NodeId values) const {
     const auto *k = graph_.as<Concat>(keys), *v = graph_.as<Concat>(values);
-    if (!k || !v || axis_in(graph_, keys, k->axis) != 1 || axis_in(graph_, values, v->axis) != 1) return false;
+    if (!k || !v || axis_in(graph_, keys, k->axis) != 1 || axis_in(graph_, values, v->axis) != 1) return {};
     const std::vector<NodeId>&k_parts = graph_[keys].operands, &v_parts = graph_[values].operands;
-    if (k_parts.size() != v_parts.size()) return false;
+    if (k_parts.size() != v_parts.size()) return {};
+    std::vector<NodeId> parts;
     for (size_t i = 0; i < k_parts.size(); ++i) {
-      if (!(graph_.type(k_parts[i]) == graph_.type(v_parts[i]))) return false;
-      operands.insert(operands.end(), {k_parts[i], v_parts[i]});
+      if (!(graph_.type(k_parts[i]) == graph_.type(v_parts[i]))) return {};
+      parts.insert(parts.end(), {k_parts[i], v_parts[i]});
     }
-    op.segments = static_cast<int64_t>(k_parts.size());
+    return parts;
+  }
+
+  bool with_segments(NodeId id, Attention op, std::vector<NodeId> operands, NodeId keys, NodeId values) {
+    const std::vector<NodeId> parts = segments_of(keys, values);
+    if (parts.empty()) return false;
+    operands.insert(operands.end(), parts.begin(), parts.end());
+    op.segments = static_cast<int64_t>(parts.size() / 2);
     return finish(id, op, std::move(operands));
   }
 

@@ -12,8 +12,10 @@ namespace {
 
 std::vector<std::string> exported_files() {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(test_data("exported")))
-    if (entry.path().extension() == ".pt2") names.push_back(entry.path().filename().string());
+  const std::filesystem::path folder = test_data("exported");
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.path().extension() == ".pt2" || entry.path().extension() == ".onnx")
+      names.push_back(entry.path().lexically_relative(folder).string());
   std::ranges::sort(names);
   return names;
 }
@@ -58,7 +60,11 @@ TEST_P(Exported, IsSoAsAPlanOfAllRungs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, Exported, testing::ValuesIn(exported_files()),
-                         [](const auto& file) { return file.param.substr(0, file.param.find('.')); });
+                         [](const auto& file) {
+                           std::string name = file.param.substr(0, file.param.find('.'));
+                           std::ranges::replace(name, '/', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace rung

@@ -101,6 +101,33 @@ TEST(FuseAttention, KeepsRepeatsOfOneSideAlone) {
       "y = attention(transpose(q:f32[1,6,4,8], permutation=[0,2,1,3]), transpose(k, permutation=[0,2,1,3]), "
       "transpose(v:f32[1,6,5,8], permutation=[0,2,1,3]))");
 }
+TEST(FuseAttention, ReadsKeysWhereOnlyValuesStandRight) {
+  expect_rewrite(fuse_attention,
+                 "y = attention(q:f32[1,4,6,8], transpose(cast(k:bf16[1,2,5,8], to=f32), permutation=[0,2,1,3]), "
+                 "v:f32[1,5,2,8])",
+                 "y = attention(q, cast(transpose(k, permutation=[0,2,1,3])), v)");
+}
+// The heads of keys are repeated before they are turned; those of values, of the same shape, are tokens.
+TEST(FuseAttention, KeepsRepeatsBesideValuesThatStandRight) {
+  expect_unchanged(
+      fuse_attention,
+      "k = reshape(broadcast(reshape(a:f32[1,2,6,8], shape=[1,2,1,6,8]), shape=[1,2,3,6,8]), shape=[1,6,6,8])\n"
+      "y = attention(q:f32[1,4,6,8], transpose(k, permutation=[0,2,1,3]), v:f32[1,6,6,8])");
+}
+TEST(FuseAttention, ReadsJoinedKeysOfAnAttentionAsSegments) {
+  expect_rewrite(fuse_attention,
+                 "k = concat(kc:f32[1,2,3,4], kn:f32[1,2,2,4], axis=2)\n"
+                 "v = concat(vc:f32[1,2,3,4], vn:f32[1,2,2,4], axis=2)\n"
+                 "y = attention(q:f32[1,6,2,4], transpose(k, permutation=[0,2,1,3]), transpose(v, "
+                 "permutation=[0,2,1,3]))",
+                 "y = attention(q, transpose(kc, permutation=[0,2,1,3]), transpose(vc, permutation=[0,2,1,3]), "
+                 "transpose(kn, permutation=[0,2,1,3]), transpose(vn, permutation=[0,2,1,3]), segments=2)");
+}
+TEST(FuseAttention, KeepsKeysThatAreJoinedOfOtherPartsThanValues) {
+  expect_unchanged(fuse_attention,
+                   "y = attention(q:f32[1,6,2,4], concat(kc:f32[1,3,2,4], kn:f32[1,2,2,4], axis=1), "
+                   "concat(vc:f32[1,2,2,4], vn:f32[1,3,2,4], axis=1))");
+}
 // The one difference that fusing makes: no key gives NaN before and zeros after. Other queries keep their values.
 TEST(FuseAttention, GivesQueriesWithoutKeysZerosInsteadOfNans) {
   const Graph before =

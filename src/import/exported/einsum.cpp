@@ -132,11 +132,10 @@ class Contraction {
   }
 
  private:
-  int64_t extent(const Named& x, char name) const {
-    return emit_.shape(x.value)[static_cast<int>(x.axes.find(name))];
-  }
+  int64_t extent(const Named& x, char name) const { return emit_.shape(x.value)[static_cast<int>(x.axes.find(name))]; }
   Shape shape(const std::string& axes, const Named& a, const Named& b) const {
-    if (axes.size() > Dims::kMaxRank) refuse("got a product of {} axes, wanted at most {}", axes.size(), Dims::kMaxRank);
+    if (axes.size() > Dims::kMaxRank)
+      refuse("got a product of {} axes, wanted at most {}", axes.size(), Dims::kMaxRank);
     Shape to;
     for (char name : axes) to.push_back(extent(has(a.axes, name) ? a : b, name));
     return to;

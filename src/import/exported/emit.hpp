@@ -107,7 +107,9 @@ class Emit {
   // ---- reductions and normalisations
   NodeId reduce(ReduceKind kind, NodeId x, std::vector<int64_t> axes, bool keep) const;
   // The least element of floats or integers.
-  NodeId least(NodeId x, const std::vector<int64_t>& axes, bool keep) const { return turned(reduce(ReduceKind::max, turned(x), axes, keep)); }
+  NodeId least(NodeId x, const std::vector<int64_t>& axes, bool keep) const {
+    return turned(reduce(ReduceKind::max, turned(x), axes, keep));
+  }
   // x with its order turned: the largest becomes the least. Twice is x again.
   NodeId turned(NodeId x) const;
   // The place of the first of the largest. Integers are compared with the largest, as a float may not tell two apart.

@@ -144,13 +144,30 @@ Result<NodeId> Program::node_of(const TensorProto& tensor) {
   auto weight = weight_of(tensor, file_, external_);
   if (!weight) return fail_in(weight.error(), "'{}': tensor '{}'", file_->path(), tensor.name);
   const Type type = (*weight)->type();
+  RUNG_TRY(const std::string_view bytes, bytes_in_file(tensor, external_));
+  NodeId node = kNoNode;
   if (type.elements() > exported::kMostSmall) {
-    const NodeId node = model_.graph.constant(std::move(*weight));
-    return builder_.cast(node, computed(type.dtype), tensor.name);
+    if (const auto repeated = repeats_.find(type, bytes); repeated && !bytes.empty()) return *repeated;
+    node = model_.graph.constant(std::move(*weight));
+  } else {
+    auto value = (*weight)->load();
+    if (!value) return bad_file("'{}': {}", file_->path(), value.error().message);
+    node = model_.graph.literal(tensor.name, std::move(*value));
   }
-  auto value = (*weight)->load();
-  if (!value) return bad_file("'{}': {}", file_->path(), value.error().message);
-  return builder_.cast(model_.graph.literal(tensor.name, std::move(*value)), computed(type.dtype), tensor.name);
+  if (is_float(type.dtype) && type.shape.rank() > 2)
+    node = once(node, without_copies(type, bytes), tensor.name);
+  node = builder_.cast(node, computed(type.dtype), tensor.name);
+  if (type.elements() > exported::kMostSmall) repeats_.note(type, bytes, node);
+  return node;
+}
+
+// A tensor as the broadcast of what it repeats, so that passes see that its rows are the same.
+NodeId Program::once(NodeId node, const Shape& part, const std::string& name) {
+  const Shape whole = model_.graph.shape(node);
+  if (part == whole) return node;
+  for (int axis = 0; axis < part.rank(); ++axis)
+    if (part[axis] != whole[axis]) node = builder_.op(Slice{axis, 0, 1, 1}, {node}, name);
+  return builder_.op(Broadcast{whole}, {node}, name);
 }
 
 Status Program::add_initializers(const GraphProto& graph, Environment& names) {

@@ -7,6 +7,7 @@
 
 #include "import/model.hpp"
 #include "import/onnx/call.hpp"
+#include "import/onnx/repeats.hpp"
 #include "import/onnx/tensors.hpp"
 
 namespace rung::onnx {
@@ -38,6 +39,7 @@ class Program {
   Result<Outputs> call_function(const FunctionProto& function, const NodeProto& node, const Inputs& inputs, int depth);
   const FunctionProto* function_named(const NodeProto& node) const;
   Result<NodeId> node_of(const TensorProto& tensor);
+  NodeId once(NodeId node, const Shape& part, const std::string& name);
   DType computed(DType dtype) const { return options_.dtype && is_narrow(dtype) ? *options_.dtype : dtype; }
 
   std::shared_ptr<MappedFile> file_;
@@ -48,6 +50,7 @@ class Program {
   GraphBuilder builder_{model_.graph};
   Environment names_;
   const std::map<std::string, int64_t, std::less<>>* opsets_ = &proto_.opsets;  // of the graph or function being run
+  Repeats repeats_;
   size_t nodes_ = 0;                        // run so far, those of functions at each call
   std::map<std::string, int64_t> symbols_;  // sizes that the options or the inputs' shapes settle
 };

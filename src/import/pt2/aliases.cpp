@@ -16,11 +16,13 @@ std::string_view base_name(std::string_view target) {
   return target.substr(0, target.find('.'));
 }
 
-constexpr std::string_view kViews[] = {
-    "alias",     "detach",    "view",   "view_as", "_unsafe_view", "unflatten", "transpose",
-    "t",         "permute",   "movedim", "select", "slice",        "narrow",    "unsqueeze",
-    "squeeze",   "expand",    "expand_as", "split", "split_with_sizes", "chunk", "unbind"};
-constexpr std::string_view kUnsaid[] = {"reshape", "flatten", "contiguous", "to", "type_as", "dropout", "feature_dropout"};
+constexpr std::string_view kViews[] = {"alias",     "detach",    "view",   "view_as",          "_unsafe_view",
+                                       "unflatten", "transpose", "t",      "permute",          "movedim",
+                                       "select",    "slice",     "narrow", "unsqueeze",        "squeeze",
+                                       "expand",    "expand_as", "split",  "split_with_sizes", "chunk",
+                                       "unbind"};
+constexpr std::string_view kUnsaid[] = {"reshape", "flatten", "contiguous",     "to",
+                                        "type_as", "dropout", "feature_dropout"};
 
 // base[..., begin:end, ...] = part
 NodeId put_slice(const Call& view, NodeId base, NodeId part, int at, int64_t begin) {
@@ -72,8 +74,8 @@ NodeId put_back(const Call& view, NodeId base, NodeId part) {
   if (name == "transpose") return view.swap_axes(part, view.integer("dim0"), view.integer("dim1"));
   if (name == "t") return view.rank(part) < 2 ? part : view.swap_axes(part, 0, 1);
   if (name == "permute") return transposed_back(view, part);
-  constexpr std::string_view kReshapes[] = {"alias",     "detach",    "view",   "view_as", "_unsafe_view",
-                                            "unflatten", "unsqueeze", "squeeze"};
+  constexpr std::string_view kReshapes[] = {"alias",        "detach",    "view",      "view_as",
+                                            "_unsafe_view", "unflatten", "unsqueeze", "squeeze"};
   if (writes(view.target()) || std::ranges::find(kReshapes, name) != std::end(kReshapes))
     return view.Emit::reshape(part, view.shape(base));
   refuse("a write through {}", view.target());

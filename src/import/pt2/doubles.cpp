@@ -32,9 +32,10 @@ bool is_double(const Value& value) {
 Doubles of_tensor(const Call& call, NodeId node, std::string_view name) {
   const auto value = call.value_of(node);
   if (!value)
-    refuse("argument '{}': float64 is computed only where it is known at import; wanted float32 where the values of "
-           "an input are read",
-           name);
+    refuse(
+        "argument '{}': float64 is computed only where it is known at import; wanted float32 where the values of "
+        "an input are read",
+        name);
   Doubles all{value->shape(), {}};
   if (is_float(value->dtype())) {
     for (float x : convert(*value, DType::f32).as<float>()) all.values.push_back(static_cast<double>(x));
@@ -69,7 +70,7 @@ struct Function {
   double (*of)(double);
 };
 constexpr Function kFunctions[] = {
-    {"neg", negative},       {"abs", std::fabs},       {"exp", std::exp}, {"log", std::log}, {"sqrt", std::sqrt},
+    {"neg", negative},       {"abs", std::fabs},      {"exp", std::exp}, {"log", std::log}, {"sqrt", std::sqrt},
     {"rsqrt", inverse_root}, {"reciprocal", inverse}, {"sin", std::sin}, {"cos", std::cos}, {"square", square},
 };
 
@@ -158,17 +159,18 @@ class Movement {
   std::vector<double> values_;  // of all operands, one behind the other
 };
 
-constexpr std::string_view kMovements[] = {"view",      "reshape", "_unsafe_view", "flatten", "unsqueeze", "squeeze",
-                                           "expand",    "slice",   "select",       "cat",     "stack",     "transpose",
-                                           "permute",   "t",       "clone",        "alias",   "detach",    "contiguous",
-                                           "lift_fresh_copy", "repeat", "index_select"};
+constexpr std::string_view kMovements[] = {
+    "view",  "reshape", "_unsafe_view", "flatten",    "unsqueeze",       "squeeze", "expand",
+    "slice", "select",  "cat",          "stack",      "transpose",       "permute", "t",
+    "clone", "alias",   "detach",       "contiguous", "lift_fresh_copy", "repeat",  "index_select"};
 
 // ---- creation and conversion
 
 Values counted(const Call& call) {
   const double start = call.number("start", 0), step = call.number("step", 1);
   const double count = step == 0 ? 0 : std::ceil((call.number("end") - start) / step);
-  if (!(step != 0 && count <= static_cast<double>(exported::kMostSmall))) refuse("a range of {} numbers in float64", count);
+  if (!(step != 0 && count <= static_cast<double>(exported::kMostSmall)))
+    refuse("a range of {} numbers in float64", count);
   Doubles all{{static_cast<int64_t>(std::max(0.0, count))}, {}};
   for (int64_t i = 0; i < all.shape[0]; ++i) all.values.push_back(start + static_cast<double>(i) * step);
   return known(std::move(all));
@@ -205,7 +207,8 @@ Values converted(const Call& call) {
   return narrowed(call, *call.dtype_argument("dtype"));
 }
 
-// A number of float64 without axes counts as a Python number beside a tensor of floats: the result has the tensor's type.
+// A number of float64 without axes counts as a Python number beside a tensor of floats: the result has the tensor's
+// type.
 std::optional<Call> beside_a_tensor(const Call& call) {
   bool has_tensor = false;
   Call::Arguments arguments = call.all();
@@ -245,7 +248,8 @@ Values in_doubles(const Call& call) {
     const auto call_of_numbers = beside_a_tensor(call);
     return call_of_numbers ? operator_named(call.target())(*call_of_numbers) : paired(call, *pairing);
   }
-  if (std::ranges::find(kMovements, name) != std::end(kMovements)) return Movement(call).results(operator_named(call.target()));
+  if (std::ranges::find(kMovements, name) != std::end(kMovements))
+    return Movement(call).results(operator_named(call.target()));
   refuse("float64 in this operator, wanted float32");
 }
 

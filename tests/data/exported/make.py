@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import numpy
+import onnx
 import torch
 import transformers as t
 
@@ -26,8 +27,8 @@ IMAGE = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, interme
 DINO = {name: value for name, value in IMAGE.items() if name != 'intermediate_size'}
 AUDIO = dict(d_model=32, encoder_layers=2, encoder_attention_heads=4, encoder_ffn_dim=64, num_mel_bins=8,
              decoder_layers=1, decoder_attention_heads=4, vocab_size=99, pad_token_id=0)
-PI0 = policy.Config(views=2, prompt=6, horizon=5, action_dim=4, steps=10, image=28, patch=14, vision=(2, 48, 80, 4),
-                    prefix=(2, 64, 128, 4, 1, 16), expert=(2, 32, 64, 4, 1, 16), vocab=128)
+PI0 = policy.Config(views=2, prompt=6, horizon=5, action_dim=4, steps=10, image=8, patch=4, vision=(1, 32, 48, 4),
+                    prefix=(2, 32, 64, 4, 1, 8), expert=(2, 16, 32, 4, 1, 8), vocab=64)
 
 
 def paligemma_prefix():
@@ -148,20 +149,89 @@ def make(file, name, attention=None, decomposed=False, dynamic=False, dtype=torc
         if decomposed:
             program = program.run_decompositions()
         answers = [leaf for leaf in torch.utils._pytree.tree_leaves(model(**inputs)) if torch.is_tensor(leaf)]
+    if name == 'pi0':
+        for node in program.graph.nodes:  # ten steps: the places in the author's code would be most of the file
+            node.meta.pop('stack_trace', None)
+            node.meta.pop('nn_module_stack', None)
     torch.export.save(program, HERE / f'{file}.pt2')
     signature = program.graph_signature
     numpy.savez(HERE / f'{file}.in.npz', **arrays(names_of(signature.input_specs, 'USER_INPUT'), inputs.values()))
     numpy.savez(HERE / f'{file}.out.npz', **arrays(names_of(signature.output_specs, 'USER_OUTPUT'), answers))
 
 
+# Files of onnx/: the model, whether by the newer exporter, and whether the number of tokens is open.
+ONNX = {
+    'bert': ('bert', True, False),
+    'bert_dynamic': ('bert', True, True),
+    'bert_older': ('bert', False, False),
+    'clip_text': ('clip_text', True, False),
+    'dit': ('dit', True, False),
+    'gemma3': ('gemma3', True, False),
+    'gpt2': ('gpt2', True, False),
+    'gpt2_older': ('gpt2', False, False),
+    'llama': ('llama', True, False),
+    'llama_older': ('llama', False, False),
+    'paligemma_prefix': ('paligemma_prefix', True, False),
+    'pi0': ('pi0', True, False),
+    'smolvla_expert': ('smolvla_expert', True, False),
+    't5_encoder': ('t5_encoder', True, False),
+    'vit': ('vit', True, False),
+    'whisper_encoder': ('whisper_encoder', True, False),
+    'whisper_encoder_older': ('whisper_encoder', False, False),
+}
+
+
+class ByName(torch.nn.Module):
+    """Takes arguments in the order of the example: the older exporter knows no names."""
+
+    def __init__(self, model, names):
+        super().__init__()
+        self.model, self.names = model, names
+
+    def forward(self, *arguments):
+        return self.model(**dict(zip(self.names, arguments)))
+
+
+def without_places(model):
+    """Drops the places in the author's code, of which a file has one for each node."""
+    for node in model.graph.node:
+        del node.metadata_props[:]
+    return model
+
+
+def make_onnx(file, name, newer, dynamic):
+    torch.manual_seed(0)
+    model, path = perturbed(MODELS[name]()), HERE / 'onnx' / f'{file}.onnx'
+    inputs = example(name, torch.float32)
+    with torch.no_grad():
+        answers = [leaf for leaf in torch.utils._pytree.tree_leaves(model(**inputs)) if torch.is_tensor(leaf)]
+        if newer:
+            sizes = {key: {1: torch.export.Dim('tokens', min=2, max=64)} for key in inputs} if dynamic else None
+            torch.onnx.export(model, (), path, kwargs=inputs, dynamo=True, external_data=False, verbose=False,
+                              dynamic_shapes=sizes)
+        else:
+            torch.onnx.export(ByName(model, list(inputs)).eval(), tuple(inputs.values()), path, dynamo=False,
+                              opset_version=17, input_names=list(inputs))
+    read = onnx.load(path)
+    if name == 'pi0':
+        onnx.save(without_places(read), path)
+    outputs = [output.name for output in read.graph.output]
+    kept = [value.name for value in read.graph.input]
+    numpy.savez(HERE / 'onnx' / f'{file}.in.npz', **arrays(kept, [inputs[key] for key in kept]))
+    numpy.savez(HERE / 'onnx' / f'{file}.out.npz', **arrays(outputs, answers))
+
+
 def main():
     parser = argparse.ArgumentParser(description='Exports small transformers into this folder.')
-    parser.add_argument('names', nargs='*', help='of models or variants; default: all')
+    parser.add_argument('names', nargs='*', help='of models, variants or onnx/NAME; default: all')
     wanted = parser.parse_args().names
     plans = {name: (name, {}) for name in MODELS} | VARIANTS
-    for file in wanted or plans:
-        name, options = plans[file]
-        make(file, name, **options)
+    for file in wanted or [*plans, *(f'onnx/{name}' for name in ONNX)]:
+        if file.startswith('onnx/'):
+            make_onnx(file[5:], *ONNX[file[5:]])
+        else:
+            name, options = plans[file]
+            make(file, name, **options)
         print(file, flush=True)
 
 
