@@ -59,12 +59,11 @@ TEST_P(Exported, IsSoAsAPlanOfAllRungs) {
   for (const auto& [name, value] : outputs_of(session, inputs(imported))) expect_as_pytorch(name, value);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Exported, testing::ValuesIn(exported_files()),
-                         [](const auto& file) {
-                           std::string name = file.param.substr(0, file.param.find('.'));
-                           std::ranges::replace(name, '/', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Models, Exported, testing::ValuesIn(exported_files()), [](const auto& file) {
+  std::string name = file.param.substr(0, file.param.find('.'));
+  std::ranges::replace(name, '/', '_');
+  return name;
+});
 
 }  // namespace
 }  // namespace rung

@@ -1,7 +1,6 @@
-// Products, attention, reductions and normalisations of exported graphs.
+// Products, reductions and normalisations of exported graphs.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 
 #include "import/exported/emit.hpp"
 
@@ -22,43 +21,6 @@ NodeId Emit::linear(NodeId x, NodeId w, std::optional<NodeId> bias) const {
   if (rank(w) != 2) refuse("a weight of {}, wanted two axes", type(w));
   NodeId y = matmul(x, swap_axes(w, 0, 1));
   return bias ? binary(BinaryKind::add, y, *bias) : y;
-}
-
-// f32, 0 where a key is read and -inf where it is not, or the numbers that are added to the scores.
-NodeId Emit::attention_mask(NodeId mask) const {
-  if (dtype(mask) != DType::boolean) return cast(mask, DType::f32);
-  return select(mask, scalar(0, DType::f32), scalar(-INFINITY, DType::f32));
-}
-
-namespace {
-
-// [S,K]: 0 for the keys up to the query's own place, -inf behind it.
-Tensor causal_mask(int64_t queries, int64_t keys) {
-  Tensor mask({DType::f32, {queries, keys}});
-  auto values = mask.as<float>();
-  for (int64_t i = 0; i < queries; ++i)
-    for (int64_t j = i + 1; j < keys; ++j) values[static_cast<size_t>(i * keys + j)] = -INFINITY;
-  return mask;
-}
-
-}  // namespace
-
-NodeId Emit::attention(const AttentionCall& call) const {
-  for (NodeId x : {call.q, call.k, call.v})
-    if (rank(x) != 4) refuse("attention of {}, wanted [batch, heads, tokens, width]", type(x));
-  const double scale = call.scale.value_or(1 / std::sqrt(static_cast<double>(shape(call.q)[3])));
-  Attention op{.scale = static_cast<float>(scale)};
-  std::vector<NodeId> operands{swap_axes(call.q, 1, 2)};
-  std::optional<NodeId> mask;
-  if (call.mask) mask = attention_mask(*call.mask);
-  if (call.causal) {
-    const NodeId causal = literal(causal_mask(shape(call.q)[2], shape(call.k)[2]));
-    mask = mask ? binary(BinaryKind::add, *mask, causal) : causal;
-  }
-  if (mask) op.slots.put(operands, AttentionSlot::mask, *mask);
-  operands.push_back(swap_axes(call.k, 1, 2));
-  operands.push_back(swap_axes(call.v, 1, 2));
-  return swap_axes(add(op, operands), 1, 2);
 }
 
 NodeId Emit::reduce(ReduceKind kind, NodeId x, std::vector<int64_t> axes, bool keep) const {

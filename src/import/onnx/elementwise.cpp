@@ -71,6 +71,29 @@ Outputs softplus(const Call& call) {
   return {call.binary(BinaryKind::add, call.unary(UnaryKind::relu, x), rest)};
 }
 
+Outputs sign(const Call& call) { return {call.sign(call[0])}; }
+Outputs floor(const Call& call) { return {call.rounded(call[0], exported::Rounding::down)}; }
+Outputs ceil(const Call& call) { return {call.rounded(call[0], exported::Rounding::up)}; }
+Outputs round(const Call& call) { return {call.rounded(call[0], exported::Rounding::nearest_even)}; }
+Outputs logical_xor(const Call& call) { return binary(call, BinaryKind::ne); }
+Outputs leaky_relu(const Call& call) {
+  const NodeId x = call[0], negative = call.binary(BinaryKind::lt, x, call.scalar(0, call.dtype(x)));
+  return {call.select(negative, call.scale(x, call.number("alpha", 0.01)), x)};
+}
+namespace {
+
+// alpha x + beta, within 0 and 1.
+NodeId hard_step(const Call& call, double alpha, double beta) {
+  const NodeId x = call[0];
+  return call.clamp(call.binary(BinaryKind::add, call.scale(x, alpha), call.scalar(beta, call.dtype(x))), 0, 1);
+}
+
+}  // namespace
+Outputs hard_sigmoid(const Call& call) {
+  return {hard_step(call, call.number("alpha", 0.2), call.number("beta", 0.5))};
+}
+Outputs hard_swish(const Call& call) { return {call.binary(BinaryKind::mul, call[0], hard_step(call, 1.0 / 6, 0.5))}; }
+
 // The remainder of a division of integers, with the divisor's sign.
 Outputs mod(const Call& call) {
   const NodeId a = call[0], b = call[1];

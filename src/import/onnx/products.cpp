@@ -1,4 +1,4 @@
-// Products, convolutions and attention of ONNX graphs.
+// Products and convolutions of ONNX graphs.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -78,29 +78,6 @@ Outputs conv(const Call& call) {
                             .before = before,
                             .after = after,
                             .groups = call.integer("group", 1)})};
-}
-
-// Heads apart, [B,H,S,D], or side by side, [B,S,H D].
-Outputs attention(const Call& call) {
-  if (call.has(4) || call.has(5)) refuse("an attention with a cache");
-  if (call.number("softcap", 0) != 0) refuse("an attention with softcap {}", call.number("softcap", 0));
-  const auto apart = [&](NodeId x, const char* heads) {
-    if (call.rank(x) == 4) return x;
-    const int64_t count = call.integer(heads);
-    if (call.rank(x) != 3 || count < 1 || call.shape(x)[2] % count) refuse("{} heads of {}", count, call.type(x));
-    const Shape& s = call.shape(x);
-    return call.swap_axes(call.reshape(x, Shape{s[0], s[1], count, s[2] / count}), 1, 2);
-  };
-  const double scale = call.number("scale", 0);
-  const NodeId y = call.attention({.q = apart(call[0], "q_num_heads"),
-                                   .k = apart(call[1], "kv_num_heads"),
-                                   .v = apart(call[2], "kv_num_heads"),
-                                   .mask = call.optional(3),
-                                   .scale = scale == 0 ? std::nullopt : std::optional(scale),
-                                   .causal = call.integer("is_causal", 0) != 0});
-  if (call.rank(call[0]) == 4) return {y};
-  const Shape& s = call.shape(y);
-  return {call.reshape(call.swap_axes(y, 1, 2), Shape{s[0], s[2], s[1] * s[3]})};
 }
 
 }  // namespace rung::onnx::operators

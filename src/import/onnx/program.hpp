@@ -15,6 +15,9 @@ namespace rung::onnx {
 // The values that stand behind the names of a graph.
 using Environment = std::map<std::string, NodeId, std::less<>>;
 
+// Its own name, or what it computes.
+std::string name_of_node(const NodeProto& node);
+
 class Program {
  public:
   Program(std::shared_ptr<MappedFile> file, ModelProto model, const ImportOptions& options);
@@ -35,7 +38,11 @@ class Program {
   Status run_node(const NodeProto& node, Environment& names, int depth);
   Result<Outputs> outputs_of(const NodeProto& node, Environment& names, int depth);
   Result<Outputs> constant(const NodeProto& node);
+  // Nodes with graphs of their own: a branch that is known at import, and rounds whose number is.
   Result<Outputs> branch(const NodeProto& node, const Environment& names, int depth);
+  Result<Outputs> loop(const NodeProto& node, const Environment& names, int depth);
+  Result<Outputs> scan(const NodeProto& node, const Environment& names, int depth);
+  Result<Outputs> run_graph(const GraphProto& graph, const Outputs& inputs, const Environment& outer, int depth);
   Result<Outputs> call_function(const FunctionProto& function, const NodeProto& node, const Inputs& inputs, int depth);
   const FunctionProto* function_named(const NodeProto& node) const;
   Result<NodeId> node_of(const TensorProto& tensor);

@@ -1,5 +1,6 @@
 // Operators of exported programs that make tensors of numbers.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 
 #include "import/pt2/doubles.hpp"
@@ -80,6 +81,14 @@ Values zeros(const Call& call) {
 Values zeros_like(const Call& call) { return filled_like(call, 0); }
 Values scalar_tensor(const Call& call) {
   return one(call.scalar(call.number("s"), call.dtype_argument("dtype").value_or(DType::f32)));
+}
+Values eye(const Call& call) {
+  const int64_t rows = call.integer("n"), columns = call.integer("m", rows);
+  if (rows < 0 || columns < 0 || (rows > 0 && columns > exported::kMostMade / rows))
+    refuse("{} by {} numbers", rows, columns);
+  Tensor values({DType::f32, {rows, columns}});
+  for (int64_t i = 0; i < std::min(rows, columns); ++i) values.as<float>()[static_cast<size_t>(i * columns + i)] = 1;
+  return one(call.literal(convert(values, call.dtype_argument("dtype").value_or(DType::f32))));
 }
 Values tril(const Call& call) { return one(call.triangle(call.tensor("self"), true, call.integer("diagonal", 0))); }
 Values triu(const Call& call) { return one(call.triangle(call.tensor("self"), false, call.integer("diagonal", 0))); }

@@ -19,12 +19,17 @@ Values matmul(const Call& call) {
 
 // beta self + alpha mat1 mat2
 Values addmm(const Call& call) {
-  NodeId product = call.matmul(call.tensor("mat1"), call.tensor("mat2")), added = call.tensor("self");
+  const bool batched = call.find("batch1") != nullptr;
+  NodeId product = call.matmul(call.tensor(batched ? "batch1" : "mat1"), call.tensor(batched ? "batch2" : "mat2"));
+  NodeId added = call.tensor("self");
   if (const double alpha = call.number("alpha", 1); alpha != 1) product = call.scale(product, alpha);
   if (const double beta = call.number("beta", 1); beta != 1) added = call.scale(added, beta);
   return one(call.binary(BinaryKind::add, product, added));
 }
 
+Values outer(const Call& call) {
+  return one(call.binary(BinaryKind::mul, call.unsqueeze(call.tensor("self"), 1), call.tensor("vec2")));
+}
 Values einsum(const Call& call) { return one(call.einsum(call.text("equation", ""), call.tensors("tensors"))); }
 
 // "same" puts half of what a window reaches beyond its place at each end, the odd one behind.
