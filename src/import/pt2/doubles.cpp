@@ -160,9 +160,10 @@ class Movement {
 };
 
 constexpr std::string_view kMovements[] = {
-    "view",  "reshape", "_unsafe_view", "flatten",    "unsqueeze",       "squeeze", "expand",
-    "slice", "select",  "cat",          "stack",      "transpose",       "permute", "t",
-    "clone", "alias",   "detach",       "contiguous", "lift_fresh_copy", "repeat",  "index_select"};
+    "view",   "reshape", "_unsafe_view", "flatten",   "unsqueeze", "squeeze", "expand", "slice",
+    "select", "cat",     "stack",        "transpose", "permute",   "t",       "repeat", "index_select"};
+constexpr std::string_view kSame[] = {"clone",      "alias",      "detach",         "detach_",
+                                      "contiguous", "lift_fresh", "lift_fresh_copy"};
 
 // ---- creation and conversion
 
@@ -232,6 +233,7 @@ Values in_doubles(const Call& call) {
   const std::string_view name = name_of_operator(call);
   if (name.starts_with("_assert")) return {};
   if (name == "to" || name == "_to_copy") return converted(call);
+  if (std::ranges::find(kSame, name) != std::end(kSame)) return {*call.find("self")};
   if (name == "type_as") return narrowed(call, call.dtype(call.tensor("other")));
   if (name == "item") return {Value(doubles_at(call, "self").values.at(0))};
   if (name == "arange") return counted(call);

@@ -116,10 +116,24 @@ Values expand_as(const Call& call) {
   return one(call.broadcast(call.tensor("self"), call.shape(call.tensor("other"))));
 }
 
+namespace {
+
+// Of all axes, in front too: "dims" of a few count for the last ones.
+std::vector<int64_t> repeats_for(const Call& call, NodeId x) {
+  std::vector<int64_t> repeats = call.integers(call.has("dims") ? "dims" : "repeats");
+  if (call.has("dims"))
+    while (repeats.size() < static_cast<size_t>(call.rank(x))) repeats.insert(repeats.begin(), 1);
+  if (repeats.size() < static_cast<size_t>(call.rank(x)) || repeats.size() > Dims::kMaxRank)
+    refuse("got {} repeats of {}", repeats.size(), call.type(x));
+  return repeats;
+}
+
+}  // namespace
+
 // x[1,...] copies of each axis: an axis of one is broadcast, another is put between an axis of copies.
 Values repeat(const Call& call) {
   NodeId x = call.tensor("self");
-  const std::vector<int64_t> repeats = call.integers("repeats");
+  const std::vector<int64_t> repeats = repeats_for(call, x);
   while (call.rank(x) < static_cast<int>(repeats.size())) x = call.unsqueeze(x, 0);
   for (int i = 0; i < call.rank(x); ++i)
     if (const int64_t times = repeats[static_cast<size_t>(i)]; times != 1) x = call.repeat(x, i, times);

@@ -57,6 +57,17 @@ Values group_norm(const Call& call) {
   return {Value(NodeRef{scaled(call, call.reshape(y, whole))}), Value(), Value()};
 }
 
+// v times g over v's length along all axes but one.
+Values weight_norm(const Call& call) {
+  const NodeId v = call.tensor("v");
+  std::vector<int64_t> axes;
+  for (int i = 0; i < call.rank(v); ++i)
+    if (i != call.axis(v, call.integer("dim", 0))) axes.push_back(i);
+  const NodeId squares = call.reduce(ReduceKind::sum, call.unary(UnaryKind::square, v), axes, true);
+  const NodeId factor = call.binary(BinaryKind::div, call.tensor("g"), call.unary(UnaryKind::sqrt, squares));
+  return one(call.binary(BinaryKind::mul, v, factor));
+}
+
 // (x - mean) / sqrt(variance + eps), by the statistics that training left.
 Values batch_norm(const Call& call) {
   const NodeId x = call.tensor("input");

@@ -194,6 +194,11 @@ Status Program::add_user_input(const json& argument) {
 }
 
 Status Program::add_weight(const std::string& value, const std::string& name) {
+  RUNG_TRY(std::optional<Doubles> doubles, archive_->doubles(name));
+  if (doubles) {
+    names_.values[value] = Value(std::make_shared<const Doubles>(std::move(*doubles)));
+    return {};
+  }
   RUNG_TRY(const auto weight, archive_->weight(name));
   const NodeId node = weight->type().elements() <= exported::kMostSmall
                           ? model_.graph.literal(name, value_or_throw(weight->load()))

@@ -64,6 +64,8 @@ MODELS = {
     'paligemma_prefix': paligemma_prefix,
     'smolvla_expert': lambda: modules.ActionExpert(),
     'dit': lambda: modules.DiffusionTransformer(),
+    'operators': lambda: modules.Arithmetic(),
+    'operators_of_images': lambda: modules.Convolutions(),
     'pi0': lambda: policy.Pi0(PI0).init().float(),
 }
 # Other ways to export some of them.
@@ -112,6 +114,9 @@ EXAMPLES = {
     'paligemma_prefix': lambda dtype: picture(dtype) | words(6),
     'smolvla_expert': expert_example,
     'dit': lambda dtype: dict(image=torch.randn(1, 4, 8, 8), time=torch.tensor([417.0]), label=torch.tensor([3])),
+    'operators': lambda dtype: dict(x=torch.randn(2, 3, 4), y=torch.randn(2, 3, 5, 4), number=torch.arange(-4, 4),
+                                    mask=torch.rand(2, 3, 4) < 0.5),
+    'operators_of_images': lambda dtype: dict(image=torch.randn(2, 6, 8, 7), row=torch.randn(2, 6, 9)),
     'pi0': pi0_example,
 }
 

@@ -169,3 +169,84 @@ class PaliGemmaPrefix(nn.Module):
         mask = torch.where((valid[:, None] & valid[:, :, None])[:, None], 0.0, torch.finfo(x.dtype).min)
         positions = torch.cumsum(valid, dim=1) - 1
         return self.language(inputs_embeds=x, attention_mask=mask, position_ids=positions).last_hidden_state
+
+
+class Convolutions(nn.Module):
+    """Windows of all kinds, and what resamples, pads and pools images."""
+
+    def __init__(self):
+        super().__init__()
+        self.weights = nn.ParameterDict({name: nn.Parameter(torch.randn(shape)) for name, shape in dict(
+            plain=(5, 6, 3, 2), bias=(5,), grouped=(4, 3, 3, 3), each=(6, 1, 3, 3), twice=(12, 1, 2, 2),
+            row=(4, 6, 3), scale=(6,), shift=(6,), v=(4, 6, 3), g=(4, 1, 1)).items()})
+        self.register_buffer('mean', torch.randn(6))
+        self.register_buffer('variance', torch.rand(6) + 0.5)
+
+    def forward(self, image, row):
+        w = self.weights
+        resized = functional.interpolate
+        return [
+            functional.conv2d(image, w['plain'], w['bias'], stride=(2, 1), padding=(1, 2)),
+            functional.conv2d(image, w['plain'], padding='same', dilation=(1, 2)),
+            functional.conv2d(image, w['plain'], padding='valid'),
+            functional.conv2d(image, w['grouped'], groups=2),
+            functional.conv2d(image, w['each'], groups=6, stride=2, dilation=2),
+            functional.conv2d(image, w['twice'], groups=6),
+            functional.conv1d(row, w['row'], w['bias'][:4], stride=2, padding=1),
+            functional.conv1d(row, w['row'], padding='same'),
+            functional.conv1d(row, torch._weight_norm(w['v'], w['g'], 0)),
+            functional.group_norm(image, 2, w['scale'], w['shift'], eps=1e-3),
+            functional.batch_norm(image, self.mean, self.variance, w['scale'], w['shift'], eps=1e-3),
+            functional.batch_norm(row, self.mean, self.variance),
+            *(resized(image, size=(11, 5), mode=mode, align_corners=corners)
+              for mode in ('bilinear', 'bicubic') for corners in (False, True)),
+            resized(image, scale_factor=(1.7, 0.6), mode='bilinear'),
+            resized(image, scale_factor=1.7, mode='bicubic'),
+            resized(image, size=(11, 5), mode='nearest'),
+            resized(image, scale_factor=2, mode='nearest'),
+            resized(image, size=(11, 5), mode='nearest-exact'),
+            resized(row, size=17, mode='linear'),
+            functional.pad(image, (1, 2, 0, 1)),
+            functional.pad(image, (-1, 2, 3, -2), value=1.5),
+            functional.pad(image, (2, 1, 3, 0), mode='reflect'),
+            functional.pad(image, (2, 1, 3, 9), mode='replicate'),
+            functional.max_pool2d(image, 3, stride=2, padding=1),
+            functional.max_pool2d(image, (2, 3), dilation=(2, 1)),
+            functional.avg_pool2d(image, 3, stride=2, padding=1),
+            functional.avg_pool1d(row, 3),
+            functional.adaptive_avg_pool2d(image, (2, 1)),
+            torch.flip(image, (1, -1)),
+            torch.roll(image, (2, -3), (2, 3)),
+        ]
+
+
+class Arithmetic(nn.Module):
+    """Operators of one line: roundings, orders, sums by names, grids, tables in float64, and writes in place."""
+
+    def forward(self, x, y, number, mask):
+        table = torch.linspace(0, 1, 5, dtype=torch.float64)
+        table = torch.cat([torch.sin(2e3 * table), torch.cos(2e3**table)]).float()
+        written = x.clone()
+        written[1, 1:3] = 0.5
+        written[:, 0].mul_(2)
+        turned = written.transpose(0, 1)
+        turned[2] += y[0, 0, :2]
+        kept = torch.zeros(3, 4)
+        view = kept.view(12)
+        view[5:9].copy_(x[0, 0])
+        rows, columns = torch.meshgrid(torch.arange(3), torch.arange(4), indexing='ij')
+        return [
+            torch.einsum('bhi,bdi->bhd', x, x), torch.einsum('bij,...j->i...', x, y), torch.einsum('ijk->k', x),
+            torch.einsum('i,j->ji', x[0, 0], y[0, 0, 0]),
+            torch.floor(3 * x), torch.ceil(3 * x), torch.round(2 * x) * 1.0, torch.trunc(3 * x), torch.sign(x),
+            torch.div(3 * x, 0.7, rounding_mode='floor'), torch.div(number, 3, rounding_mode='trunc'), number // 3,
+            number // -2, number % 3, torch.remainder(3 * x, 0.7), torch.amin(x, (0, 2)), x.min(), x.max(), *x.min(1),
+            *x.max(-1, keepdim=True), number.min(0).values, x.argmin(), x.argmin(2), x.std(1), x.var(-1, unbiased=False),
+            functional.log_softmax(x, 1), functional.leaky_relu(x, 0.2), functional.hardswish(4 * x),
+            functional.hardsigmoid(4 * x), functional.hardtanh(x), functional.softplus(9 * x, beta=2.5, threshold=20),
+            torch.bucketize(x, torch.tensor([-1.0, 0.0, 0.5])), torch.logical_xor(mask, x > 0), torch.eye(3, 4) + x[0],
+            torch.outer(x[0, 0], x[0, 1]), torch.baddbmm(x[:, :, :3], x, x.mT, beta=0.5, alpha=2), x.tile(2, 1),
+            torch.masked_scatter(x, mask, y), torch.slice_scatter(x, x[:, :1] * 2, 1, 1, 2),
+            torch.select_scatter(x, x[:, :, 0], 2, -1), x[0].T, rows * columns, table, written, turned * 1, kept, view * 1,
+            torch.isnan(torch.log(x)), torch.maximum(x, torch.tensor(0.25, dtype=torch.float64).float()),
+        ]
