@@ -1,6 +1,7 @@
 // Operators of ONNX against ONNX Runtime: each case of tests/data/onnx_operators gives its outputs, by the judge and as
 // a plan.
 // SPDX-License-Identifier: Apache-2.0
+#include <cstring>
 #include <set>
 
 #include "import/huggingface_support.hpp"

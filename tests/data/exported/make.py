@@ -81,7 +81,13 @@ VARIANTS = {
     'llama_dynamic': ('llama', dict(dynamic=True)),
     'bert_bf16': ('bert', dict(dtype=torch.bfloat16)),
     'bert_f16': ('bert', dict(dtype=torch.float16)),
+    'bert_f16_eager': ('bert', dict(dtype=torch.float16, attention='eager')),
     'llama_bf16': ('llama', dict(dtype=torch.bfloat16)),
+    'llama_bf16_eager': ('llama', dict(dtype=torch.bfloat16, attention='eager')),
+    'llama_f16': ('llama', dict(dtype=torch.float16)),
+    'vit_bf16_dynamic': ('vit', dict(dtype=torch.bfloat16, dynamic=True)),
+    'vit_bf16_eager': ('vit', dict(dtype=torch.bfloat16, attention='eager')),
+    'vit_f16': ('vit', dict(dtype=torch.float16)),
 }
 
 
@@ -91,8 +97,8 @@ def words(tokens):
     return dict(input_ids=torch.randint(1, 98, (1, tokens)), attention_mask=mask)
 
 
-def picture(dtype):
-    return dict(pixel_values=torch.randn(1, 3, 16, 16).to(dtype))
+def picture(dtype, count=1):
+    return dict(pixel_values=torch.randn(count, 3, 16, 16).to(dtype))
 
 
 def expert_example(dtype):
@@ -148,7 +154,11 @@ def make(file, name, attention=None, decomposed=False, dynamic=False, dtype=torc
     if attention:
         model.set_attn_implementation(attention)
     inputs = example(name, dtype)
-    sizes = {key: {1: torch.export.Dim('tokens', min=2, max=64)} for key in inputs} if dynamic else None
+    sizes = None
+    if dynamic and name == 'vit':  # pictures of a number; a single one would settle it
+        inputs, sizes = picture(dtype, 2), dict(pixel_values={0: torch.export.Dim('pictures', min=1, max=8)})
+    elif dynamic:
+        sizes = {key: {1: torch.export.Dim('tokens', min=2, max=64)} for key in inputs}
     with torch.no_grad():
         program = torch.export.export(model, (), inputs, dynamic_shapes=sizes)
         if decomposed:
