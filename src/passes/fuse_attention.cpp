@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "base/words.hpp"
 #include "passes/passes.hpp"
@@ -16,11 +17,16 @@ const Dims kSwapHeads{0, 2, 1, 3};  // [B,H,S,D] <-> [B,S,H,D]
 const Dims kKeysFirst{0, 3, 1, 2};  // [B,H,D,K] -> [B,K,H,D]
 const Dims kSwapInner{0, 1, 3, 2};
 
-// A tensor that is added to the scores, times a number.
+// A tensor that is added to the scores, times a number; or, where `low` is given, what says which scores are kept.
 struct Mask {
   NodeId values = kNoNode;
   double scale = 1;
+  std::optional<double> low = {};
 };
+
+// select(m, s, low) is s + select(m, 0, low) for numbers as low as this, beside which a score is nothing, and where no
+// other mask is added: two such numbers make an infinity.
+constexpr double kLow = -1e30;
 
 struct Scores {
   NodeId q = kNoNode, k_transposed = kNoNode;  // [B,H,S,D], [B,H,D,K]
@@ -47,8 +53,8 @@ NodeId without_factor(const Graph& graph, NodeId x, double& scale) {
   return scaled;
 }
 
-// Follows add(mask), mul(scale), div(scale) and casts, in any order, down to the matmul of q and k'. `readers`: how
-// many may read the scores.
+// Follows add(mask), select(mask, low), mul(scale), div(scale) and casts, in any order, down to the matmul of q and k'.
+// `readers`: how many may read the scores.
 bool trace_scores(const Graph& graph, NodeId x, Scores& scores, size_t readers = 1) {
   x = skip_float_casts(graph, x);
   if (graph[x].users.size() > readers || graph.is_output(x) || graph.shape(x).rank() != 4) return false;
@@ -57,6 +63,14 @@ bool trace_scores(const Graph& graph, NodeId x, Scores& scores, size_t readers =
     scores.q = without_factor(graph, operands[0], scores.scale);
     scores.k_transposed = without_factor(graph, operands[1], scores.scale);
     return graph.shape(scores.q).rank() == 4 && graph.shape(scores.k_transposed).rank() == 4;
+  }
+  if (graph.as<Select>(x)) {
+    const auto low = uniform_value(graph, operands[2]);
+    if (!low || *low > kLow || !scores.masks.empty() || graph.type(x).dtype != DType::f32) return false;
+    Scores below = scores;
+    below.masks.push_back({.values = operands[0], .scale = scores.scale, .low = *low});
+    const bool traced = graph.shape(operands[1]) == graph.shape(x) && trace_scores(graph, operands[1], below);
+    return traced && below.masks.size() == 1 && (scores = below, true);
   }
   const auto* binary = graph.as<Binary>(x);
   if (!binary) return false;
@@ -112,18 +126,23 @@ NodeId without_guard(const Graph& graph, NodeId x) {
   return is_nan || says_no_key(graph, condition, graph[softmax].operands[0]) ? softmax : x;
 }
 
-// reshape(broadcast(reshape(x)))  =>  x      where each of x's heads (axis 1 of 4) stands `repeats` times in a row
-NodeId without_repeats(const Graph& graph, NodeId x) {
+// reshape(broadcast(reshape(x)))  =>  x      where each of x's heads stands several times in a row; heads: axis 1 of 4
+// or, behind the tokens, axis 2
+NodeId without_repeats(const Graph& graph, NodeId x, int heads = 1) {
   if (!graph.as<Reshape>(x)) return x;
   NodeId repeated = graph[x].operands[0];
   if (!graph.as<Broadcast>(repeated)) return x;
   NodeId apart = graph[repeated].operands[0];
   if (!graph.as<Reshape>(apart)) return x;
   NodeId source = graph[apart].operands[0];
-  const Shape &s = graph.shape(source), &r = graph.shape(repeated), &out = graph.shape(x);
-  if (s.rank() != 4 || r.rank() != 5 || out.rank() != 4) return x;
-  bool parts = graph.shape(apart) == Shape{s[0], s[1], 1, s[2], s[3]} && r == Shape{s[0], s[1], r[2], s[2], s[3]};
-  return parts && out == Shape{s[0], s[1] * r[2], s[2], s[3]} ? source : x;
+  const Shape one = graph.shape(source), &r = graph.shape(repeated);
+  if (one.rank() != 4 || r.rank() != 5) return x;
+  Shape wanted_apart = one, wanted_repeated = one, wanted = one;
+  wanted_apart.insert(heads + 1, 1);
+  wanted_repeated.insert(heads + 1, r[heads + 1]);
+  wanted[heads] *= r[heads + 1];
+  const bool parts = graph.shape(apart) == wanted_apart && r == wanted_repeated;
+  return parts && graph.shape(x) == wanted ? source : x;
 }
 
 class Fuser {
@@ -220,6 +239,8 @@ class Fuser {
       keys = sinker_.sink(scores.k_transposed, kKeysFirst);
       values = sinker_.sink(v, kSwapHeads);
     }
+    const NodeId one_k = without_repeats(graph_, keys, 2), one_v = without_repeats(graph_, values, 2);
+    if (graph_.shape(one_k) == graph_.shape(one_v)) keys = one_k, values = one_v;
     Insertion here(graph_, id);
     std::vector<NodeId> operands{sinker_.sink(scores.q, kSwapHeads)};
     Attention op{.scale = static_cast<float>(scores.scale)};
@@ -228,10 +249,20 @@ class Fuser {
   }
 
   NodeId scaled(const Mask& mask) {
-    NodeId values = cast_to(graph_, mask.values, DType::f32);
+    NodeId values = mask.low ? numbers_for(mask.values, *mask.low) : cast_to(graph_, mask.values, DType::f32);
     if (mask.scale == 1.0) return values;
     NodeId factor = graph_.literal("mask_scale", Tensor::of<float>({}, {static_cast<float>(mask.scale)}));
     return graph_.add(Binary{BinaryKind::mul}, {values, factor});
+  }
+
+  NodeId number(double value) { return graph_.literal("mask", Tensor::of<float>({}, {static_cast<float>(value)})); }
+
+  // select(kept, 0, low), once for all attentions that read it.
+  NodeId numbers_for(NodeId kept, double low) {
+    NodeId& numbers = numbers_.try_emplace({kept, low}, kNoNode).first->second;
+    if (numbers == kNoNode || !graph_[numbers].alive)
+      numbers = graph_.add(Select{}, {kept, number(0), number(low)}, graph_[kept].label);
+    return numbers;
   }
 
   NodeId mask_of(const Scores& scores) {
@@ -293,6 +324,7 @@ class Fuser {
   Graph& graph_;
   PassContext& context_;
   TransposeSinker sinker_;
+  std::map<std::pair<NodeId, double>, NodeId> numbers_;
 };
 
 }  // namespace
