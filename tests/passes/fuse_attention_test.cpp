@@ -123,7 +123,7 @@ TEST(FuseAttention, ReadsJoinedKeysOfAnAttentionAsSegments) {
                  "y = attention(q, transpose(kc, permutation=[0,2,1,3]), transpose(vc, permutation=[0,2,1,3]), "
                  "transpose(kn, permutation=[0,2,1,3]), transpose(vn, permutation=[0,2,1,3]), segments=2)");
 }
-TEST(FuseAttention, KeepsKeysThatAreJoinedOfOtherPartsThanValues) {
+TEST(FuseAttention, KeepsKeysJoinedOfOtherPartsThanValues) {
   expect_unchanged(fuse_attention,
                    "y = attention(q:f32[1,6,2,4], concat(kc:f32[1,3,2,4], kn:f32[1,2,2,4], axis=1), "
                    "concat(vc:f32[1,2,2,4], vn:f32[1,3,2,4], axis=1))");

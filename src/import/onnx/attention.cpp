@@ -135,7 +135,7 @@ Projected projected(const Call& call, int64_t heads) {
           heads_apart(call, biased(call[2], 2 * width), heads)};
 }
 
-// What is added to the scores: a bias, and a low number where the padding mask [B,K] is 0.
+// The scores take a bias, and a low number where the padding mask [B,K] is 0.
 std::optional<NodeId> added(const Call& call, std::optional<NodeId> bias, std::optional<NodeId> padding) {
   if (!padding) return bias;
   if (call.rank(*padding) != 2) refuse("a padding mask of {}, wanted [batch, keys]", call.type(*padding));
@@ -188,7 +188,7 @@ NodeId grouped_mask(const Call& call, int64_t tokens) {
 // The whole of a prompt: query, key and value [B,S,H D] or packed into the query. Rows of padding, whose results ONNX
 // Runtime leaves open, read what their row's tokens read.
 Outputs group_query_attention(const Call& call) {
-  refuse_inputs(call, {{3, "a cache"}, {4, "a cache"}, {11, "a sink"}});
+  refuse_inputs(call, {{3, "a cache"}, {4, "a cache"}, {11, "scores of its own"}});
   if (call.integer("smooth_softmax", 0) != 0) refuse("a smooth softmax");
   const int64_t heads = call.integer("num_heads"), groups = call.integer("kv_num_heads");
   std::vector<NodeId> parts{call[0]};

@@ -76,6 +76,17 @@ Outputs floor(const Call& call) { return {call.rounded(call[0], exported::Roundi
 Outputs ceil(const Call& call) { return {call.rounded(call[0], exported::Rounding::up)}; }
 Outputs round(const Call& call) { return {call.rounded(call[0], exported::Rounding::nearest_even)}; }
 Outputs logical_xor(const Call& call) { return binary(call, BinaryKind::ne); }
+Outputs softsign(const Call& call) {
+  const NodeId x = call[0], one = call.scalar(1, call.dtype(x));
+  return {call.binary(BinaryKind::div, x, call.binary(BinaryKind::add, call.unary(UnaryKind::abs, x), one))};
+}
+// x; below 0 alpha (exp(x) - 1)
+Outputs elu(const Call& call) {
+  const NodeId x = call[0], below = call.clamp(x, std::nullopt, 0);
+  const NodeId curve = call.binary(BinaryKind::sub, call.unary(UnaryKind::exp, below), call.scalar(1, call.dtype(x)));
+  const NodeId negative = call.binary(BinaryKind::lt, x, call.scalar(0, call.dtype(x)));
+  return {call.select(negative, call.scale(curve, call.number("alpha", 1)), x)};
+}
 Outputs leaky_relu(const Call& call) {
   const NodeId x = call[0], negative = call.binary(BinaryKind::lt, x, call.scalar(0, call.dtype(x)));
   return {call.select(negative, call.scale(x, call.number("alpha", 0.01)), x)};
@@ -130,7 +141,12 @@ Outputs bias_gelu(const Call& call) {
 }
 Outputs quick_gelu(const Call& call) { return {times_sigmoid(call, call.number("alpha", 1.702))}; }
 
-Outputs clip(const Call& call) { return {call.clamp(call[0], number_at(call, 1), number_at(call, 2))}; }
+Outputs clip(const Call& call) {
+  NodeId x = call[0];
+  if (call.has(1)) x = call.binary(BinaryKind::max, x, call[1]);
+  if (call.has(2)) x = call.binary(BinaryKind::min, x, call[2]);
+  return {x};
+}
 Outputs where(const Call& call) { return {call.select(call[0], call[1], call[2])}; }
 Outputs cast(const Call& call) { return {call.cast(call[0], value_or_throw(dtype_of_number(call.integer("to"))))}; }
 Outputs cast_like(const Call& call) { return {call.cast(call[0], call.dtype(call[1]))}; }

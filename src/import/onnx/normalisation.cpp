@@ -64,11 +64,16 @@ Outputs reduce_min(const Call& call) { return {call.turned(reduced(call, ReduceK
 Outputs reduce_sum_square(const Call& call) {
   return reduced(call, ReduceKind::sum, call.unary(UnaryKind::square, call[0]));
 }
+Outputs reduce_l1(const Call& call) { return reduced(call, ReduceKind::sum, call.unary(UnaryKind::abs, call[0])); }
 Outputs reduce_l2(const Call& call) { return {call.unary(UnaryKind::sqrt, reduce_sum_square(call)[0])}; }
 
 Outputs arg_max(const Call& call) {
   if (call.integer("select_last_index", 0) != 0) refuse("the last of the largest, wanted the first");
   return {call.arg_max(call[0], call.integer("axis", 0), call.integer("keepdims", 1) != 0)};
+}
+Outputs arg_min(const Call& call) {
+  if (call.integer("select_last_index", 0) != 0) refuse("the last of the least, wanted the first");
+  return {call.arg_max(call.turned(call[0]), call.integer("axis", 0), call.integer("keepdims", 1) != 0)};
 }
 Outputs top_k(const Call& call) {
   const NodeId x = call[0];

@@ -25,8 +25,8 @@ Outputs gemm(const Call& call) {
   const NodeId b = call.integer("transB", 0) ? call.swap_axes(call[1], 0, 1) : call[1];
   NodeId y = call.matmul(a, b);
   if (const double alpha = call.number("alpha", 1); alpha != 1) y = call.scale(y, alpha);
-  if (!call.has(2)) return {y};
   const double beta = call.number("beta", 1);
+  if (!call.has(2) || beta == 0) return {y};
   return {call.binary(BinaryKind::add, y, beta == 1 ? call[2] : call.scale(call[2], beta))};
 }
 

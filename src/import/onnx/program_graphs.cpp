@@ -25,7 +25,7 @@ std::vector<int64_t> integers(const NodeProto& node, const char* attribute, size
   return values;
 }
 
-// What is read at an input; none: it is left out.
+// Returns the value that an input reads; none: it is left out.
 std::optional<NodeId> input_of(const NodeProto& node, size_t index, const Environment& names) {
   if (index >= node.inputs.size() || node.inputs[index].empty()) return std::nullopt;
   const auto found = names.find(node.inputs[index]);

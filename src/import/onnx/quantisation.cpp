@@ -1,6 +1,7 @@
 // Quantised values of ONNX graphs: computed as floats with the roundings that the operators say.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/onnx/operators.hpp"
+#include "import/onnx/tensors.hpp"
 
 namespace rung::onnx::operators {
 namespace {

@@ -26,10 +26,10 @@ constexpr std::string_view kUnsaid[] = {"reshape", "flatten", "contiguous",     
 
 // base[..., begin:end, ...] = part
 NodeId put_slice(const Call& view, NodeId base, NodeId part, int at, int64_t begin) {
-  const int64_t extent = view.shape(base)[at], end = begin + view.shape(part)[at];
+  const int64_t whole = view.shape(base)[at], behind = begin + view.shape(part)[at];
   std::vector<NodeId> parts{part};
   if (begin > 0) parts.insert(parts.begin(), view.Emit::slice(base, at, 0, begin));
-  if (end < extent) parts.push_back(view.Emit::slice(base, at, end, extent));
+  if (behind < whole) parts.push_back(view.Emit::slice(base, at, behind, whole));
   return view.concat(parts, at);
 }
 

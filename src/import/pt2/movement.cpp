@@ -118,7 +118,7 @@ Values expand_as(const Call& call) {
 
 namespace {
 
-// Of all axes, in front too: "dims" of a few count for the last ones.
+// Returns a number for each axis, in front too: "dims" of a few count for the last ones.
 std::vector<int64_t> repeats_for(const Call& call, NodeId x) {
   std::vector<int64_t> repeats = call.integers(call.has("dims") ? "dims" : "repeats");
   if (call.has("dims"))
@@ -242,9 +242,9 @@ namespace {
 
 // x with `part` in place of its elements from `begin` on.
 NodeId replaced(const Call& call, NodeId x, NodeId part, int at, int64_t begin) {
-  const int64_t end = begin + call.shape(part)[at], extent = call.shape(x)[at];
-  if (begin < 0 || end > extent) refuse("elements {} to {} of {}", begin, end, call.type(x));
-  return call.concat({call.Emit::slice(x, at, 0, begin), part, call.Emit::slice(x, at, end, extent)}, at);
+  const int64_t behind = begin + call.shape(part)[at], whole = call.shape(x)[at];
+  if (begin < 0 || behind > whole) refuse("elements {} to {} of {}", begin, behind, call.type(x));
+  return call.concat({call.Emit::slice(x, at, 0, begin), part, call.Emit::slice(x, at, behind, whole)}, at);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ struct View {
   bool is_certain;             // false: it may have a copy of them
 };
 
-// What stands behind the names of a graph.
+// The values that stand behind the names of a graph, and how the names share elements.
 struct Environment {
   std::map<std::string, Value, std::less<>> values;
   std::vector<View> views;          // in the order in which they were made

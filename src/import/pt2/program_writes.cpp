@@ -1,4 +1,4 @@
-// Calls that write their argument: what else shows the same elements is computed anew.
+// Calls that write their argument: what else shows the same elements is computed again.
 // SPDX-License-Identifier: Apache-2.0
 #include <set>
 

@@ -57,6 +57,14 @@ def elementwise():
     odd = numpy.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3e9, -3e9, -0.2, 7.7], 'f4')
     for operator in ('Sign', 'Floor', 'Ceil', 'Round', 'LeakyRelu', 'HardSigmoid', 'HardSwish'):
         one(operator, operator, [odd])
+    for operator in ('Elu', 'Softsign'):
+        one(operator, operator, [floats(3, 4)])
+    one('EluAlpha', 'Elu', [floats(3, 4)], alpha=0.4)
+    one('ClipGivenBounds', 'Clip', [floats(3, 4), numpy.float32(-0.5), numpy.float32(0.5)])
+    one('ClipBelow', 'Clip', [floats(3, 4), None, numpy.float32(0.5)], (2,))
+    one('ArgMin', 'ArgMin', [floats(3, 4)], axis=1)
+    one('ArgMinWhole', 'ArgMin', [random.integers(-3, 3, (3, 4))], axis=0, keepdims=0)
+    one('ReduceL1', 'ReduceL1', [floats(3, 4), ints(1)], (1,))
     one('LeakyReluAlpha', 'LeakyRelu', [odd], alpha=0.3)
     one('HardSigmoidAlpha', 'HardSigmoid', [odd], alpha=0.4, beta=0.1)
     one('Xor', 'Xor', [numpy.array([True, True, False]), numpy.array([True, False, False])])
@@ -72,6 +80,8 @@ def products():
     one('EinsumThree', 'Einsum', [floats(2, 3), floats(3, 4), floats(4, 5)], equation='ij, jk, kl -> li')
     one('EinsumTransposed', 'Einsum', [floats(2, 3, 4)], equation='abc->cab')
     one('FusedMatMul', 'FusedMatMul', [floats(2, 4, 3), floats(2, 5, 4)], domain=CONTRIB, transA=1, transB=1, alpha=0.5)
+    infinite = numpy.full(5, numpy.inf, 'f4')
+    one('GemmBeta0', 'Gemm', [floats(3, 4), floats(4, 5), infinite], (2,), beta=0.0)
     one('ConvPatches', 'Conv', [floats(1, 3, 9, 9), floats(6, 3, 4, 4), floats(6)], (1, 2), strides=[4, 4])
     one('ConvPadded', 'Conv', [floats(1, 3, 8, 7), floats(6, 3, 3, 3), floats(6)], (1, 2), pads=[1, 2, 0, 1])
     one('ConvStrided', 'Conv', [floats(2, 3, 9, 8), floats(4, 3, 3, 2)], (1,), strides=[2, 3])
