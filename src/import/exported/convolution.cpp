@@ -9,7 +9,8 @@
 namespace rung::exported {
 namespace {
 
-constexpr int64_t kMostTaps = 1024;  // nodes that one convolution becomes
+constexpr int64_t kMostTaps = 1024;   // of a window along an axis
+constexpr int64_t kMostNodes = 8192;  // that one convolution becomes
 
 // One number for each of the convolution's axes.
 std::vector<int64_t> each(const std::vector<int64_t>& given, size_t axes, int64_t left_out, const char* what) {
@@ -45,7 +46,7 @@ struct Windows {
 
   NodeId channels_last(NodeId of) const;
   NodeId channels_first(NodeId of) const;
-  NodeId product() const;
+  NodeId product(std::optional<NodeId> bias) const;
   NodeId each_channel() const;
   NodeId by_groups() const;
 };
@@ -63,7 +64,7 @@ NodeId Windows::channels_first(NodeId of) const {
 }
 
 // Every window becomes a row, axis by axis: its channels, then the taps of the first axis, then those of the second.
-NodeId Windows::product() const {
+NodeId Windows::product(std::optional<NodeId> bias) const {
   NodeId rows = channels_last(x);
   Dims order{0};
   for (int axis = 0; axis < axes(); ++axis) {
@@ -74,7 +75,7 @@ NodeId Windows::product() const {
   }
   order.push_back(1);
   const NodeId matrix = emit.reshape(emit.transpose(w, order), std::vector<int64_t>{emit.shape(w)[0], -1});
-  return channels_first(emit.linear(rows, matrix, std::nullopt));
+  return channels_first(emit.linear(rows, matrix, bias));
 }
 
 // One kernel for each channel: the sum over its taps.
@@ -100,7 +101,7 @@ NodeId Windows::by_groups() const {
   const auto kernels = emit.split_evenly(w, 0, emit.shape(w)[0] / groups);
   std::vector<NodeId> results;
   for (size_t i = 0; i < sources.size(); ++i)
-    results.push_back(Windows{emit, sources[i], kernels[i], stride, dilation, 1}.product());
+    results.push_back(Windows{emit, sources[i], kernels[i], stride, dilation, 1}.product(std::nullopt));
   return emit.concat(results, 1);
 }
 
@@ -113,9 +114,10 @@ NodeId Emit::padded(NodeId x, int64_t at, int64_t before, int64_t after, double 
     ends[i] = count;
     return filled(ends, value, dtype(x));
   };
+  if (std::max(before, after) > kMostMade || std::min(before, after) < -kMostMade)
+    refuse("{} and {} elements around {}", before, after, type(x));
   if (before < 0) x = slice(x, i, -before, shape(x)[i]), before = 0;
   if (after < 0) x = slice(x, i, 0, std::max<int64_t>(0, shape(x)[i] + after)), after = 0;
-  if (before + after > kMostMade) refuse("{} and {} elements around {}", before, after, type(x));
   std::vector<NodeId> parts{x};
   if (before > 0) parts.insert(parts.begin(), zeros(before));
   if (after > 0) parts.push_back(zeros(after));
@@ -134,7 +136,7 @@ NodeId Emit::convolution(const ConvolutionCall& call) const {
   if (groups < 1 || channels % groups || kernel[0] % groups || kernel[1] * groups != channels)
     refuse("a convolution of {} with {} in {} groups", type(call.x), type(call.w), groups);
   NodeId x = call.x;
-  int64_t taps = groups == channels ? 1 : 0;
+  int64_t all_taps = 1, sum_of_taps = 0;
   for (int axis = 0; axis < axes; ++axis) {
     const auto i = static_cast<size_t>(axis);
     if (stride[i] < 1 || dilation[i] < 1 || before[i] < 0 || after[i] < 0)
@@ -144,17 +146,20 @@ NodeId Emit::convolution(const ConvolutionCall& call) const {
     const int64_t window = kernel[axis + 2], extent = shape(x)[axis + 2];
     if (window < 1 || window > kMostTaps || dilation[i] > extent || dilation[i] * (window - 1) >= extent)
       refuse("a window of {} over {} elements", window, extent);
-    taps = groups == channels ? taps * window : taps + window;
+    all_taps *= window;
+    sum_of_taps += window;
   }
-  if (taps > kMostTaps / std::min<int64_t>(kMostTaps, groups == channels ? 1 : groups))
-    refuse("a convolution with a window of {} in {} groups, wanted a smaller one", kernel, groups);
-  const Windows windows{*this, x, call.w, stride, dilation, groups};
-  if (axes == 2 && groups == 1 && kernel[2] == kernel[3] && all(stride, kernel[2]) && all(dilation, 1)) {
+  const bool single = groups == channels && kernel[0] == channels && channels > 1;
+  if (single ? all_taps > kMostNodes : groups > kMostNodes / sum_of_taps)
+    refuse("a convolution with {} in {} groups, wanted smaller windows", type(call.w), groups);
+  const bool patches = axes == 2 && groups == 1 && kernel[2] == kernel[3];
+  if (patches && all(stride, kernel[2]) && all(dilation, 1)) {
     const NodeId bias = call.bias ? *call.bias : filled({kernel[0]}, 0, dtype(x));
     return add(Conv2d{.stride = kernel[2]}, {x, call.w, bias});
   }
-  const bool single = groups == channels && kernel[0] == channels;
-  const NodeId y = single ? windows.each_channel() : groups > 1 ? windows.by_groups() : windows.product();
+  const Windows windows{*this, x, call.w, stride, dilation, groups};
+  if (groups == 1) return windows.product(call.bias);
+  const NodeId y = single ? windows.each_channel() : windows.by_groups();
   if (!call.bias) return y;
   Shape places{kernel[0]};
   for (int axis = 0; axis < axes; ++axis) places.push_back(1);

@@ -62,7 +62,8 @@ Outputs conv(const Call& call) {
   if (word == "SAME_UPPER" || word == "SAME_LOWER") {
     for (size_t i = 0; i < axes; ++i) {
       const int axis = static_cast<int>(i) + 2;
-      if (stride[i] < 1) refuse("a convolution with stride {}", stride[i]);
+      if (stride[i] < 1 || stride[i] > exported::kMostMade || dilation[i] < 1 || dilation[i] > exported::kMostMade)
+        refuse("a convolution with stride {} and dilation {}", stride[i], dilation[i]);
       const int64_t zeros = zeros_for_same(call.shape(x)[axis], call.shape(w)[axis], stride[i], dilation[i]);
       before[i] = word == "SAME_UPPER" ? zeros / 2 : zeros - zeros / 2;
       after[i] = zeros - before[i];

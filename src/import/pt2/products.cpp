@@ -45,6 +45,8 @@ Values convolution(const Call& call) {
     for (int axis = 2; axis < call.rank(w); ++axis) {
       const auto at = static_cast<size_t>(axis - 2);
       const int64_t step = dilation.empty() ? 1 : dilation[std::min(at, dilation.size() - 1)];
+      if (step < 1 || step > exported::kMostMade / std::max<int64_t>(1, call.shape(w)[axis]))
+        refuse("a convolution of {} with dilation {}", call.type(w), step);
       before.push_back(step * (call.shape(w)[axis] - 1) / 2);
       after.push_back(step * (call.shape(w)[axis] - 1) - before.back());
     }
