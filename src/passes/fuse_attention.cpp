@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "base/words.hpp"
@@ -17,11 +18,16 @@ const Dims kSwapHeads{0, 2, 1, 3};  // [B,H,S,D] <-> [B,S,H,D]
 const Dims kKeysFirst{0, 3, 1, 2};  // [B,H,D,K] -> [B,K,H,D]
 const Dims kSwapInner{0, 1, 3, 2};
 
-// A tensor that is added to the scores, times a number.
+// A tensor that is added to the scores, times a number; or, where `low` is given, what says which scores are kept.
 struct Mask {
   NodeId values = kNoNode;
   double scale = 1;
+  std::optional<double> low = {};
 };
+
+// select(m, s, low) is s + select(m, 0, low) for numbers as low as this, beside which a score is nothing, and where no
+// other mask is added: two such numbers make an infinity.
+constexpr double kLow = -1e30;
 
 struct Scores {
   NodeId q = kNoNode, k_transposed = kNoNode;  // [B,H,S,D], [B,H,D,K]
@@ -50,10 +56,10 @@ NodeId without_factor(const Graph& graph, NodeId x, double& scale) {
 }
 
 Verdict trace_masked(const Graph& graph, NodeId sum, Scores& scores);
+Verdict trace_selected(const Graph& graph, NodeId select, Scores& scores);
 
-// Follows add(mask), a cap c tanh(s / c), mul(scale), div(scale) and casts, in any order but with the masks outside the
-// cap, down to the matmul of q and k'. `readers`: how
-// many may read the scores.
+// Follows add(mask), select(mask, low), a cap c tanh(s / c), mul(scale), div(scale) and casts, in any order but with
+// the masks outside the cap, down to the matmul of q and k'. `readers`: how many may read the scores.
 Verdict trace_scores(const Graph& graph, NodeId x, Scores& scores, size_t readers = 1) {
   x = skip_float_casts(graph, x);
   if (graph[x].users.size() > readers) return reject("the scores have another reader");
@@ -72,6 +78,7 @@ Verdict trace_scores(const Graph& graph, NodeId x, Scores& scores, size_t reader
     scores.softcap = std::exchange(scores.scale, 1.0);
     return trace_scores(graph, operands[0], scores);
   }
+  if (graph.as<Select>(x)) return trace_selected(graph, x, scores);
   const auto* binary = graph.as<Binary>(x);
   if (!binary) return reject(fmt::format("the scores come from {}", name_of(graph[x].op)));
   if (binary->kind == BinaryKind::mul || binary->kind == BinaryKind::div) {
@@ -85,6 +92,22 @@ Verdict trace_scores(const Graph& graph, NodeId x, Scores& scores, size_t reader
   }
   if (binary->kind != BinaryKind::add) return reject(fmt::format("the scores come from {}", name_of(graph[x].op)));
   return trace_masked(graph, x, scores);
+}
+
+// select(mask, scores, low)
+Verdict trace_selected(const Graph& graph, NodeId select, Scores& scores) {
+  const std::vector<NodeId>& operands = graph[select].operands;
+  const auto low = uniform_value(graph, operands[2]);
+  if (!low || *low > kLow) return reject("the scores are selected, and what stands for the others is no low number");
+  if (scores.softcap != 0) return reject("a mask is applied before the scores are capped");
+  if (graph.type(select).dtype != DType::f32) return reject("the scores are selected in 16 bits");
+  if (graph.shape(operands[1]) != graph.shape(select)) return reject("the scores are repeated by their mask");
+  Scores below = scores;
+  below.masks.push_back({.values = operands[0], .scale = scores.scale, .low = *low});
+  Verdict traced = trace_scores(graph, operands[1], below);
+  if (traced && below.masks.size() > 1) return reject("the scores are selected, and masks are added to them");
+  if (traced) scores = below;
+  return traced;
 }
 
 // add(scores, mask), add(mask, scores)
@@ -138,18 +161,23 @@ NodeId without_guard(const Graph& graph, NodeId x) {
   return is_nan || says_no_key(graph, condition, graph[softmax].operands[0]) ? softmax : x;
 }
 
-// reshape(broadcast(reshape(x)))  =>  x      where each of x's heads (axis 1 of 4) stands `repeats` times in a row
-NodeId without_repeats(const Graph& graph, NodeId x) {
+// reshape(broadcast(reshape(x)))  =>  x      where each of x's heads stands several times in a row; heads: axis 1 of 4
+// or, behind the tokens, axis 2
+NodeId without_repeats(const Graph& graph, NodeId x, int heads = 1) {
   if (!graph.as<Reshape>(x)) return x;
   NodeId repeated = graph[x].operands[0];
   if (!graph.as<Broadcast>(repeated)) return x;
   NodeId apart = graph[repeated].operands[0];
   if (!graph.as<Reshape>(apart)) return x;
   NodeId source = graph[apart].operands[0];
-  const Shape &s = graph.shape(source), &r = graph.shape(repeated), &out = graph.shape(x);
-  if (s.rank() != 4 || r.rank() != 5 || out.rank() != 4) return x;
-  bool parts = graph.shape(apart) == Shape{s[0], s[1], 1, s[2], s[3]} && r == Shape{s[0], s[1], r[2], s[2], s[3]};
-  return parts && out == Shape{s[0], s[1] * r[2], s[2], s[3]} ? source : x;
+  const Shape one = graph.shape(source), &r = graph.shape(repeated);
+  if (one.rank() != 4 || r.rank() != 5) return x;
+  Shape wanted_apart = one, wanted_repeated = one, wanted = one;
+  wanted_apart.insert(heads + 1, 1);
+  wanted_repeated.insert(heads + 1, r[heads + 1]);
+  wanted[heads] *= r[heads + 1];
+  const bool parts = graph.shape(apart) == wanted_apart && r == wanted_repeated;
+  return parts && graph.shape(x) == wanted ? source : x;
 }
 
 class Fuser {
@@ -186,26 +214,31 @@ class Fuser {
   }
 
   // attention(transpose(q), transpose(repeat(k)), transpose(repeat(v)))  =>  attention(q, k, v)
-  // One segment, as authors write it who call attention by its name.
+  // One segment, as authors write it who call attention by its name; keys that are joined become several. Operands that
+  // are no transposes stand right already.
   bool read_where_they_stand(NodeId id) {
-    const auto* written = graph_.as<Attention>(id);
-    if (!written || written->segments != 1) return false;
+    if (!graph_.as<Attention>(id) || graph_.as<Attention>(id)->segments != 1) return false;
+    const Attention op = *graph_.as<Attention>(id);
     const std::vector<NodeId> operands = graph_[id].operands;
-    const size_t first = written->first_key();
+    const size_t first = op.first_key();
     std::vector<NodeId> read = operands;
-    const auto k = unturned(operands[first]), v = unturned(operands[first + 1]);
-    const NodeId one_k = k ? without_repeats(graph_, *k) : kNoNode, one_v = v ? without_repeats(graph_, *v) : kNoNode;
-    const bool shares = k && v && graph_.shape(one_k) == graph_.shape(one_v);
-    if (const auto q = unturned(operands[0])) read[0] = sinker_.sink(*q, kSwapHeads);
-    if (k) read[first] = sinker_.sink(shares ? one_k : *k, kSwapHeads);
-    if (v) read[first + 1] = sinker_.sink(shares ? one_v : *v, kSwapHeads);
+    read[0] = where_it_stands(operands[0], false);
+    const bool shares =
+        heads_behind(operands[first]) && heads_behind(operands[first]) == heads_behind(operands[first + 1]);
+    for (size_t i : {first, first + 1}) read[i] = where_it_stands(operands[i], shares);
     const bool changes = std::ranges::any_of(std::array{size_t{0}, first, first + 1}, [&](size_t i) {
-      const auto before = unturned(operands[i]), after = unturned(read[i]);
-      return before && (!after || *after != *before);
+      const auto from = unturned(read[i]);
+      return read[i] != operands[i] && (!from || *from != *unturned(operands[i]));
     });
-    if (!changes || !context_.kernel_for(graph_, *written, read)) return false;
-    Insertion here(graph_, id);
-    return replace_with(graph_, id, graph_.add(*written, std::move(read), graph_[id].label));
+    const std::vector<NodeId> parts = segments_of(read[first], read[first + 1]);
+    if (!parts.empty()) {
+      Attention several = op;
+      several.segments = static_cast<int64_t>(parts.size() / 2);
+      std::vector<NodeId> apart(read.begin(), read.begin() + static_cast<std::ptrdiff_t>(first));
+      apart.insert(apart.end(), parts.begin(), parts.end());
+      if (replace(id, several, apart)) return true;
+    }
+    return changes && replace(id, op, read);
   }
 
  private:
@@ -230,11 +263,20 @@ class Fuser {
     return graph_.add(Reshape{shape}, {x}, graph_[x].label);
   }
 
-  // Operands of an attention, read where they stand before they are turned and repeated.
-  std::optional<NodeId> unturned(NodeId operand) {
+  // The value of which an attention's operand is the transpose; none: it is no transpose of heads.
+  std::optional<NodeId> unturned(NodeId operand) const {
     const auto* transpose = graph_.as<Transpose>(operand);
     if (!transpose || !(transpose->permutation == kSwapHeads)) return std::nullopt;
     return graph_[operand].operands[0];
+  }
+  // The shape of an operand before its heads are repeated and turned.
+  std::optional<Shape> heads_behind(NodeId operand) const {
+    const auto source = unturned(operand);
+    return source ? std::optional(graph_.shape(without_repeats(graph_, *source))) : std::nullopt;
+  }
+  NodeId where_it_stands(NodeId operand, bool without) {
+    const auto source = unturned(operand);
+    return source ? sinker_.sink(without ? without_repeats(graph_, *source) : *source, kSwapHeads) : operand;
   }
 
   Verdict has_plain_weights(NodeId id, NodeId weights, size_t readers) const {
@@ -278,6 +320,8 @@ class Fuser {
       keys = sinker_.sink(scores.k_transposed, kKeysFirst);
       values = sinker_.sink(v, kSwapHeads);
     }
+    const NodeId one_k = without_repeats(graph_, keys, 2), one_v = without_repeats(graph_, values, 2);
+    if (graph_.shape(one_k) == graph_.shape(one_v)) keys = one_k, values = one_v;
     Insertion here(graph_, id);
     std::vector<NodeId> operands{sinker_.sink(scores.q, kSwapHeads)};
     const auto softcap = static_cast<float>(scores.softcap);
@@ -288,10 +332,20 @@ class Fuser {
   }
 
   NodeId scaled(const Mask& mask) {
-    NodeId values = cast_to(graph_, mask.values, DType::f32);
+    NodeId values = mask.low ? numbers_for(mask.values, *mask.low) : cast_to(graph_, mask.values, DType::f32);
     if (mask.scale == 1.0) return values;
     NodeId factor = graph_.literal("mask_scale", Tensor::of<float>({}, {static_cast<float>(mask.scale)}));
     return graph_.add(Binary{BinaryKind::mul}, {values, factor});
+  }
+
+  NodeId number(double value) { return graph_.literal("mask", Tensor::of<float>({}, {static_cast<float>(value)})); }
+
+  // select(kept, 0, low), once for all attentions that read it.
+  NodeId numbers_for(NodeId kept, double low) {
+    NodeId& numbers = numbers_.try_emplace({kept, low}, kNoNode).first->second;
+    if (numbers == kNoNode || !graph_[numbers].alive)
+      numbers = graph_.add(Select{}, {kept, number(0), number(low)}, graph_[kept].label);
+    return numbers;
   }
 
   NodeId mask_of(const Scores& scores) {
@@ -301,17 +355,32 @@ class Fuser {
     return sum;
   }
 
-  // The attention reads the parts of concat(cached keys, new keys), which then is not copied.
-  bool with_segments(NodeId id, Attention op, std::vector<NodeId> operands, NodeId keys, NodeId values) {
+  bool replace(NodeId id, const Attention& op, const std::vector<NodeId>& operands) {
+    if (!context_.kernel_for(graph_, op, operands)) return false;
+    Insertion here(graph_, id);
+    return replace_with(graph_, id, graph_.add(op, operands, graph_[id].label));
+  }
+
+  // The parts of concat(cached keys, new keys) and of their values in turn, which an attention reads without a copy;
+  // none: they are not joined, or of other parts.
+  std::vector<NodeId> segments_of(NodeId keys, NodeId values) const {
     const auto *k = graph_.as<Concat>(keys), *v = graph_.as<Concat>(values);
-    if (!k || !v || axis_in(graph_, keys, k->axis) != 1 || axis_in(graph_, values, v->axis) != 1) return false;
+    if (!k || !v || axis_in(graph_, keys, k->axis) != 1 || axis_in(graph_, values, v->axis) != 1) return {};
     const std::vector<NodeId>&k_parts = graph_[keys].operands, &v_parts = graph_[values].operands;
-    if (k_parts.size() != v_parts.size()) return false;
+    if (k_parts.size() != v_parts.size()) return {};
+    std::vector<NodeId> parts;
     for (size_t i = 0; i < k_parts.size(); ++i) {
-      if (!(graph_.type(k_parts[i]) == graph_.type(v_parts[i]))) return false;
-      operands.insert(operands.end(), {k_parts[i], v_parts[i]});
+      if (!(graph_.type(k_parts[i]) == graph_.type(v_parts[i]))) return {};
+      parts.insert(parts.end(), {k_parts[i], v_parts[i]});
     }
-    op.segments = static_cast<int64_t>(k_parts.size());
+    return parts;
+  }
+
+  bool with_segments(NodeId id, Attention op, std::vector<NodeId> operands, NodeId keys, NodeId values) {
+    const std::vector<NodeId> parts = segments_of(keys, values);
+    if (parts.empty()) return false;
+    operands.insert(operands.end(), parts.begin(), parts.end());
+    op.segments = static_cast<int64_t>(parts.size() / 2);
     return finish(id, op, std::move(operands));
   }
 
@@ -338,6 +407,7 @@ class Fuser {
   Graph& graph_;
   PassContext& context_;
   TransposeSinker sinker_;
+  std::map<std::pair<NodeId, double>, NodeId> numbers_;
 };
 
 }  // namespace

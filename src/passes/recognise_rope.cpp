@@ -57,11 +57,49 @@ bool make_rope(Graph& graph, PassContext& context, NodeId id) {
   return true;
 }
 
+// a * cos - b * sin or a * cos + b * sin: one half of a rotation
+Pattern half_of(BinaryKind kind, Pattern a, Pattern b) {
+  return binary(kind, binary(BinaryKind::mul, std::move(a), any("cos")).one_use(),
+                binary(BinaryKind::mul, std::move(b), any("sin")).one_use())
+      .one_use();
+}
+
+// concat(lower * cos - upper * sin, upper * cos + lower * sin)  =>  rope(x, concat(cos, cos), concat(sin, sin))
+// lower and upper are the halves of x, and cos and sin broadcast to each.
+bool join_halves(Graph& graph, PassContext& context, NodeId id) {
+  const auto lower = [] { return op<Slice>(any("x")).named("lower"); };
+  const auto upper = [] { return op<Slice>(any("x")).named("upper"); };
+  static const Pattern kHalves =
+      op<Concat>(half_of(BinaryKind::sub, lower(), upper()), half_of(BinaryKind::add, upper(), lower()));
+  const auto m = match(graph, id, kHalves);
+  if (!m) return false;
+  const NodeId x = (*m)["x"], cos = (*m)["cos"], sin = (*m)["sin"];
+  const Columns all{x, 0, graph.shape(x).back()};
+  const int last = graph.shape(x).rank() - 1;
+  const bool joins = axis_in(graph, id, graph.as<Concat>(id)->axis) == last && graph.type(id) == graph.type(x);
+  if (!joins || !is_half(graph, (*m)["lower"], all, false) || !is_half(graph, (*m)["upper"], all, true)) return false;
+  Insertion here(graph, id);
+  const auto twice = [&](NodeId angles) {
+    const int axis = graph.shape(angles).rank() - 1;
+    return axis < 0 || graph.shape(angles)[axis] * 2 != all.end
+               ? kNoNode
+               : graph.add(Concat{axis}, {angles, angles}, graph[angles].label);
+  };
+  std::vector<NodeId> operands{x, twice(cos), twice(sin)};
+  if (operands[1] == kNoNode || operands[2] == kNoNode || !context.kernel_for(graph, Rope{}, operands)) {
+    for (NodeId added : {operands[1], operands[2]})
+      if (added != kNoNode) erase_unused(graph, added);
+    return false;
+  }
+  replace(graph, id, Rope{}, std::move(operands));
+  return true;
+}
+
 }  // namespace
 
 Status recognise_rope(Graph& graph, PassContext& context) {
   size_t found = 0;
-  for_each_node(graph, [&](NodeId id) { found += make_rope(graph, context, id); });
+  for_each_node(graph, [&](NodeId id) { found += make_rope(graph, context, id) || join_halves(graph, context, id); });
   if (found)
     context.notes.add("{}",
                       words::counted(found, "rotary embedding became one op", "rotary embeddings became one op each"));

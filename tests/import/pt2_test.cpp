@@ -1,5 +1,6 @@
 // Exported PyTorch programs, written by the test: what is read of them, and what is refused.
 // SPDX-License-Identifier: Apache-2.0
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -109,8 +110,72 @@ TEST_F(Pt2, RefusesPickledWeights) {
 }
 
 TEST_F(Pt2, RefusesTypesThatTheGraphHasNot) {
-  weights["w"]["tensor_meta"]["dtype"] = 8;
-  EXPECT_THAT(refusal(), HasSubstr("tensor 'w': got elements of float64, wanted float32"));
+  weights["w"]["tensor_meta"]["dtype"] = 3;
+  EXPECT_THAT(refusal(), HasSubstr("tensor 'w': got elements of int16, wanted float32"));
+}
+
+// 1/3 in float64 times 3e9: in float32 it would be 29.8 above.
+TEST_F(Pt2, ComputesFloat64ThatIsKnownAtImport) {
+  weights["w"]["tensor_meta"] = meta({2}, {1}, 0, 8);
+  const std::vector<double> thirds{1.0 / 3, 2.0 / 3};
+  numbers.resize(4);
+  std::memcpy(numbers.data(), thirds.data(), 16);
+  const json whole{{"as_float", 3e9}}, less{{"as_float", 1e9}};
+  graph()["nodes"] = {call("aten.mul.Tensor", {{"self", tensor("p_w")}, {"other", whole}}, "a"),
+                      call("aten.sub.Tensor", {{"self", tensor("a")}, {"other", less}}, "b"),
+                      call("aten.to.dtype", {{"self", tensor("b")}, {"dtype", {{"as_scalar_type", 7}}}}, "c"),
+                      call("aten.add.Tensor", {{"self", tensor("x")}, {"other", tensor("c")}}, "y")};
+  EXPECT_EQ(answer(), (std::vector<float>{10, 1e9F + 20}));
+}
+
+TEST_F(Pt2, RefusesFloat64ThatInputsDecide) {
+  graph()["nodes"] = {call("aten.to.dtype", {{"self", tensor("x")}, {"dtype", {{"as_scalar_type", 8}}}}, "y")};
+  EXPECT_THAT(refusal(), HasSubstr("argument 'self': float64 is computed only where it is known at import; wanted "
+                                   "float32 where the values of an input are read"));
+}
+
+TEST_F(Pt2, RefusesFloat64AsAnOutput) {
+  weights["w"]["tensor_meta"] = meta({2}, {1}, 0, 8);
+  graph()["nodes"] = {call("aten.neg.default", {{"self", tensor("p_w")}}, "y")};
+  EXPECT_THAT(refusal(), HasSubstr("output 'y' is a tensor of float64"));
+}
+
+json numbered(int64_t value) { return {{"as_int", value}}; }
+
+// A view's writes are seen by what it shows, and by its other views.
+TEST_F(Pt2, WritesThroughViews) {
+  graph()["nodes"] = {
+      call("aten.clone.default", {{"self", tensor("x")}}, "z"),
+      call("aten.slice.Tensor",
+           {{"self", tensor("z")}, {"dim", numbered(0)}, {"start", numbered(1)}, {"end", numbered(2)}}, "tail"),
+      call("aten.view.default", {{"self", tensor("z")}, {"size", {{"as_ints", {2, 1}}}}}, "column"),
+      call("aten.add_.Tensor", {{"self", tensor("tail")}, {"other", {{"as_float", 5.0}}}}, "added"),
+      call("aten.mul_.Tensor", {{"self", tensor("added")}, {"other", {{"as_float", 2.0}}}}, "twice"),
+      call("aten.view.default", {{"self", tensor("column")}, {"size", {{"as_ints", {2}}}}}, "flat"),
+      call("aten.add.Tensor", {{"self", tensor("z")}, {"other", tensor("flat")}}, "y")};
+  EXPECT_EQ(answer(), (std::vector<float>{20, 100}));
+}
+
+TEST_F(Pt2, KeepsCopiesOfWhatIsWritten) {
+  graph()["nodes"] = {call("aten.clone.default", {{"self", tensor("x")}}, "z"),
+                      call("aten.clone.default", {{"self", tensor("z")}}, "kept"),
+                      call("aten.zero_.default", {{"self", tensor("z")}}, "zeros"),
+                      call("aten.add.Tensor", {{"self", tensor("kept")}, {"other", tensor("zeros")}}, "y")};
+  EXPECT_EQ(answer(), (std::vector<float>{10, 20}));
+}
+
+TEST_F(Pt2, RefusesReadingWhatMayHaveBeenWritten) {
+  graph()["nodes"] = {call("aten.reshape.default", {{"self", tensor("x")}, {"shape", {{"as_ints", {2}}}}}, "z"),
+                      call("aten.zero_.default", {{"self", tensor("z")}}, "zeros"),
+                      call("aten.neg.default", {{"self", tensor("x")}}, "y")};
+  EXPECT_THAT(refusal(), HasSubstr("'x' is read behind a write to what it shows or has a copy of"));
+}
+
+TEST_F(Pt2, RefusesWritesThroughBroadcasts) {
+  graph()["nodes"] = {call("aten.expand.default", {{"self", tensor("x")}, {"size", {{"as_ints", {3, 2}}}}}, "z"),
+                      call("aten.zero_.default", {{"self", tensor("z")}}, "zeros"),
+                      call("aten.neg.default", {{"self", tensor("x")}}, "y")};
+  EXPECT_THAT(refusal(), HasSubstr("a write through aten.expand.default"));
 }
 
 TEST_F(Pt2, NamesUnknownOperatorsWithModuleAndLine) {

@@ -101,6 +101,33 @@ TEST(FuseAttention, KeepsRepeatsOfOneSideAlone) {
       "y = attention(transpose(q:f32[1,6,4,8], permutation=[0,2,1,3]), transpose(k, permutation=[0,2,1,3]), "
       "transpose(v:f32[1,6,5,8], permutation=[0,2,1,3]))");
 }
+TEST(FuseAttention, ReadsKeysWhereOnlyValuesStandRight) {
+  expect_rewrite(fuse_attention,
+                 "y = attention(q:f32[1,4,6,8], transpose(cast(k:bf16[1,2,5,8], to=f32), permutation=[0,2,1,3]), "
+                 "v:f32[1,5,2,8])",
+                 "y = attention(q, cast(transpose(k, permutation=[0,2,1,3])), v)");
+}
+// The heads of keys are repeated before they are turned; those of values, of the same shape, are tokens.
+TEST(FuseAttention, KeepsRepeatsBesideValuesThatStandRight) {
+  expect_unchanged(
+      fuse_attention,
+      "k = reshape(broadcast(reshape(a:f32[1,2,6,8], shape=[1,2,1,6,8]), shape=[1,2,3,6,8]), shape=[1,6,6,8])\n"
+      "y = attention(q:f32[1,4,6,8], transpose(k, permutation=[0,2,1,3]), v:f32[1,6,6,8])");
+}
+TEST(FuseAttention, ReadsJoinedKeysOfAnAttentionAsSegments) {
+  expect_rewrite(fuse_attention,
+                 "k = concat(kc:f32[1,2,3,4], kn:f32[1,2,2,4], axis=2)\n"
+                 "v = concat(vc:f32[1,2,3,4], vn:f32[1,2,2,4], axis=2)\n"
+                 "y = attention(q:f32[1,6,2,4], transpose(k, permutation=[0,2,1,3]), transpose(v, "
+                 "permutation=[0,2,1,3]))",
+                 "y = attention(q, transpose(kc, permutation=[0,2,1,3]), transpose(vc, permutation=[0,2,1,3]), "
+                 "transpose(kn, permutation=[0,2,1,3]), transpose(vn, permutation=[0,2,1,3]), segments=2)");
+}
+TEST(FuseAttention, KeepsKeysJoinedOfOtherPartsThanValues) {
+  expect_unchanged(fuse_attention,
+                   "y = attention(q:f32[1,6,2,4], concat(kc:f32[1,3,2,4], kn:f32[1,2,2,4], axis=1), "
+                   "concat(vc:f32[1,2,2,4], vn:f32[1,3,2,4], axis=1))");
+}
 // The one difference that fusing makes: no key gives NaN before and zeros after. Other queries keep their values.
 TEST(FuseAttention, GivesQueriesWithoutKeysZerosInsteadOfNans) {
   const Graph before =
@@ -150,6 +177,48 @@ TEST(FuseAttention, SharesKeyHeadsInsteadOfRepeatingThem) {
       "y = matmul(softmax(matmul(q:f32[1,2,6,4], transpose(k, permutation=[0,1,3,2]))), v)",
       "y = transpose(attention(transpose(q, permutation=[0,2,1,3]), transpose(b, permutation=[0,2,1,3]), "
       "transpose(c, permutation=[0,2,1,3])), permutation=[0,2,1,3])");
+}
+// Heads behind the tokens, as authors have them who turn keys and values late.
+TEST(FuseAttention, SharesKeyHeadsThatStandBehindTokens) {
+  expect_rewrite(
+      fuse_attention,
+      "k = reshape(broadcast(reshape(b:f32[1,5,2,4], shape=[1,5,2,1,4]), shape=[1,5,2,3,4]), shape=[1,5,6,4])\n"
+      "v = reshape(broadcast(reshape(c:f32[1,5,2,4], shape=[1,5,2,1,4]), shape=[1,5,2,3,4]), shape=[1,5,6,4])\n"
+      "y = matmul(softmax(matmul(q:f32[1,6,3,4], transpose(k, permutation=[0,2,3,1]))), transpose(v, "
+      "permutation=[0,2,1,3]))",
+      "y = transpose(attention(transpose(q, permutation=[0,2,1,3]), b, c), permutation=[0,2,1,3])");
+}
+// Groups that alternate, of which every third is the same.
+TEST(FuseAttention, KeepsGroupsThatAreTiledBehindTokens) {
+  const std::string text =
+      "k = reshape(broadcast(reshape(b:f32[1,5,2,4], shape=[1,5,1,2,4]), shape=[1,5,3,2,4]), shape=[1,5,6,4])\n"
+      "v = reshape(broadcast(reshape(c:f32[1,5,2,4], shape=[1,5,1,2,4]), shape=[1,5,3,2,4]), shape=[1,5,6,4])\n"
+      "y = matmul(softmax(matmul(q:f32[1,6,3,4], transpose(k, permutation=[0,2,3,1]))), transpose(v, "
+      "permutation=[0,2,1,3]))";
+  EXPECT_EQ(count_ops(run_pass(fuse_attention, graph_of(text)).graph, "broadcast"), 2u);
+  expect_equivalent(fuse_attention, text);
+}
+std::string selected(const std::string& low) {
+  return "low: f32[] = constant(values=[" + low + "])\n" +
+         "y = matmul(softmax(select(m:bool[1,1,6,5], matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5]), low)), v:f32[1,2,5,4])";
+}
+TEST(FuseAttention, TakesSelectedScoresForAMask) {
+  const PassRun run = run_pass(fuse_attention, graph_of(selected("-1e+38")));
+  EXPECT_EQ(count_ops(run.graph, "attention"), 1u);
+  EXPECT_EQ(count_ops(run.graph, "softmax"), 0u);
+  expect_equivalent(fuse_attention, selected("-1e+38"));
+}
+TEST(FuseAttention, KeepsSelectionsOfNumbersThatScoresReach) { expect_unchanged(fuse_attention, selected("-10000")); }
+TEST(FuseAttention, KeepsSelectionsBesideAnotherMask) {
+  const char* low = "low: f32[] = constant(values=[-1e+38])\n";
+  expect_unchanged(fuse_attention,
+                   std::string(low) +
+                       "y = matmul(softmax(select(m:bool[6,5], add(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5]), "
+                       "n:f32[6,5]), low)), v:f32[1,2,5,4])");
+  expect_unchanged(fuse_attention,
+                   std::string(low) +
+                       "y = matmul(softmax(add(select(m:bool[6,5], matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5]), low), "
+                       "n:f32[6,5])), v:f32[1,2,5,4])");
 }
 TEST(FuseAttention, ReadsCachedAndNewKeysAsSegments) {
   expect_rewrite(
@@ -290,6 +359,20 @@ constexpr const char* kRope =
 
 TEST(RecogniseRope, SumOfStraightAndTurnedHalvesBecomesRope) {
   expect_rewrite(recognise_rope, kRope, "y = rope(x, cos, sin)");
+}
+std::string rotated_halves(const std::string& kind, const std::string& second) {
+  return "a = slice(x:f32[2,3,4], axis=2, end=2)\nb = slice(x, axis=2, begin=2, end=4)\n"
+         "y = concat(" +
+         kind + "(mul(a, cos:f32[3,2]), mul(b, sin:f32[3,2])), add(mul(" + second + "), mul(a, sin)), axis=2)";
+}
+TEST(RecogniseRope, JoinsHalvesThatAreRotatedApart) {
+  expect_rewrite(recognise_rope, rotated_halves("sub", "b, cos"),
+                 "y = rope(x, concat(cos, cos, axis=1), concat(sin, sin, axis=1))");
+}
+TEST(RecogniseRope, KeepsHalvesThatAreRotatedOtherwise) {
+  expect_unchanged(recognise_rope, rotated_halves("add", "b, cos"));
+  expect_unchanged(recognise_rope, rotated_halves("sub", "b, sin"));
+  expect_unchanged(recognise_rope, rotated_halves("sub", "a, cos"));
 }
 TEST(RecogniseRope, TakesOperandsInAnyOrder) {
   expect_rewrite(recognise_rope,

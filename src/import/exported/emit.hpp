@@ -10,6 +10,9 @@
 
 namespace rung::exported {
 
+struct Resampling;
+enum class Rounding : uint8_t { down, up, to_zero, nearest_even };
+
 // The most elements of a table that is made at import: a range, a triangle, the places of elements.
 inline constexpr int64_t kMostMade = int64_t{1} << 26;
 
@@ -47,6 +50,8 @@ class Emit {
   // x to a power that has an op of its own; none: pow() computes it.
   std::optional<NodeId> power(NodeId x, double exponent) const;
   NodeId clamp(NodeId x, std::optional<double> least, std::optional<double> most) const;
+  NodeId sign(NodeId x) const;  // -1, 0 or 1; 0 for NaN
+  NodeId rounded(NodeId x, Rounding way) const;
 
   // ---- movement
   NodeId reshape(NodeId x, const Shape& to) const;
@@ -72,6 +77,9 @@ class Emit {
   // Indices of an axis of this extent, counted from the front.
   NodeId counted_from_front(NodeId indices, int64_t extent) const;
   NodeId repeat(NodeId x, int64_t axis, int64_t times) const;
+  // Copies of a number at both ends of an axis; a negative count cuts elements off.
+  NodeId padded(NodeId x, int64_t axis, int64_t before, int64_t after, double value) const;
+  NodeId resampled(NodeId x, int64_t axis, const Resampling& how) const;
   // Parts of this size, of which the last may be shorter.
   std::vector<NodeId> split_evenly(NodeId x, int64_t axis, int64_t size) const;
   std::vector<NodeId> split(NodeId x, int64_t axis, const std::vector<int64_t>& sizes) const;
@@ -81,27 +89,39 @@ class Emit {
   NodeId matmul(NodeId a, NodeId b) const;
   // x w' + bias, w of shape [N,K].
   NodeId linear(NodeId x, NodeId w, std::optional<NodeId> bias) const;
-  // A convolution as files say it: x [B,C,H,W], w [O,C/groups,P,Q].
+  // Sums of products by axes with names: "bij,bjk->bik". An ellipsis stands for axes without a name.
+  NodeId einsum(const std::string& equation, const std::vector<NodeId>& operands) const;
+  // A convolution as files say it, over one axis or two: x [B,C,...], w [O,C/groups,...]. Lists have one number for all
+  // axes or one each.
   struct ConvolutionCall {
     NodeId x, w;
     std::optional<NodeId> bias;
-    std::vector<int64_t> stride, dilation;  // one for all axes, or one each; none: 1
-    bool is_padded = false;
+    std::vector<int64_t> stride, dilation;  // none: 1
+    std::vector<int64_t> before, after;     // zeros that stand around x; none: 0
     int64_t groups = 1;
   };
-  // Takes square patches that do not overlap; throws for other convolutions.
-  NodeId patches(const ConvolutionCall& call) const;
+  NodeId convolution(const ConvolutionCall& call) const;
   struct AttentionCall {
     NodeId q, k, v;               // [B,H,S,D], [B,G,K,D], [B,G,K,D]; G divides H
     std::optional<NodeId> mask;   // broadcast to [B,H,S,K]: bool, true where a key is read, or added to the scores
     std::optional<double> scale;  // none: 1 / sqrt(D)
     bool causal = false;          // query i reads the keys up to i
+    double softcap = 0;           // scores become softcap tanh(scores / softcap); 0: they stay
   };
   // Returns [B,H,S,D].
   NodeId attention(const AttentionCall& call) const;
+  // x rotated by angles, of which cos and sin are broadcast to one half of x: halves of the last axis turn into each
+  // other, or neighbours. Elements of x behind the angles stay.
+  NodeId rotary(NodeId x, NodeId cos, NodeId sin, bool neighbours) const;
 
   // ---- reductions and normalisations
   NodeId reduce(ReduceKind kind, NodeId x, std::vector<int64_t> axes, bool keep) const;
+  // The least element of floats or integers.
+  NodeId least(NodeId x, const std::vector<int64_t>& axes, bool keep) const {
+    return turned(reduce(ReduceKind::max, turned(x), axes, keep));
+  }
+  // x with its order turned: the largest becomes the least. Twice is x again.
+  NodeId turned(NodeId x) const;
   // The place of the first of the largest. Integers are compared with the largest, as a float may not tell two apart.
   NodeId arg_max(NodeId x, int64_t axis, bool keep) const;
   NodeId softmax(NodeId x, int64_t axis) const { return add(Softmax{this->axis(x, axis)}, {x}); }
@@ -110,7 +130,8 @@ class Emit {
   NodeId rms_norm(NodeId x, std::optional<NodeId> weight, double eps) const;
 
  private:
-  NodeId attention_mask(NodeId mask) const;
+  NodeId attention_mask(const AttentionCall& call) const;
+  NodeId attention_as_written(const AttentionCall& call, std::optional<NodeId> mask) const;
   NodeId filled(const Shape& shape, double value, DType dtype) const;
 
   GraphBuilder& builder_;

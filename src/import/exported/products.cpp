@@ -1,9 +1,6 @@
-// Products, attention, reductions and normalisations of exported graphs.
+// Products, reductions and normalisations of exported graphs.
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/ranges.h>
-
 #include <algorithm>
-#include <cmath>
 
 #include "import/exported/emit.hpp"
 
@@ -26,57 +23,6 @@ NodeId Emit::linear(NodeId x, NodeId w, std::optional<NodeId> bias) const {
   return bias ? binary(BinaryKind::add, y, *bias) : y;
 }
 
-NodeId Emit::patches(const ConvolutionCall& call) const {
-  const auto all = [](const std::vector<int64_t>& values, int64_t wanted) {
-    return values.empty() ? wanted == 1 : std::ranges::all_of(values, [=](int64_t value) { return value == wanted; });
-  };
-  const Shape& kernel = shape(call.w);
-  if (kernel.rank() != 4) refuse("a convolution with a kernel of {}, wanted patches in two dimensions", type(call.w));
-  const int64_t patch = kernel[2];
-  if (kernel[3] != patch || !all(call.stride, patch) || !all(call.dilation, 1) || call.is_padded || call.groups != 1)
-    refuse("a convolution with kernel {} and stride [{}], wanted square patches that do not overlap, without padding",
-           kernel, fmt::join(call.stride, ","));
-  const NodeId bias = call.bias ? *call.bias : filled({kernel[0]}, 0, dtype(call.x));
-  return add(Conv2d{.stride = patch}, {call.x, call.w, bias});
-}
-
-// f32, 0 where a key is read and -inf where it is not, or the numbers that are added to the scores.
-NodeId Emit::attention_mask(NodeId mask) const {
-  if (dtype(mask) != DType::boolean) return cast(mask, DType::f32);
-  return select(mask, scalar(0, DType::f32), scalar(-INFINITY, DType::f32));
-}
-
-namespace {
-
-// [S,K]: 0 for the keys up to the query's own place, -inf behind it.
-Tensor causal_mask(int64_t queries, int64_t keys) {
-  Tensor mask({DType::f32, {queries, keys}});
-  auto values = mask.as<float>();
-  for (int64_t i = 0; i < queries; ++i)
-    for (int64_t j = i + 1; j < keys; ++j) values[static_cast<size_t>(i * keys + j)] = -INFINITY;
-  return mask;
-}
-
-}  // namespace
-
-NodeId Emit::attention(const AttentionCall& call) const {
-  for (NodeId x : {call.q, call.k, call.v})
-    if (rank(x) != 4) refuse("attention of {}, wanted [batch, heads, tokens, width]", type(x));
-  const double scale = call.scale.value_or(1 / std::sqrt(static_cast<double>(shape(call.q)[3])));
-  Attention op{.scale = static_cast<float>(scale)};
-  std::vector<NodeId> operands{swap_axes(call.q, 1, 2)};
-  std::optional<NodeId> mask;
-  if (call.mask) mask = attention_mask(*call.mask);
-  if (call.causal) {
-    const NodeId causal = literal(causal_mask(shape(call.q)[2], shape(call.k)[2]));
-    mask = mask ? binary(BinaryKind::add, *mask, causal) : causal;
-  }
-  if (mask) op.slots.put(operands, AttentionSlot::mask, *mask);
-  operands.push_back(swap_axes(call.k, 1, 2));
-  operands.push_back(swap_axes(call.v, 1, 2));
-  return swap_axes(add(op, operands), 1, 2);
-}
-
 NodeId Emit::reduce(ReduceKind kind, NodeId x, std::vector<int64_t> axes, bool keep) const {
   if (axes.empty())
     for (int i = 0; i < rank(x); ++i) axes.push_back(i);
@@ -86,6 +32,14 @@ NodeId Emit::reduce(ReduceKind kind, NodeId x, std::vector<int64_t> axes, bool k
     refuse("axis {} is given twice", *std::ranges::adjacent_find(axes));
   for (const int64_t at : axes) x = add(Reduce{kind, at, keep}, {x});
   return x;
+}
+
+// -x; of integers -1 - x or 255 - x, which stay within their type.
+NodeId Emit::turned(NodeId x) const {
+  const DType type = dtype(x);
+  if (type == DType::boolean) refuse("the order of {}, wanted numbers", this->type(x));
+  if (is_float(type)) return unary(UnaryKind::neg, x);
+  return binary(BinaryKind::sub, scalar(type == DType::u8 ? 255 : -1, type), x);
 }
 
 NodeId Emit::arg_max(NodeId x, int64_t axis, bool keep) const {

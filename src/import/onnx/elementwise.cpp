@@ -71,6 +71,40 @@ Outputs softplus(const Call& call) {
   return {call.binary(BinaryKind::add, call.unary(UnaryKind::relu, x), rest)};
 }
 
+Outputs sign(const Call& call) { return {call.sign(call[0])}; }
+Outputs floor(const Call& call) { return {call.rounded(call[0], exported::Rounding::down)}; }
+Outputs ceil(const Call& call) { return {call.rounded(call[0], exported::Rounding::up)}; }
+Outputs round(const Call& call) { return {call.rounded(call[0], exported::Rounding::nearest_even)}; }
+Outputs logical_xor(const Call& call) { return binary(call, BinaryKind::ne); }
+Outputs softsign(const Call& call) {
+  const NodeId x = call[0], one = call.scalar(1, call.dtype(x));
+  return {call.binary(BinaryKind::div, x, call.binary(BinaryKind::add, call.unary(UnaryKind::abs, x), one))};
+}
+// x; below 0 alpha (exp(x) - 1)
+Outputs elu(const Call& call) {
+  const NodeId x = call[0], below = call.clamp(x, std::nullopt, 0);
+  const NodeId curve = call.binary(BinaryKind::sub, call.unary(UnaryKind::exp, below), call.scalar(1, call.dtype(x)));
+  const NodeId negative = call.binary(BinaryKind::lt, x, call.scalar(0, call.dtype(x)));
+  return {call.select(negative, call.scale(curve, call.number("alpha", 1)), x)};
+}
+Outputs leaky_relu(const Call& call) {
+  const NodeId x = call[0], negative = call.binary(BinaryKind::lt, x, call.scalar(0, call.dtype(x)));
+  return {call.select(negative, call.scale(x, call.number("alpha", 0.01)), x)};
+}
+namespace {
+
+// alpha x + beta, within 0 and 1.
+NodeId hard_step(const Call& call, double alpha, double beta) {
+  const NodeId x = call[0];
+  return call.clamp(call.binary(BinaryKind::add, call.scale(x, alpha), call.scalar(beta, call.dtype(x))), 0, 1);
+}
+
+}  // namespace
+Outputs hard_sigmoid(const Call& call) {
+  return {hard_step(call, call.number("alpha", 0.2), call.number("beta", 0.5))};
+}
+Outputs hard_swish(const Call& call) { return {call.binary(BinaryKind::mul, call[0], hard_step(call, 1.0 / 6, 0.5))}; }
+
 // The remainder of a division of integers, with the divisor's sign.
 Outputs mod(const Call& call) {
   const NodeId a = call[0], b = call[1];
@@ -107,7 +141,12 @@ Outputs bias_gelu(const Call& call) {
 }
 Outputs quick_gelu(const Call& call) { return {times_sigmoid(call, call.number("alpha", 1.702))}; }
 
-Outputs clip(const Call& call) { return {call.clamp(call[0], number_at(call, 1), number_at(call, 2))}; }
+Outputs clip(const Call& call) {
+  NodeId x = call[0];
+  if (call.has(1)) x = call.binary(BinaryKind::max, x, call[1]);
+  if (call.has(2)) x = call.binary(BinaryKind::min, x, call[2]);
+  return {x};
+}
 Outputs where(const Call& call) { return {call.select(call[0], call[1], call[2])}; }
 Outputs cast(const Call& call) { return {call.cast(call[0], value_or_throw(dtype_of_number(call.integer("to"))))}; }
 Outputs cast_like(const Call& call) { return {call.cast(call[0], call.dtype(call[1]))}; }

@@ -60,24 +60,20 @@ Outputs skip_rms_norm(const Call& call) {
 Outputs reduce_mean(const Call& call) { return reduced(call, ReduceKind::mean, call[0]); }
 Outputs reduce_sum(const Call& call) { return reduced(call, ReduceKind::sum, call[0]); }
 Outputs reduce_max(const Call& call) { return reduced(call, ReduceKind::max, call[0]); }
-// The largest of -x, turned back; of integers that of -1 - x or 255 - x, which stay within their type.
-Outputs reduce_min(const Call& call) {
-  const DType dtype = call.dtype(call[0]);
-  if (dtype == DType::boolean) refuse("the least of {}, wanted numbers", call.type(call[0]));
-  const auto turned = [&](NodeId x) {
-    if (is_float(dtype)) return call.unary(UnaryKind::neg, x);
-    return call.binary(BinaryKind::sub, call.scalar(dtype == DType::u8 ? 255 : -1, dtype), x);
-  };
-  return {turned(reduced(call, ReduceKind::max, turned(call[0]))[0])};
-}
+Outputs reduce_min(const Call& call) { return {call.turned(reduced(call, ReduceKind::max, call.turned(call[0]))[0])}; }
 Outputs reduce_sum_square(const Call& call) {
   return reduced(call, ReduceKind::sum, call.unary(UnaryKind::square, call[0]));
 }
+Outputs reduce_l1(const Call& call) { return reduced(call, ReduceKind::sum, call.unary(UnaryKind::abs, call[0])); }
 Outputs reduce_l2(const Call& call) { return {call.unary(UnaryKind::sqrt, reduce_sum_square(call)[0])}; }
 
 Outputs arg_max(const Call& call) {
   if (call.integer("select_last_index", 0) != 0) refuse("the last of the largest, wanted the first");
   return {call.arg_max(call[0], call.integer("axis", 0), call.integer("keepdims", 1) != 0)};
+}
+Outputs arg_min(const Call& call) {
+  if (call.integer("select_last_index", 0) != 0) refuse("the last of the least, wanted the first");
+  return {call.arg_max(call.turned(call[0]), call.integer("axis", 0), call.integer("keepdims", 1) != 0)};
 }
 Outputs top_k(const Call& call) {
   const NodeId x = call[0];

@@ -15,6 +15,11 @@
 #include "ir/checked_shape.hpp"
 
 namespace rung::onnx {
+std::string name_of_node(const NodeProto& node) {
+  if (!node.name.empty()) return node.name;
+  return node.outputs.empty() ? node.op_type : node.outputs[0];
+}
+
 namespace {
 
 constexpr int64_t kOldestOpset = 13, kNewestOpset = 28;
@@ -37,11 +42,6 @@ std::string module_of(const NodeProto& node) {
     begin = scopes.find('\'', end + 1);
   }
   return names.size() < 2 ? "" : names[names.size() - 2];
-}
-
-std::string name_of_node(const NodeProto& node) {
-  if (!node.name.empty()) return node.name;
-  return node.outputs.empty() ? node.op_type : node.outputs[0];
 }
 
 std::string described(const NodeProto& node) {
@@ -144,13 +144,29 @@ Result<NodeId> Program::node_of(const TensorProto& tensor) {
   auto weight = weight_of(tensor, file_, external_);
   if (!weight) return fail_in(weight.error(), "'{}': tensor '{}'", file_->path(), tensor.name);
   const Type type = (*weight)->type();
+  RUNG_TRY(const std::string_view bytes, bytes_in_file(tensor, external_));
+  NodeId node = kNoNode;
   if (type.elements() > exported::kMostSmall) {
-    const NodeId node = model_.graph.constant(std::move(*weight));
-    return builder_.cast(node, computed(type.dtype), tensor.name);
+    if (const auto repeated = repeats_.find(type, bytes); repeated && !bytes.empty()) return *repeated;
+    node = model_.graph.constant(std::move(*weight));
+  } else {
+    auto value = (*weight)->load();
+    if (!value) return bad_file("'{}': {}", file_->path(), value.error().message);
+    node = model_.graph.literal(tensor.name, std::move(*value));
   }
-  auto value = (*weight)->load();
-  if (!value) return bad_file("'{}': {}", file_->path(), value.error().message);
-  return builder_.cast(model_.graph.literal(tensor.name, std::move(*value)), computed(type.dtype), tensor.name);
+  if (is_float(type.dtype) && type.shape.rank() > 2) node = once(node, without_copies(type, bytes), tensor.name);
+  node = builder_.cast(node, computed(type.dtype), tensor.name);
+  if (type.elements() > exported::kMostSmall) repeats_.note(type, bytes, node);
+  return node;
+}
+
+// A tensor as the broadcast of what it repeats, so that passes see that its rows are the same.
+NodeId Program::once(NodeId node, const Shape& part, const std::string& name) {
+  const Shape whole = model_.graph.shape(node);
+  if (part == whole) return node;
+  for (int axis = 0; axis < part.rank(); ++axis)
+    if (part[axis] != whole[axis]) node = builder_.op(Slice{axis, 0, 1, 1}, {node}, name);
+  return builder_.op(Broadcast{whole}, {node}, name);
 }
 
 Status Program::add_initializers(const GraphProto& graph, Environment& names) {
@@ -211,7 +227,9 @@ const FunctionProto* Program::function_named(const NodeProto& node) const {
 
 Result<Outputs> Program::outputs_of(const NodeProto& node, Environment& names, int depth) {
   if (node.op_type == "Constant" && node.domain.empty()) return constant(node);
-  if (node.op_type == "If" && node.domain.empty()) return branch(node, names, depth);
+  if (node.domain.empty() && node.op_type == "If") return branch(node, names, depth);
+  if (node.domain.empty() && node.op_type == "Loop") return loop(node, names, depth);
+  if (node.domain.empty() && node.op_type == "Scan") return scan(node, names, depth);
   Inputs inputs;
   for (const std::string& name : node.inputs) {
     if (name.empty()) {
@@ -254,30 +272,6 @@ Result<Outputs> Program::constant(const NodeProto& node) {
     if (value) return Outputs{model_.graph.literal(name_of_node(node), *value)};
   }
   return bad_file("got a constant without numbers");
-}
-
-// The branch that a condition takes which is known at import.
-Result<Outputs> Program::branch(const NodeProto& node, const Environment& names, int depth) {
-  const auto condition = node.inputs.empty() ? names.end() : names.find(node.inputs[0]);
-  const auto value = condition == names.end() ? std::nullopt : builder_.value_of(condition->second);
-  if (!value || value->dtype() != DType::boolean || value->elements() != 1)
-    return bad_file("its condition depends on an input's values: freeze that input");
-  const char* taken = value->as<bool>()[0] ? "then_branch" : "else_branch";
-  const auto found = std::ranges::find(node.attributes, taken, &AttributeProto::name);
-  if (found == node.attributes.end() || !found->graph) return bad_file("got no {}", taken);
-  Environment inner = names;
-  for (const TensorProto& tensor : found->graph->initializers) inner.erase(tensor.name);
-  for (const NodeProto& one : found->graph->nodes)
-    for (const std::string& output : one.outputs) inner.erase(output);
-  RUNG_CHECK(add_initializers(*found->graph, inner));
-  RUNG_CHECK(run(found->graph->nodes, inner, depth + 1));
-  Outputs results;
-  for (const ValueInfo& output : found->graph->outputs) {
-    const auto result = inner.find(output.name);
-    if (result == inner.end()) return bad_file("its result '{}' is not computed", output.name);
-    results.push_back(result->second);
-  }
-  return results;
 }
 
 // A function's nodes with the call's inputs and attributes in place of its own.

@@ -7,12 +7,16 @@
 
 #include "import/model.hpp"
 #include "import/onnx/call.hpp"
+#include "import/onnx/repeats.hpp"
 #include "import/onnx/tensors.hpp"
 
 namespace rung::onnx {
 
 // The values that stand behind the names of a graph.
 using Environment = std::map<std::string, NodeId, std::less<>>;
+
+// Its own name, or what it computes.
+std::string name_of_node(const NodeProto& node);
 
 class Program {
  public:
@@ -34,10 +38,15 @@ class Program {
   Status run_node(const NodeProto& node, Environment& names, int depth);
   Result<Outputs> outputs_of(const NodeProto& node, Environment& names, int depth);
   Result<Outputs> constant(const NodeProto& node);
+  // Nodes with graphs of their own: a branch that is known at import, and rounds whose number is.
   Result<Outputs> branch(const NodeProto& node, const Environment& names, int depth);
+  Result<Outputs> loop(const NodeProto& node, const Environment& names, int depth);
+  Result<Outputs> scan(const NodeProto& node, const Environment& names, int depth);
+  Result<Outputs> run_graph(const GraphProto& graph, const Outputs& inputs, const Environment& outer, int depth);
   Result<Outputs> call_function(const FunctionProto& function, const NodeProto& node, const Inputs& inputs, int depth);
   const FunctionProto* function_named(const NodeProto& node) const;
   Result<NodeId> node_of(const TensorProto& tensor);
+  NodeId once(NodeId node, const Shape& part, const std::string& name);
   DType computed(DType dtype) const { return options_.dtype && is_narrow(dtype) ? *options_.dtype : dtype; }
 
   std::shared_ptr<MappedFile> file_;
@@ -48,6 +57,7 @@ class Program {
   GraphBuilder builder_{model_.graph};
   Environment names_;
   const std::map<std::string, int64_t, std::less<>>* opsets_ = &proto_.opsets;  // of the graph or function being run
+  Repeats repeats_;
   size_t nodes_ = 0;                        // run so far, those of functions at each call
   std::map<std::string, int64_t> symbols_;  // sizes that the options or the inputs' shapes settle
 };

@@ -230,4 +230,10 @@ Result<std::shared_ptr<const Weight>> weight_of(const TensorProto& tensor, const
   return std::make_shared<Literal>(tensor.name, std::move(values));
 }
 
+Result<std::string_view> bytes_in_file(const TensorProto& tensor, ExternalFiles& external) {
+  if (!tensor.is_external) return tensor.raw_data;
+  RUNG_TRY(const Bytes held, external_bytes(tensor, external));
+  return held.bytes;
+}
+
 }  // namespace rung::onnx

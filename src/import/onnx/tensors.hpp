@@ -32,4 +32,7 @@ class ExternalFiles {
 Result<std::shared_ptr<const Weight>> weight_of(const TensorProto& tensor, const std::shared_ptr<MappedFile>& file,
                                                 ExternalFiles& external);
 
+// Returns the bytes of a tensor that a file has; empty: its values are listed one by one. Errors: as weight_of().
+Result<std::string_view> bytes_in_file(const TensorProto& tensor, ExternalFiles& external);
+
 }  // namespace rung::onnx

@@ -5,10 +5,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
+#include "import/exported/inputs.hpp"
 #include "import/pt2/scalar_type.hpp"
 #include "ir/bool_bytes.hpp"
 #include "ir/checked_shape.hpp"
@@ -45,7 +47,8 @@ struct Archive::Payload {
   Strides strides;
   int64_t offset = 0;  // in elements
   bool is_pickled = false;
-  std::string unknown;  // why its type cannot be read; empty: it can
+  bool is_double = false;  // of float64, and `type` is what has its size
+  std::string unknown;     // why its type cannot be read; empty: it can
 };
 
 namespace {
@@ -156,7 +159,9 @@ Archive::Payload Archive::read_payload(const std::string& folder, const nlohmann
                   .is_pickled = entry.value("use_pickle", false)};
   const auto& meta = entry.at("tensor_meta");
   if (meta.is_null()) return payload;
-  const auto dtype = dtype_of_number(meta.at("dtype").get<int64_t>());
+  payload.is_double = meta.at("dtype").get<int64_t>() == kFloat64;
+  const Result<DType> dtype =
+      payload.is_double ? Result<DType>(DType::i64) : dtype_of_number(meta.at("dtype").get<int64_t>());
   const auto shape = shape_of(as_ints(meta.at("sizes")));
   const auto strides = as_ints(meta.at("strides"));
   const int64_t layout = meta.at("layout").get<int64_t>();
@@ -208,8 +213,23 @@ Result<std::shared_ptr<const Weight>> Archive::weight(const std::string& name) c
         "'{}': tensor '{}' is kept as a pickle, which is never read: make it a plain tensor and export again", path(),
         name);
   if (!payload.unknown.empty()) return bad_file("'{}': tensor '{}': {}", path(), name, payload.unknown);
+  if (payload.is_double)
+    return bad_file("'{}': tensor '{}': {}", path(), name, dtype_of_number(kFloat64).error().message);
   RUNG_TRY(const auto bytes, bytes_of(name, payload));
   return std::make_shared<ArchiveWeight>(name, payload.type, file_, bytes, payload.strides);
+}
+
+Result<std::optional<Doubles>> Archive::doubles(const std::string& name) const {
+  const auto found = payloads_.find(name);
+  if (found == payloads_.end() || !found->second->is_double || found->second->is_pickled ||
+      !found->second->unknown.empty() || found->second->type.elements() > exported::kMostSmall)
+    return std::nullopt;
+  const Payload& payload = *found->second;
+  RUNG_TRY(const auto bytes, bytes_of(name, payload));
+  RUNG_TRY(const Tensor bits, ArchiveWeight(name, payload.type, file_, bytes, payload.strides).load());
+  Doubles all{payload.type.shape, {}};
+  for (int64_t value : bits.as<int64_t>()) all.values.push_back(std::bit_cast<double>(value));
+  return all;
 }
 
 }  // namespace rung::pt2

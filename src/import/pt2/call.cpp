@@ -13,6 +13,12 @@ const Value* Call::find(std::string_view name) const {
   return found == arguments_.end() || found->second.is_none() ? nullptr : &found->second;
 }
 
+Call Call::with(Arguments arguments) const {
+  Call other(*this);
+  other.arguments_ = std::move(arguments);
+  return other;
+}
+
 const Value& Call::want(std::string_view name) const {
   const Value* value = find(name);
   if (!value) refuse("argument '{}' is missing", name);

@@ -25,6 +25,8 @@ class Call : public exported::Emit {
   const Value* find(std::string_view name) const;
   bool has(std::string_view name) const { return find(name) != nullptr; }
   const Arguments& all() const { return arguments_; }
+  // The same call of other arguments.
+  Call with(Arguments arguments) const;
 
   NodeId tensor(std::string_view name) const;
   std::optional<NodeId> optional_tensor(std::string_view name) const;

@@ -1,7 +1,9 @@
 // Operators of exported programs that make tensors of numbers.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 
+#include "import/pt2/doubles.hpp"
 #include "import/pt2/operators.hpp"
 #include "ir/checked_shape.hpp"
 
@@ -58,6 +60,12 @@ Values arange(const Call& call) {
   return one(call.literal(convert(values, type)));
 }
 
+Values linspace(const Call& call) {
+  const auto values = evenly_spaced<float>(call.number("start"), call.number("end"), call.integer("steps"));
+  const Tensor all = Tensor::of<float>({static_cast<int64_t>(values.size())}, values);
+  return one(call.literal(convert(all, call.dtype_argument("dtype").value_or(DType::f32))));
+}
+
 Values full(const Call& call) {
   const DType type = call.dtype_argument("dtype").value_or(type_of_number(call, "fill_value"));
   return filled(call, shape_argument(call, "size"), call.number("fill_value"), type);
@@ -73,6 +81,14 @@ Values zeros(const Call& call) {
 Values zeros_like(const Call& call) { return filled_like(call, 0); }
 Values scalar_tensor(const Call& call) {
   return one(call.scalar(call.number("s"), call.dtype_argument("dtype").value_or(DType::f32)));
+}
+Values eye(const Call& call) {
+  const int64_t rows = call.integer("n"), columns = call.integer("m", rows);
+  if (rows < 0 || columns < 0 || (rows > 0 && columns > exported::kMostMade / rows))
+    refuse("{} by {} numbers", rows, columns);
+  Tensor values({DType::f32, {rows, columns}});
+  for (int64_t i = 0; i < std::min(rows, columns); ++i) values.as<float>()[static_cast<size_t>(i * columns + i)] = 1;
+  return one(call.literal(convert(values, call.dtype_argument("dtype").value_or(DType::f32))));
 }
 Values tril(const Call& call) { return one(call.triangle(call.tensor("self"), true, call.integer("diagonal", 0))); }
 Values triu(const Call& call) { return one(call.triangle(call.tensor("self"), false, call.integer("diagonal", 0))); }

@@ -82,6 +82,72 @@ Values div(const Call& call) {
   return one(call.binary(BinaryKind::div, floats(call, a), floats(call, b)));
 }
 
+namespace {
+
+// A quotient that is rounded: of floats in their type, of integers exactly.
+NodeId rounded_quotient(const Call& call, bool down) {
+  const auto [a, b] = operands(call);
+  const NodeId q = call.binary(BinaryKind::div, a, b);
+  if (is_float(call.dtype(a))) return call.rounded(q, down ? exported::Rounding::down : exported::Rounding::to_zero);
+  if (!down) return q;
+  const NodeId zero = call.scalar(0, call.dtype(a));
+  const NodeId rest = call.binary(BinaryKind::sub, a, call.binary(BinaryKind::mul, q, b));
+  const NodeId below = call.binary(BinaryKind::lt, call.binary(BinaryKind::mul, rest, call.sign(b)), zero);
+  return call.select(below, call.binary(BinaryKind::sub, q, call.scalar(1, call.dtype(a))), q);
+}
+
+}  // namespace
+
+Values div_mode(const Call& call) {
+  const std::string mode = call.text("rounding_mode", "");
+  if (mode.empty()) return div(call);
+  if (mode != "floor" && mode != "trunc") refuse("rounding_mode: got '{}', wanted 'floor' or 'trunc'", mode);
+  return one(rounded_quotient(call, mode == "floor"));
+}
+Values floor_divide(const Call& call) { return one(rounded_quotient(call, true)); }
+// a - floor(a / b) b
+Values remainder(const Call& call) {
+  const auto [a, b] = operands(call);
+  return one(call.binary(BinaryKind::sub, a, call.binary(BinaryKind::mul, rounded_quotient(call, true), b)));
+}
+
+Values sign(const Call& call) { return one(call.sign(call.tensor("self"))); }
+Values floor(const Call& call) { return one(call.rounded(call.tensor("self"), exported::Rounding::down)); }
+Values ceil(const Call& call) { return one(call.rounded(call.tensor("self"), exported::Rounding::up)); }
+Values round(const Call& call) { return one(call.rounded(call.tensor("self"), exported::Rounding::nearest_even)); }
+Values trunc(const Call& call) { return one(call.rounded(call.tensor("self"), exported::Rounding::to_zero)); }
+Values isnan(const Call& call) {
+  const NodeId x = call.tensor("self");
+  return one(call.binary(BinaryKind::ne, x, x));
+}
+
+Values leaky_relu(const Call& call) {
+  const NodeId x = call.tensor("self"), negative = call.binary(BinaryKind::lt, x, call.scalar(0, call.dtype(x)));
+  return one(call.select(negative, call.scale(x, call.number("negative_slope", 0.01)), x));
+}
+// x + 3, within 0 and 6, over 6.
+Values hardsigmoid(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const NodeId step = call.clamp(call.binary(BinaryKind::add, x, call.scalar(3, call.dtype(x))), 0, 6);
+  return one(call.binary(BinaryKind::div, step, call.scalar(6, call.dtype(x))));
+}
+Values hardswish(const Call& call) {
+  return one(call.binary(BinaryKind::mul, call.tensor("self"), hardsigmoid(call)[0].node()->id));
+}
+Values hardtanh(const Call& call) {
+  return one(call.clamp(call.tensor("self"), call.number("min_val", -1), call.number("max_val", 1)));
+}
+// log(1 + exp(beta x)) / beta; x where beta x is above the threshold.
+Values softplus(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const double beta = call.number("beta", 1), threshold = call.number("threshold", 20);
+  const NodeId scaled = call.scale(x, beta), one_more = call.scalar(1, call.dtype(x));
+  const NodeId near = call.clamp(scaled, std::nullopt, threshold);
+  const NodeId sum = call.binary(BinaryKind::add, call.unary(UnaryKind::exp, near), one_more);
+  const NodeId soft = call.scale(call.unary(UnaryKind::log, sum), 1 / beta);
+  return one(call.select(call.binary(BinaryKind::gt, scaled, call.scalar(threshold, call.dtype(x))), x, soft));
+}
+
 Values pow(const Call& call) {
   const Value* exponent = call.find("exponent");
   if (exponent && !exponent->node()) {
@@ -131,6 +197,9 @@ Values bitwise_not(const Call& call) {
 }
 Values logical_and(const Call& call) { return bools(call, BinaryKind::logical_and, true); }
 Values logical_or(const Call& call) { return bools(call, BinaryKind::logical_or, true); }
+Values logical_xor(const Call& call) {
+  return one(call.binary(BinaryKind::ne, truth(call, call.tensor("self")), truth(call, call.tensor("other"))));
+}
 Values bitwise_and(const Call& call) { return bools(call, BinaryKind::logical_and, false); }
 Values bitwise_or(const Call& call) { return bools(call, BinaryKind::logical_or, false); }
 
@@ -150,6 +219,19 @@ Values where(const Call& call) {
 Values masked_fill(const Call& call) {
   const NodeId x = call.tensor("self");
   return one(call.select(call.tensor("mask"), call.cast(call.tensor_or_number("value", x), call.dtype(x)), x));
+}
+
+Values fill(const Call& call) {
+  const NodeId x = call.tensor("self");
+  return one(call.broadcast(call.cast(call.tensor_or_number("value", x), call.dtype(x)), call.shape(x)));
+}
+Values zero(const Call& call) {
+  const NodeId x = call.tensor("self");
+  return one(call.broadcast(call.scalar(0, call.dtype(x)), call.shape(x)));
+}
+Values copy(const Call& call) {
+  const NodeId x = call.tensor("self");
+  return one(call.broadcast(call.cast(call.tensor("src"), call.dtype(x)), call.shape(x)));
 }
 
 Values to(const Call& call) {

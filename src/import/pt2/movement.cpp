@@ -73,6 +73,13 @@ Values t(const Call& call) {
   const NodeId x = call.tensor("self");
   return one(call.rank(x) < 2 ? x : call.swap_axes(x, 0, 1));
 }
+Values turned(const Call& call) {
+  const NodeId x = call.tensor("self");
+  Dims order;
+  for (int i = call.rank(x) - 1; i >= 0; --i) order.push_back(i);
+  return one(call.rank(x) < 2 ? x : call.transpose(x, order));
+}
+Values last_two_swapped(const Call& call) { return one(call.swap_axes(call.tensor("self"), -2, -1)); }
 Values permute(const Call& call) {
   const NodeId x = call.tensor("self");
   std::vector<int64_t> order = call.integers("dims");
@@ -109,10 +116,24 @@ Values expand_as(const Call& call) {
   return one(call.broadcast(call.tensor("self"), call.shape(call.tensor("other"))));
 }
 
+namespace {
+
+// Returns a number for each axis, in front too: "dims" of a few count for the last ones.
+std::vector<int64_t> repeats_for(const Call& call, NodeId x) {
+  std::vector<int64_t> repeats = call.integers(call.has("dims") ? "dims" : "repeats");
+  if (call.has("dims"))
+    while (repeats.size() < static_cast<size_t>(call.rank(x))) repeats.insert(repeats.begin(), 1);
+  if (repeats.size() < static_cast<size_t>(call.rank(x)) || repeats.size() > Dims::kMaxRank)
+    refuse("got {} repeats of {}", repeats.size(), call.type(x));
+  return repeats;
+}
+
+}  // namespace
+
 // x[1,...] copies of each axis: an axis of one is broadcast, another is put between an axis of copies.
 Values repeat(const Call& call) {
   NodeId x = call.tensor("self");
-  const std::vector<int64_t> repeats = call.integers("repeats");
+  const std::vector<int64_t> repeats = repeats_for(call, x);
   while (call.rank(x) < static_cast<int>(repeats.size())) x = call.unsqueeze(x, 0);
   for (int i = 0; i < call.rank(x); ++i)
     if (const int64_t times = repeats[static_cast<size_t>(i)]; times != 1) x = call.repeat(x, i, times);
@@ -196,6 +217,63 @@ Values index_select(const Call& call) {
 Values index(const Call& call) { return one(call.index(call.tensor("self"), call.optional_tensors("indices"))); }
 Values gather(const Call& call) {
   return one(call.gather_elements(call.tensor("self"), call.tensor("index"), call.integer("dim")));
+}
+
+// Each vector along an axis of its own, the same along the others.
+Values meshgrid(const Call& call) {
+  const std::vector<NodeId> vectors = call.tensors("tensors");
+  const std::string order = call.text("indexing", "ij");
+  if (order != "ij" && order != "xy") refuse("indexing: got '{}', wanted 'ij' or 'xy'", order);
+  std::vector<int64_t> extents;
+  for (NodeId x : vectors) extents.push_back(call.type(x).elements());
+  const auto axis_of = [&](size_t i) { return order == "xy" && i < 2 && vectors.size() > 1 ? 1 - i : i; };
+  Shape whole = call.dims(extents);
+  for (size_t i = 0; i < vectors.size(); ++i) whole[static_cast<int>(axis_of(i))] = extents[i];
+  std::vector<NodeId> grids;
+  for (size_t i = 0; i < vectors.size(); ++i) {
+    Shape own = Dims::filled(whole.rank(), 1);
+    own[static_cast<int>(axis_of(i))] = extents[i];
+    grids.push_back(call.broadcast(call.reshape(vectors[i], own), whole));
+  }
+  return several(grids);
+}
+
+namespace {
+
+// x with `part` in place of its elements from `begin` on.
+NodeId replaced(const Call& call, NodeId x, NodeId part, int at, int64_t begin) {
+  const int64_t behind = begin + call.shape(part)[at], whole = call.shape(x)[at];
+  if (begin < 0 || behind > whole) refuse("elements {} to {} of {}", begin, behind, call.type(x));
+  return call.concat({call.Emit::slice(x, at, 0, begin), part, call.Emit::slice(x, at, behind, whole)}, at);
+}
+
+}  // namespace
+
+Values slice_scatter(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const int at = call.axis(x, call.integer("dim", 0));
+  if (call.integer("step", 1) != 1) refuse("a write of every {}th element", call.integer("step"));
+  const int64_t begin = call.integer("start", 0), extent = call.shape(x)[at];
+  return one(
+      replaced(call, x, call.tensor("src"), at, std::clamp<int64_t>(begin < 0 ? begin + extent : begin, 0, extent)));
+}
+Values select_scatter(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const int at = call.axis(x, call.integer("dim"));
+  const int64_t index = call.integer("index");
+  return one(
+      replaced(call, x, call.unsqueeze(call.tensor("src"), at), at, index < 0 ? index + call.shape(x)[at] : index));
+}
+
+// The elements of a source, in order, where a mask is true.
+Values masked_scatter(const Call& call) {
+  const NodeId x = call.tensor("self"), source = call.tensor("source");
+  const NodeId mask = call.broadcast(call.tensor("mask"), call.shape(x));
+  const Shape flat{call.type(x).elements()}, all{call.type(source).elements()};
+  const NodeId counted = call.add(CumSum{0}, {call.cast(call.reshape(mask, flat), DType::i64)});
+  const NodeId place = call.clamp(call.binary(BinaryKind::sub, counted, call.scalar(1, DType::i64)), 0, std::nullopt);
+  const NodeId taken = call.Emit::gather(call.reshape(call.cast(source, call.dtype(x)), all), place, 0);
+  return one(call.select(mask, call.reshape(taken, call.shape(x)), x));
 }
 
 }  // namespace rung::pt2::operators

@@ -1,4 +1,4 @@
-// Products, patch convolutions and attention of exported programs.
+// Products, convolutions and attention of exported programs.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -19,25 +19,48 @@ Values matmul(const Call& call) {
 
 // beta self + alpha mat1 mat2
 Values addmm(const Call& call) {
-  NodeId product = call.matmul(call.tensor("mat1"), call.tensor("mat2")), added = call.tensor("self");
+  const bool batched = call.find("batch1") != nullptr;
+  NodeId product = call.matmul(call.tensor(batched ? "batch1" : "mat1"), call.tensor(batched ? "batch2" : "mat2"));
+  NodeId added = call.tensor("self");
   if (const double alpha = call.number("alpha", 1); alpha != 1) product = call.scale(product, alpha);
   if (const double beta = call.number("beta", 1); beta != 1) added = call.scale(added, beta);
   return one(call.binary(BinaryKind::add, product, added));
 }
 
-Values conv2d(const Call& call) {
+Values outer(const Call& call) {
+  return one(call.binary(BinaryKind::mul, call.unsqueeze(call.tensor("self"), 1), call.tensor("vec2")));
+}
+Values einsum(const Call& call) { return one(call.einsum(call.text("equation", ""), call.tensors("tensors"))); }
+
+// "same" puts half of what a window reaches beyond its place at each end, the odd one behind.
+Values convolution(const Call& call) {
   if (call.flag("transposed")) refuse("a transposed convolution");
+  const NodeId w = call.tensor("weight");
+  const auto dilation = call.integers("dilation", {});
+  std::vector<int64_t> before, after;
   const Value* padding = call.find("padding");
-  const bool is_word = padding && std::holds_alternative<std::string>(padding->is);
-  const auto widths = is_word ? std::vector<int64_t>() : call.integers("padding", {});
-  const bool adds = std::ranges::any_of(widths, [](int64_t width) { return width != 0; });
-  return one(call.patches({.x = call.tensor("input"),
-                           .w = call.tensor("weight"),
-                           .bias = call.optional_tensor("bias"),
-                           .stride = call.integers("stride", {}),
-                           .dilation = call.integers("dilation", {}),
-                           .is_padded = adds || (is_word && call.text("padding", "") != "valid"),
-                           .groups = call.integer("groups", 1)}));
+  if (!padding || !std::holds_alternative<std::string>(padding->is)) {
+    before = after = call.integers("padding", {});
+  } else if (const std::string word = call.text("padding", ""); word == "same") {
+    for (int axis = 2; axis < call.rank(w); ++axis) {
+      const auto at = static_cast<size_t>(axis - 2);
+      const int64_t step = dilation.empty() ? 1 : dilation[std::min(at, dilation.size() - 1)];
+      if (step < 1 || step > exported::kMostMade / std::max<int64_t>(1, call.shape(w)[axis]))
+        refuse("a convolution of {} with dilation {}", call.type(w), step);
+      before.push_back(step * (call.shape(w)[axis] - 1) / 2);
+      after.push_back(step * (call.shape(w)[axis] - 1) - before.back());
+    }
+  } else if (word != "valid") {
+    refuse("padding: got '{}', wanted 'same' or 'valid'", word);
+  }
+  return one(call.convolution({.x = call.tensor("input"),
+                               .w = w,
+                               .bias = call.optional_tensor("bias"),
+                               .stride = call.integers("stride", {}),
+                               .dilation = dilation,
+                               .before = before,
+                               .after = after,
+                               .groups = call.integer("groups", 1)}));
 }
 
 Values attention(const Call& call) {

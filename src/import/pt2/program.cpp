@@ -9,6 +9,8 @@
 #include "base/json.hpp"
 #include "import/exported/inputs.hpp"
 #include "import/exported/source_line.hpp"
+#include "import/pt2/aliases.hpp"
+#include "import/pt2/doubles.hpp"
 #include "import/pt2/scalar_type.hpp"
 #include "ir/checked_shape.hpp"
 
@@ -169,7 +171,7 @@ Status Program::add_input(const json& spec) {
     if (spec.contains(kind)) return add_weight(spec.at(kind).at("arg").at("name"), spec.at(kind).at(field));
   if (spec.contains("constant_input")) {
     const json& given = spec.at("constant_input");
-    names_[given.at("name").get<std::string>()] = value_of(given.at("value"), names_);
+    names_.values[given.at("name").get<std::string>()] = value_of(given.at("value"), names_);
     return {};
   }
   return bad_file("'{}': got an input of kind {}, wanted tensors and numbers", archive_->path(),
@@ -187,23 +189,30 @@ Status Program::add_user_input(const json& argument) {
   const auto dtype = dtype_of_number(graph().at("tensor_values").at(name).at("dtype").get<int64_t>());
   if (!dtype) return fail_in(dtype.error(), "'{}': input '{}'", archive_->path(), name);
   const NodeId input = exported::add_input(model_, name, {*dtype, shape});
-  names_[name] = Value(NodeRef{builder_.cast(input, computed(*dtype), name)});
+  names_.values[name] = Value(NodeRef{builder_.cast(input, computed(*dtype), name)});
   return {};
 }
 
 Status Program::add_weight(const std::string& value, const std::string& name) {
+  RUNG_TRY(std::optional<Doubles> doubles, archive_->doubles(name));
+  if (doubles) {
+    names_.values[value] = Value(std::make_shared<const Doubles>(std::move(*doubles)));
+    return {};
+  }
   RUNG_TRY(const auto weight, archive_->weight(name));
   const NodeId node = weight->type().elements() <= exported::kMostSmall
                           ? model_.graph.literal(name, value_or_throw(weight->load()))
                           : model_.graph.constant(weight);
-  names_[value] = Value(NodeRef{builder_.cast(node, computed(weight->type().dtype), name)});
+  names_.values[value] = Value(NodeRef{builder_.cast(node, computed(weight->type().dtype), name)});
   return {};
 }
 
 Value Program::value_of(const json& argument, const Environment& names) const {
   const auto lookup = [&](const std::string& name) {
-    const auto found = names.find(name);
-    if (found == names.end()) throw std::out_of_range(fmt::format("'{}' is read before it is computed", name));
+    const auto found = names.values.find(name);
+    if (found == names.values.end()) throw std::out_of_range(fmt::format("'{}' is read before it is computed", name));
+    if (names.unsettled.contains(name))
+      throw std::out_of_range(fmt::format("'{}' is read behind a write to what it shows or has a copy of", name));
     return found->second;
   };
   if (argument.empty()) return Value();
@@ -221,6 +230,7 @@ Value Program::value_of(const json& argument, const Environment& names) const {
   if (kind == "as_float") return Value(is.is_string() ? std::stod(is.get<std::string>()) : is.get<double>());
   if (kind == "as_bool") return Value(is.get<bool>());
   if (kind == "as_string") return Value(is.get<std::string>());
+  if (kind == "as_scalar_type" && is == kFloat64) return Value(Float64{});
   if (kind == "as_scalar_type") return Value(computed(value_or_throw(dtype_of_number(is.get<int64_t>()))));
   if (kind == "as_device" || kind == "as_layout" || kind == "as_memory_format") return Value();
   if (kind == "as_sym_int" || kind == "as_sym_float" || kind == "as_sym_bool" || kind == "as_optional_tensor")
@@ -243,6 +253,8 @@ Status Program::run_node(const json& node, Environment& names) {
   Result<Values> results = fail("");
   try {
     results = results_of(node, names);
+    if (results && !results->empty() && writes(target_of(node)))
+      if (Status status = write(node, results->front(), names); !status) results = tl::unexpected(status.error());
   } catch (const std::out_of_range& error) {
     results = bad_file("{}", error.what());
   }
@@ -263,19 +275,28 @@ Status Program::run_node(const json& node, Environment& names) {
     return bad_file("'{}': {}: got {} results, wanted {}", archive_->path(), described(node), results->size(),
                     outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (!outputs[i].empty()) names[outputs[i]] = std::move((*results)[i]);
+    if (!outputs[i].empty()) names.values[outputs[i]] = std::move((*results)[i]);
+  note_views(node, outputs, names);
+  if (target_of(node).starts_with("higher_order.")) names.borrowed.insert(outputs.begin(), outputs.end());
   return {};
 }
 
-Result<Values> Program::results_of(const json& node, Environment& names) {
-  const std::string target = without_namespace(node.at("target"));
-  if (target.starts_with("higher_order.wrap_with_")) return run_part(node, names);
-  const Lower lower = operator_named(target);
-  if (!lower) return bad_file("there is no import of this operator");
+std::string Program::target_of(const json& node) { return without_namespace(node.at("target")); }
+
+Call Program::call_of(const json& node, const Environment& names) {
   Call::Arguments arguments;
   for (const json& input : node.at("inputs"))
     arguments.emplace_back(input.at("name").get<std::string>(), value_of(input.at("arg"), names));
-  return lower(Call(builder_, label_of(node), target, std::move(arguments)));
+  return Call(builder_, label_of(node), target_of(node), std::move(arguments));
+}
+
+Result<Values> Program::results_of(const json& node, Environment& names) {
+  const std::string target = target_of(node);
+  if (target.starts_with("higher_order.wrap_with_")) return run_part(node, names);
+  const Lower lower = operator_named(target);
+  if (!lower) return bad_file("there is no import of this operator");
+  const Call call = call_of(node, names);
+  return takes_doubles(call) ? in_doubles(call) : lower(call);
 }
 
 // A part that is computed with or without gradients, or under autocast that is off: its graph, in place.
@@ -294,7 +315,11 @@ Result<Values> Program::run_part(const json& node, Environment& names) {
   if (inputs.size() != arguments.size())
     return bad_file("got {} arguments of its part, wanted {}", arguments.size(), inputs.size());
   for (size_t i = 0; i < arguments.size(); ++i)
-    if (inputs[i].contains("as_tensor")) inner[inputs[i].at("as_tensor").at("name")] = arguments[i];
+    if (inputs[i].contains("as_tensor")) {
+      const std::string name = inputs[i].at("as_tensor").at("name");
+      inner.values[name] = arguments[i];
+      inner.borrowed.insert(name);
+    }
   RUNG_CHECK(run(*part, inner));
   Values results;
   for (const json& output : part->at("outputs")) results.push_back(value_of(output, inner));
@@ -314,7 +339,9 @@ Status Program::add_outputs() {
     const json& argument = spec.at("user_output").at("arg");
     if (!argument.contains("as_tensor")) continue;  // none, or a number: no tensor that a plan could give
     const std::string name = argument.at("as_tensor").at("name");
-    model_.graph.set_output(name, value_of(argument, names_).node()->id);
+    const Value value = value_of(argument, names_);
+    if (!value.node()) return bad_file("'{}': output '{}' is {}", archive_->path(), name, rung::pt2::describe(value));
+    model_.graph.set_output(name, value.node()->id);
   }
   if (model_.graph.outputs().empty()) return bad_file("'{}': the program returns no tensor", archive_->path());
   return {};

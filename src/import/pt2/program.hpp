@@ -4,7 +4,9 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "import/model.hpp"
 #include "import/pt2/archive.hpp"
@@ -12,8 +14,21 @@
 
 namespace rung::pt2 {
 
-// The values that stand behind the names of a graph.
-using Environment = std::map<std::string, Value, std::less<>>;
+// A name that shows elements of another's.
+struct View {
+  std::string name, base;
+  const nlohmann::json* node;  // the call that made it
+  size_t result;               // of that call
+  bool is_certain;             // false: it may have a copy of them
+};
+
+// The values that stand behind the names of a graph, and how the names share elements.
+struct Environment {
+  std::map<std::string, Value, std::less<>> values;
+  std::vector<View> views;          // in the order in which they were made
+  std::set<std::string> borrowed;   // names of tensors that another graph has, too
+  std::set<std::string> unsettled;  // names of which a write left open what they show
+};
 
 class Program {
  public:
@@ -39,6 +54,10 @@ class Program {
   Status run(const nlohmann::json& graph, Environment& names);
   Status run_node(const nlohmann::json& node, Environment& names);
   Result<Values> results_of(const nlohmann::json& node, Environment& names);
+  Call call_of(const nlohmann::json& node, const Environment& names);
+  static std::string target_of(const nlohmann::json& node);
+  void note_views(const nlohmann::json& node, const std::vector<std::string>& results, Environment& names) const;
+  Status write(const nlohmann::json& node, const Value& result, Environment& names);
   Result<Values> run_part(const nlohmann::json& node, Environment& names);
   Value value_of(const nlohmann::json& argument, const Environment& names) const;
   // The type in which values of this type are computed: the options may ask for f32 in place of 16 bits.

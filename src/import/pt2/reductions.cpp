@@ -1,4 +1,4 @@
-// Reductions and normalisations of exported programs.
+// Reductions of exported programs.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -30,31 +30,36 @@ NodeId variance(const Call& call, NodeId x, const std::vector<int64_t>& axes, do
   return call.scale(mean, static_cast<double>(count) / (static_cast<double>(count) - correction));
 }
 
-int axes_of_norm(const Call& call) { return static_cast<int>(call.integers("normalized_shape").size()); }
-
-NodeId normalised(const Call& call) {
-  return call.layer_norm(call.tensor("input"), axes_of_norm(call), call.optional_tensor("weight"),
-                         call.optional_tensor("bias"), call.number("eps", 1e-5));
-}
-
 }  // namespace
 
-Values softmax(const Call& call) { return one(call.softmax(in_type(call, call.tensor("self")), call.integer("dim"))); }
-Values layer_norm(const Call& call) { return one(normalised(call)); }
-// Its mean and factor have no reader in inference.
-Values native_layer_norm(const Call& call) { return {Value(NodeRef{normalised(call)}), Value(), Value()}; }
-
-Values rms_norm(const Call& call) {
-  const NodeId x = call.tensor("input");
-  if (axes_of_norm(call) != 1) refuse("an RMS norm over {} axes, wanted one", axes_of_norm(call));
-  const double eps = is_narrow(call.dtype(x)) ? 0.0 : 1.1920929e-07;  // of the type
-  if (is_narrow(call.dtype(x)) && !call.has("eps")) refuse("an RMS norm of {} without eps", call.type(x));
-  return one(call.rms_norm(x, call.optional_tensor("weight"), call.number("eps", eps)));
+// (x - max) - log(sum(exp(x - max)))
+Values log_softmax(const Call& call) {
+  const NodeId x = in_type(call, call.tensor("self"));
+  const std::vector<int64_t> axes{call.integer("dim")};
+  const NodeId below = call.binary(BinaryKind::sub, x, call.reduce(ReduceKind::max, x, axes, true));
+  const NodeId sum = call.reduce(ReduceKind::sum, call.unary(UnaryKind::exp, below), axes, true);
+  return one(call.binary(BinaryKind::sub, below, call.unary(UnaryKind::log, sum)));
 }
-
+Values softmax(const Call& call) { return one(call.softmax(in_type(call, call.tensor("self")), call.integer("dim"))); }
 Values mean(const Call& call) { return reduced(call, ReduceKind::mean); }
 Values sum(const Call& call) { return reduced(call, ReduceKind::sum); }
 Values amax(const Call& call) { return reduced(call, ReduceKind::max); }
+Values amin(const Call& call) {
+  return one(call.least(call.tensor("self"), call.integers("dim", {}), call.flag("keepdim")));
+}
+// The largest of a row, and its place.
+Values max_with_place(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const int64_t axis = call.integer("dim");
+  const bool keep = call.flag("keepdim");
+  return several({call.reduce(ReduceKind::max, x, {axis}, keep), call.arg_max(x, axis, keep)});
+}
+Values min_with_place(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const int64_t axis = call.integer("dim");
+  const bool keep = call.flag("keepdim");
+  return several({call.least(x, {axis}, keep), call.arg_max(call.turned(x), axis, keep)});
+}
 // Whether one of the elements is true; all are where none is false.
 Values any(const Call& call) {
   const NodeId x = call.tensor("self");
@@ -77,6 +82,11 @@ Values argmax(const Call& call) {
   if (call.has("dim")) return one(call.arg_max(x, call.integer("dim"), call.flag("keepdim")));
   return one(call.arg_max(call.reshape(x, Shape{call.type(x).elements()}), 0, false));
 }
+Values argmin(const Call& call) {
+  const NodeId x = call.turned(call.tensor("self"));
+  if (call.has("dim")) return one(call.arg_max(x, call.integer("dim"), call.flag("keepdim")));
+  return one(call.arg_max(call.reshape(x, Shape{call.type(x).elements()}), 0, false));
+}
 Values topk(const Call& call) {
   const NodeId x = call.tensor("self");
   if (!call.flag("largest", true)) refuse("the smallest of a row, wanted the largest");
@@ -87,6 +97,24 @@ Values topk(const Call& call) {
 Values var(const Call& call) {
   return one(variance(call, call.tensor("self"), call.integers("dim", {}), call.number("correction", 1),
                       call.flag("keepdim")));
+}
+Values var_of_axes(const Call& call) {
+  return one(variance(call, call.tensor("self"), call.integers("dim", {}), call.flag("unbiased", true) ? 1 : 0,
+                      call.flag("keepdim")));
+}
+Values std_of_axes(const Call& call) {
+  const double correction = call.find("unbiased") ? (call.flag("unbiased") ? 1 : 0) : call.number("correction", 1);
+  return one(call.unary(UnaryKind::sqrt, variance(call, call.tensor("self"), call.integers("dim", {}), correction,
+                                                  call.flag("keepdim"))));
+}
+// How many of the bounds, which ascend, lie below each element; `right`: or at it.
+Values bucketize(const Call& call) {
+  const NodeId x = call.unsqueeze(call.tensor("self"), -1), bounds = call.tensor("boundaries");
+  const DType type = exported::promoted(call.dtype(x), call.dtype(bounds));
+  const NodeId lies =
+      call.binary(call.flag("right") ? BinaryKind::le : BinaryKind::lt, call.cast(bounds, type), call.cast(x, type));
+  const NodeId count = call.reduce(ReduceKind::sum, call.cast(lies, DType::i64), {-1}, false);
+  return one(call.cast(count, call.flag("out_int32") ? DType::i32 : DType::i64));
 }
 Values cumsum(const Call& call) {
   const NodeId x = in_type(call, call.tensor("self"));

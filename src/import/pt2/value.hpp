@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -14,11 +15,20 @@ struct NodeRef {
   NodeId id = kNoNode;
 };
 
+// A tensor of float64 that is known at import, and the type itself: graphs have neither.
+struct Doubles {
+  Shape shape;
+  std::vector<double> values;
+};
+struct Float64 {};
+
 // Integers are numbers or sizes, which are all known at import; text is also a word for a device or a memory format.
 struct Value;
 using Values = std::vector<Value>;
 struct Value {
-  std::variant<std::monostate, NodeRef, int64_t, double, bool, DType, std::string, Values> is;
+  std::variant<std::monostate, NodeRef, int64_t, double, bool, DType, Float64, std::string, Values,
+               std::shared_ptr<const Doubles>>
+      is;
 
   // Copies and moves are compiled once, in value.cpp: inlined, they are most of this folder's code.
   Value();

@@ -1,23 +1,44 @@
 #!/usr/bin/env python3
 # Makes the exported models of this folder: small transformers with random weights, as PyTorch exports them, and what
-# PyTorch answers to one input each. Wants torch and transformers; what it was run with stands in README.md.
+# PyTorch answers to one input each. Wants torch, transformers and onnx; what it was run with stands in README.md.
 # SPDX-License-Identifier: Apache-2.0
 #
 # Each norm's weight and each bias is changed: a weight of exactly one or a bias of zero would be folded away, and hide
 # what goes wrong with it. NAME.pt2 is the program, NAME.in.npz and NAME.out.npz its inputs and outputs by name; values
-# in 16 bits are kept as f32.
+# in 16 bits are kept as f32. onnx/ has the same of ONNX files.
 import argparse
+import sys
 from pathlib import Path
 
 import numpy
+import onnx
 import torch
 import transformers as t
 
+import modules
+
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[2] / 'bench' / 'pi0_gpu'))
+import policy  # noqa: E402  the policy that the benchmark runs
+
 TEXT = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, vocab_size=99)
 SMALL_HEADS = dict(num_key_value_heads=2, head_dim=8, use_cache=False)
 IMAGE = dict(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, intermediate_size=64, image_size=16, patch_size=4)
 DINO = {name: value for name, value in IMAGE.items() if name != 'intermediate_size'}
+AUDIO = dict(d_model=32, encoder_layers=2, encoder_attention_heads=4, encoder_ffn_dim=64, num_mel_bins=8,
+             decoder_layers=1, decoder_attention_heads=4, vocab_size=99, pad_token_id=0)
+PI0 = policy.Config(views=2, prompt=6, horizon=5, action_dim=4, steps=10, image=8, patch=4, vision=(1, 32, 48, 4),
+                    prefix=(2, 32, 64, 4, 1, 8), expert=(2, 16, 32, 4, 1, 8), vocab=64)
+
+
+def paligemma_prefix():
+    text = t.GemmaConfig(num_key_value_heads=1, head_dim=8, use_cache=False, hidden_size=32, num_hidden_layers=2,
+                         num_attention_heads=4, intermediate_size=64, vocab_size=99)
+    whole = t.PaliGemmaModel(t.PaliGemmaConfig(vision_config=t.SiglipVisionConfig(vision_use_head=False, **IMAGE),
+                                               text_config=text, projection_dim=32, image_token_index=98))
+    return modules.PaliGemmaPrefix(whole.vision_tower, whole.multi_modal_projector, whole.language_model)
+
+
 
 MODELS = {
     'bert': lambda: t.BertModel(t.BertConfig(**TEXT)),
@@ -39,6 +60,13 @@ MODELS = {
     'dinov2': lambda: t.Dinov2Model(t.Dinov2Config(mlp_ratio=2, **DINO)),
     'clip_vision': lambda: t.CLIPVisionModel(t.CLIPVisionConfig(**IMAGE)),
     'siglip': lambda: t.SiglipVisionModel(t.SiglipVisionConfig(**IMAGE)),
+    'whisper_encoder': lambda: t.WhisperModel(t.WhisperConfig(max_source_positions=12, **AUDIO)).encoder,
+    'paligemma_prefix': paligemma_prefix,
+    'smolvla_expert': lambda: modules.ActionExpert(),
+    'dit': lambda: modules.DiffusionTransformer(),
+    'operators': lambda: modules.Arithmetic(),
+    'operators_of_images': lambda: modules.Convolutions(),
+    'pi0': lambda: policy.Pi0(PI0).init().float(),
 }
 # Other ways to export some of them.
 VARIANTS = {
@@ -53,16 +81,54 @@ VARIANTS = {
     'llama_dynamic': ('llama', dict(dynamic=True)),
     'bert_bf16': ('bert', dict(dtype=torch.bfloat16)),
     'bert_f16': ('bert', dict(dtype=torch.float16)),
+    'bert_f16_eager': ('bert', dict(dtype=torch.float16, attention='eager')),
     'llama_bf16': ('llama', dict(dtype=torch.bfloat16)),
+    'llama_bf16_eager': ('llama', dict(dtype=torch.bfloat16, attention='eager')),
+    'llama_f16': ('llama', dict(dtype=torch.float16)),
+    'vit_bf16_dynamic': ('vit', dict(dtype=torch.bfloat16, dynamic=True)),
+    'vit_bf16_eager': ('vit', dict(dtype=torch.bfloat16, attention='eager')),
+    'vit_f16': ('vit', dict(dtype=torch.float16)),
+}
+
+
+def words(tokens):
+    mask = torch.ones(1, tokens, dtype=torch.long)
+    mask[0, tokens - tokens // 3:] = 0
+    return dict(input_ids=torch.randint(1, 98, (1, tokens)), attention_mask=mask)
+
+
+def picture(dtype, count=1):
+    return dict(pixel_values=torch.randn(count, 3, 16, 16).to(dtype))
+
+
+def expert_example(dtype):
+    return dict(actions=torch.randn(1, 5, 6), time=torch.rand(1), keys=torch.randn(4, 1, 7, 2, 8),
+                values=torch.randn(4, 1, 7, 2, 8), prefix=torch.tensor([[True] * 5 + [False] * 2]))
+
+
+def pi0_example(dtype):
+    values = policy.args_of(PI0, policy.inputs(PI0, 'cpu', prompt_valid=4))
+    return dict(zip(('images', 'pad', 'tokens', 'state', 'noise'), values))
+
+
+EXAMPLES = {
+    'vit': picture,
+    'dinov2': picture,
+    'clip_vision': picture,
+    'siglip': picture,
+    'whisper_encoder': lambda dtype: dict(input_features=torch.randn(1, 8, 24).to(dtype)),
+    'paligemma_prefix': lambda dtype: picture(dtype) | words(6),
+    'smolvla_expert': expert_example,
+    'dit': lambda dtype: dict(image=torch.randn(1, 4, 8, 8), time=torch.tensor([417.0]), label=torch.tensor([3])),
+    'operators': lambda dtype: dict(x=torch.randn(2, 3, 4), y=torch.randn(2, 3, 5, 4), number=torch.arange(-4, 4),
+                                    mask=torch.rand(2, 3, 4) < 0.5),
+    'operators_of_images': lambda dtype: dict(image=torch.randn(2, 6, 8, 7), row=torch.randn(2, 6, 9)),
+    'pi0': pi0_example,
 }
 
 
 def example(name, dtype):
-    if name in ('vit', 'dinov2', 'clip_vision', 'siglip'):
-        return dict(pixel_values=torch.randn(1, 3, 16, 16).to(dtype))
-    mask = torch.ones(1, 9, dtype=torch.long)
-    mask[0, 6:] = 0
-    return dict(input_ids=torch.randint(1, 98, (1, 9)), attention_mask=mask)
+    return EXAMPLES[name](dtype) if name in EXAMPLES else words(9)
 
 
 def perturbed(model):
@@ -88,26 +154,99 @@ def make(file, name, attention=None, decomposed=False, dynamic=False, dtype=torc
     if attention:
         model.set_attn_implementation(attention)
     inputs = example(name, dtype)
-    sizes = {key: {1: torch.export.Dim('tokens', min=2, max=64)} for key in inputs} if dynamic else None
+    sizes = None
+    if dynamic and name == 'vit':  # pictures of a number; a single one would settle it
+        inputs, sizes = picture(dtype, 2), dict(pixel_values={0: torch.export.Dim('pictures', min=1, max=8)})
+    elif dynamic:
+        sizes = {key: {1: torch.export.Dim('tokens', min=2, max=64)} for key in inputs}
     with torch.no_grad():
         program = torch.export.export(model, (), inputs, dynamic_shapes=sizes)
         if decomposed:
             program = program.run_decompositions()
         answers = [leaf for leaf in torch.utils._pytree.tree_leaves(model(**inputs)) if torch.is_tensor(leaf)]
+    if name == 'pi0':
+        for node in program.graph.nodes:  # ten steps: the places in the author's code would be most of the file
+            node.meta.pop('stack_trace', None)
+            node.meta.pop('nn_module_stack', None)
     torch.export.save(program, HERE / f'{file}.pt2')
     signature = program.graph_signature
     numpy.savez(HERE / f'{file}.in.npz', **arrays(names_of(signature.input_specs, 'USER_INPUT'), inputs.values()))
     numpy.savez(HERE / f'{file}.out.npz', **arrays(names_of(signature.output_specs, 'USER_OUTPUT'), answers))
 
 
+# Files of onnx/: the model, whether by the newer exporter, and whether the number of tokens is open.
+ONNX = {
+    'bert': ('bert', True, False),
+    'bert_dynamic': ('bert', True, True),
+    'bert_older': ('bert', False, False),
+    'clip_text': ('clip_text', True, False),
+    'dit': ('dit', True, False),
+    'gemma3': ('gemma3', True, False),
+    'gpt2': ('gpt2', True, False),
+    'gpt2_older': ('gpt2', False, False),
+    'llama': ('llama', True, False),
+    'llama_older': ('llama', False, False),
+    'paligemma_prefix': ('paligemma_prefix', True, False),
+    'pi0': ('pi0', True, False),
+    'smolvla_expert': ('smolvla_expert', True, False),
+    't5_encoder': ('t5_encoder', True, False),
+    'vit': ('vit', True, False),
+    'whisper_encoder': ('whisper_encoder', True, False),
+    'whisper_encoder_older': ('whisper_encoder', False, False),
+}
+
+
+class ByName(torch.nn.Module):
+    """Takes arguments in the order of the example: the older exporter knows no names."""
+
+    def __init__(self, model, names):
+        super().__init__()
+        self.model, self.names = model, names
+
+    def forward(self, *arguments):
+        return self.model(**dict(zip(self.names, arguments)))
+
+
+def without_places(model):
+    """Drops the places in the author's code, of which a file has one for each node."""
+    for node in model.graph.node:
+        del node.metadata_props[:]
+    return model
+
+
+def make_onnx(file, name, newer, dynamic):
+    torch.manual_seed(0)
+    model, path = perturbed(MODELS[name]()), HERE / 'onnx' / f'{file}.onnx'
+    inputs = example(name, torch.float32)
+    with torch.no_grad():
+        answers = [leaf for leaf in torch.utils._pytree.tree_leaves(model(**inputs)) if torch.is_tensor(leaf)]
+        if newer:
+            sizes = {key: {1: torch.export.Dim('tokens', min=2, max=64)} for key in inputs} if dynamic else None
+            torch.onnx.export(model, (), path, kwargs=inputs, dynamo=True, external_data=False, verbose=False,
+                              dynamic_shapes=sizes)
+        else:
+            torch.onnx.export(ByName(model, list(inputs)).eval(), tuple(inputs.values()), path, dynamo=False,
+                              opset_version=17, input_names=list(inputs))
+    read = onnx.load(path)
+    if name == 'pi0':
+        onnx.save(without_places(read), path)
+    outputs = [output.name for output in read.graph.output]
+    kept = [value.name for value in read.graph.input]
+    numpy.savez(HERE / 'onnx' / f'{file}.in.npz', **arrays(kept, [inputs[key] for key in kept]))
+    numpy.savez(HERE / 'onnx' / f'{file}.out.npz', **arrays(outputs, answers))
+
+
 def main():
     parser = argparse.ArgumentParser(description='Exports small transformers into this folder.')
-    parser.add_argument('names', nargs='*', help='of models or variants; default: all')
+    parser.add_argument('names', nargs='*', help='of models, variants or onnx/NAME; default: all')
     wanted = parser.parse_args().names
     plans = {name: (name, {}) for name in MODELS} | VARIANTS
-    for file in wanted or plans:
-        name, options = plans[file]
-        make(file, name, **options)
+    for file in wanted or [*plans, *(f'onnx/{name}' for name in ONNX)]:
+        if file.startswith('onnx/'):
+            make_onnx(file[5:], *ONNX[file[5:]])
+        else:
+            name, options = plans[file]
+            make(file, name, **options)
         print(file, flush=True)
 
 

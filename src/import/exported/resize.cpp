@@ -1,0 +1,90 @@
+// Resamples axes: products with matrices of weights, or gathers.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/exported/resize.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "import/exported/emit.hpp"
+
+namespace rung::exported {
+namespace {
+
+// In f32, as those compute it whose models are exported: a place between two elements is near one of them.
+float place_of(const Resampling& how, int64_t element) {
+  const auto x = static_cast<float>(element), scale = static_cast<float>(how.scale);
+  switch (how.coordinates) {
+    case Coordinates::corners:
+      return how.to == 1 ? 0 : x * static_cast<float>(how.from - 1) / static_cast<float>(how.to - 1);
+    case Coordinates::asymmetric:
+      return x / scale;
+    case Coordinates::half_pixel_or_first:
+      if (how.to == 1) return 0;
+      [[fallthrough]];
+    default:
+      return (x + 0.5F) / scale - 0.5F;
+  }
+}
+
+// Keys' cubic: the weight of an element at this distance.
+double cubic_weight(double distance, double a) {
+  const double d = std::fabs(distance);
+  if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
+  return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
+}
+
+}  // namespace
+
+Tensor resampling_weights(const Resampling& how) {
+  Tensor weights({DType::f32, {how.to, how.from}});
+  const int64_t reach = how.interpolation == Interpolation::cubic ? 2 : 1;
+  std::vector<double> row(static_cast<size_t>(how.from));
+  for (int64_t element = 0; element < how.to; ++element) {
+    std::ranges::fill(row, 0.0);
+    const auto place = static_cast<double>(place_of(how, element));
+    const auto first = static_cast<int64_t>(std::floor(place)) - (reach - 1);
+    double sum = 0;
+    for (int64_t at = first; at < first + 2 * reach; ++at) {
+      const double distance = place - static_cast<double>(at);
+      const bool outside = at < 0 || at >= how.from;
+      if (outside && how.within) continue;
+      const double weight = reach == 2 ? cubic_weight(distance, how.cubic) : 1 - std::fabs(distance);
+      row[static_cast<size_t>(std::clamp<int64_t>(at, 0, how.from - 1))] += weight;
+      sum += weight;
+    }
+    for (int64_t at = 0; at < how.from; ++at)
+      weights.as<float>()[static_cast<size_t>(element * how.from + at)] =
+          static_cast<float>(how.within ? row[static_cast<size_t>(at)] / sum : row[static_cast<size_t>(at)]);
+  }
+  return weights;
+}
+
+Tensor nearest_places(const Resampling& how) {
+  Tensor places({DType::i64, {how.to}});
+  for (int64_t element = 0; element < how.to; ++element) {
+    const auto place = static_cast<double>(place_of(how, element));
+    double whole = std::floor(place);
+    if (how.nearest == Nearest::up) whole = std::ceil(place);
+    if (how.nearest == Nearest::half_down) whole = std::ceil(place - 0.5);
+    if (how.nearest == Nearest::half_up) whole = std::floor(place + 0.5);
+    places.as<int64_t>()[static_cast<size_t>(element)] =
+        std::clamp<int64_t>(static_cast<int64_t>(whole), 0, how.from - 1);
+  }
+  return places;
+}
+
+NodeId Emit::resampled(NodeId x, int64_t at, const Resampling& how) const {
+  const int i = axis(x, at);
+  if (how.to < 0 || how.from < 1 || how.from != shape(x)[i] || !(how.scale > 0) || how.to > kMostMade / how.from)
+    refuse("{} elements of an axis of {} by a factor of {}", how.to, shape(x)[i], how.scale);
+  const bool is_same = how.from == how.to && how.scale == 1;
+  if (is_same) return x;
+  if (how.interpolation == Interpolation::nearest) return gather(x, literal(nearest_places(how)), i);
+  const NodeId weights = cast(literal(resampling_weights(how)), dtype(x));
+  const bool is_last = i == rank(x) - 1;
+  const NodeId y = linear(is_last ? x : swap_axes(x, i, -1), weights, std::nullopt);
+  return is_last ? y : swap_axes(y, i, -1);
+}
+
+}  // namespace rung::exported

@@ -1,0 +1,30 @@
+// How an axis is resampled: where each element of the result lies in the source, and which elements it is made of.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+
+#include "ir/tensor.hpp"
+
+namespace rung::exported {
+
+enum class Interpolation : uint8_t { nearest, linear, cubic };
+// Source: ONNX's Resize, coordinate_transformation_mode and nearest_mode.
+enum class Coordinates : uint8_t { half_pixel, half_pixel_or_first, corners, asymmetric };
+enum class Nearest : uint8_t { down, up, half_down, half_up };
+
+struct Resampling {
+  Interpolation interpolation = Interpolation::nearest;
+  Coordinates coordinates = Coordinates::half_pixel;
+  Nearest nearest = Nearest::half_down;
+  double cubic = -0.75;      // the cubic's parameter
+  bool within = false;       // elements outside the source have no weight; else they are the outermost ones
+  int64_t from = 1, to = 1;  // elements
+  double scale = 1;          // to / from, or what the file says in its place
+};
+
+// Returns f32[to,from]: the weights of the source's elements in each element of the result.
+Tensor resampling_weights(const Resampling& how);
+// Returns i64[to]: the element of the source that each element of the result is.
+Tensor nearest_places(const Resampling& how);
+
+}  // namespace rung::exported

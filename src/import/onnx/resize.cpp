@@ -1,0 +1,97 @@
+// Resampled and padded tensors of ONNX graphs.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/exported/resize.hpp"
+
+#include <cmath>
+#include <map>
+
+#include "import/onnx/operators.hpp"
+
+namespace rung::onnx::operators {
+namespace {
+
+using exported::Coordinates;
+using exported::Interpolation;
+using exported::Nearest;
+using exported::refuse;
+using exported::Resampling;
+
+template <class T>
+T one_of(const Call& call, const char* attribute, const char* left_out, const std::map<std::string, T>& known) {
+  const std::string word = call.text(attribute, left_out);
+  const auto found = known.find(word);
+  if (found == known.end()) refuse("{}: '{}' is not imported", attribute, word);
+  return found->second;
+}
+
+std::vector<double> numbers_of(const Call& call, size_t input) {
+  if (!call.has(input) || call.type(call[input]).elements() == 0) return {};
+  const auto value = call.value_of(call[input]);
+  if (!value) refuse("input {} depends on an input's values", input);
+  const Tensor wide = convert(*value, DType::f32);
+  return {wide.as<float>().begin(), wide.as<float>().end()};
+}
+
+Resampling resampling_of(const Call& call) {
+  Resampling how;
+  how.interpolation = one_of<Interpolation>(
+      call, "mode", "nearest",
+      {{"nearest", Interpolation::nearest}, {"linear", Interpolation::linear}, {"cubic", Interpolation::cubic}});
+  how.coordinates = one_of<Coordinates>(call, "coordinate_transformation_mode", "half_pixel",
+                                        {{"half_pixel", Coordinates::half_pixel},
+                                         {"pytorch_half_pixel", Coordinates::half_pixel_or_first},
+                                         {"align_corners", Coordinates::corners},
+                                         {"asymmetric", Coordinates::asymmetric}});
+  how.nearest = one_of<Nearest>(call, "nearest_mode", "round_prefer_floor",
+                                {{"round_prefer_floor", Nearest::half_down},
+                                 {"round_prefer_ceil", Nearest::half_up},
+                                 {"floor", Nearest::down},
+                                 {"ceil", Nearest::up}});
+  how.cubic = call.number("cubic_coeff_a", -0.75);
+  how.within = call.integer("exclude_outside", 0) != 0;
+  return how;
+}
+
+}  // namespace
+
+// Sizes, or factors in place of them, of all axes or of those that `axes` names.
+Outputs resize(const Call& call) {
+  NodeId x = call[0];
+  if (call.integer("antialias", 0) != 0) refuse("a resize with antialias");
+  if (call.text("keep_aspect_ratio_policy", "stretch") != "stretch") refuse("a resize that keeps the aspect ratio");
+  Resampling how = resampling_of(call);
+  std::vector<int64_t> axes = call.integers("axes");
+  if (axes.empty())
+    for (int i = 0; i < call.rank(x); ++i) axes.push_back(i);
+  const std::vector<double> scales = numbers_of(call, 2);
+  const std::vector<int64_t> sizes = call.has(3) ? call.integers_of(3) : std::vector<int64_t>();
+  if ((scales.empty() ? sizes.size() : scales.size()) != axes.size())
+    refuse("got {} scales and {} sizes for {} axes", scales.size(), sizes.size(), axes.size());
+  for (size_t i = 0; i < axes.size(); ++i) {
+    how.from = call.shape(x)[call.axis(x, axes[i])];
+    how.scale = scales.empty() ? static_cast<double>(sizes[i]) / static_cast<double>(how.from) : scales[i];
+    const double extent = std::floor(static_cast<double>(how.from) * how.scale);
+    if (!(extent >= 0 && extent <= static_cast<double>(exported::kMostMade))) refuse("a factor of {}", how.scale);
+    how.to = scales.empty() ? sizes[i] : static_cast<int64_t>(extent);
+    x = call.resampled(x, axes[i], how);
+  }
+  return {x};
+}
+
+// Numbers around x, of all axes or of those that an input names: zeros, a constant, or copies of x's ends.
+Outputs pad(const Call& call) {
+  NodeId x = call[0];
+  const std::vector<int64_t> widths = call.integers_of(1);
+  std::vector<int64_t> axes = call.has(3) ? call.integers_of(3) : std::vector<int64_t>();
+  if (axes.empty())
+    for (int i = 0; i < call.rank(x); ++i) axes.push_back(i);
+  if (widths.size() != 2 * axes.size()) refuse("got {} widths for {} axes", widths.size(), axes.size());
+  const std::string mode = call.text("mode", "constant");
+  const std::vector<double> value = numbers_of(call, 2);
+  if (mode != "constant") refuse("mode: '{}' is not imported", mode);
+  for (size_t i = 0; i < axes.size(); ++i)
+    x = call.padded(x, axes[i], widths[i], widths[axes.size() + i], value.empty() ? 0 : value[0]);
+  return {x};
+}
+
+}  // namespace rung::onnx::operators

@@ -1,0 +1,21 @@
+// Names of an exported program that stand for parts of one tensor: a call that writes one of them changes all.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <string_view>
+
+#include "import/pt2/call.hpp"
+
+namespace rung::pt2 {
+
+// Returns whether an operator writes its first argument, as "aten.add_.Tensor" does.
+bool writes(std::string_view target);
+
+// Whose elements the results of a call have: their own, those of the first argument, or either, as layouts say.
+enum class Sharing : uint8_t { own, views, unsaid };
+Sharing sharing_of(std::string_view target);
+
+// Returns `base` with `part` in place of what a view of it shows. Throws for views that cannot be written through.
+NodeId put_back(const Call& view, NodeId base, NodeId part);
+
+}  // namespace rung::pt2

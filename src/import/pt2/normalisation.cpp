@@ -1,0 +1,89 @@
+// Normalisations of exported programs.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/pt2/operators.hpp"
+
+namespace rung::pt2::operators {
+namespace {
+
+using exported::refuse;
+
+int axes_of_norm(const Call& call) { return static_cast<int>(call.integers("normalized_shape").size()); }
+
+NodeId normalised(const Call& call) {
+  return call.layer_norm(call.tensor("input"), axes_of_norm(call), call.optional_tensor("weight"),
+                         call.optional_tensor("bias"), call.number("eps", 1e-5));
+}
+
+// A number for each channel, axis 1, where it broadcasts to x.
+NodeId of_channels(const Call& call, NodeId x, NodeId vector) {
+  Shape to = Dims::filled(call.rank(x), 1);
+  if (to.rank() < 2) refuse("channels of {}", call.type(x));
+  to[1] = call.shape(x)[1];
+  return call.reshape(vector, to);
+}
+
+// x weight + bias, a number for each channel; none: 1 and 0.
+NodeId scaled(const Call& call, NodeId x) {
+  if (const auto weight = call.optional_tensor("weight"))
+    x = call.binary(BinaryKind::mul, x, of_channels(call, x, call.cast(*weight, call.dtype(x))));
+  if (const auto bias = call.optional_tensor("bias"))
+    x = call.binary(BinaryKind::add, x, of_channels(call, x, call.cast(*bias, call.dtype(x))));
+  return x;
+}
+
+}  // namespace
+
+Values layer_norm(const Call& call) { return one(normalised(call)); }
+// Its mean and factor have no reader in inference.
+Values native_layer_norm(const Call& call) { return {Value(NodeRef{normalised(call)}), Value(), Value()}; }
+
+Values rms_norm(const Call& call) {
+  const NodeId x = call.tensor("input");
+  if (axes_of_norm(call) != 1) refuse("an RMS norm over {} axes, wanted one", axes_of_norm(call));
+  const double eps = is_narrow(call.dtype(x)) ? 0.0 : 1.1920929e-07;  // of the type
+  if (is_narrow(call.dtype(x)) && !call.has("eps")) refuse("an RMS norm of {} without eps", call.type(x));
+  return one(call.rms_norm(x, call.optional_tensor("weight"), call.number("eps", eps)));
+}
+
+// The channels of a group, with their places, are one row.
+Values group_norm(const Call& call) {
+  const NodeId x = call.tensor("input");
+  const int64_t groups = call.integer(call.has("num_groups") ? "num_groups" : "group");
+  const Shape whole = call.shape(x);
+  if (whole.rank() < 2 || groups < 1 || whole[1] % groups || whole.product() == 0)
+    refuse("{} groups of {}", groups, call.type(x));
+  const Shape rows{whole[0], groups, whole.product() / whole[0] / groups};
+  const NodeId y = call.layer_norm(call.reshape(x, rows), 1, std::nullopt, std::nullopt, call.number("eps", 1e-5));
+  return {Value(NodeRef{scaled(call, call.reshape(y, whole))}), Value(), Value()};
+}
+
+// v times g over v's length along all axes but one.
+Values weight_norm(const Call& call) {
+  const NodeId v = call.tensor("v");
+  std::vector<int64_t> axes;
+  for (int i = 0; i < call.rank(v); ++i)
+    if (i != call.axis(v, call.integer("dim", 0))) axes.push_back(i);
+  const NodeId squares = call.reduce(ReduceKind::sum, call.unary(UnaryKind::square, v), axes, true);
+  const NodeId factor = call.binary(BinaryKind::div, call.tensor("g"), call.unary(UnaryKind::sqrt, squares));
+  return one(call.binary(BinaryKind::mul, v, factor));
+}
+
+// (x - mean) / sqrt(variance + eps), by the statistics that training left.
+Values batch_norm(const Call& call) {
+  const NodeId x = call.tensor("input");
+  if (call.flag("training")) refuse("a batch norm in training, wanted a model in eval mode: model.eval()");
+  const NodeId mean = call.cast(call.tensor("running_mean"), DType::f32);
+  const NodeId variance = call.cast(call.tensor("running_var"), DType::f32);
+  NodeId factor = call.unary(UnaryKind::rsqrt,
+                             call.binary(BinaryKind::add, variance, call.scalar(call.number("eps", 1e-5), DType::f32)));
+  if (const auto weight = call.optional_tensor("weight"))
+    factor = call.binary(BinaryKind::mul, factor, call.cast(*weight, DType::f32));
+  NodeId shift = call.unary(UnaryKind::neg, call.binary(BinaryKind::mul, mean, factor));
+  if (const auto bias = call.optional_tensor("bias"))
+    shift = call.binary(BinaryKind::add, shift, call.cast(*bias, DType::f32));
+  const NodeId y = call.binary(BinaryKind::mul, call.cast(x, DType::f32), of_channels(call, x, factor));
+  const NodeId result = call.binary(BinaryKind::add, y, of_channels(call, x, shift));
+  return {Value(NodeRef{call.cast(result, call.dtype(x))}), Value(), Value()};
+}
+
+}  // namespace rung::pt2::operators

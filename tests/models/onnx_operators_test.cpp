@@ -1,0 +1,67 @@
+// Operators of ONNX against ONNX Runtime: each case of tests/data/onnx_operators gives its outputs, by the judge and as
+// a plan.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+#include <set>
+
+#include "import/huggingface_support.hpp"
+#include "plan/support.hpp"
+
+namespace rung {
+namespace {
+
+const NamedTensors& all_cases() {
+  static const NamedTensors all = load_npz(test_data("onnx_operators/operators.npz"));
+  return all;
+}
+
+std::vector<std::string> names_of_cases() {
+  std::set<std::string> names;
+  for (const auto& [name, value] : all_cases()) names.insert(name.substr(0, name.find('/')));
+  return {names.begin(), names.end()};
+}
+
+class OnnxOperator : public testing::TestWithParam<std::string> {
+ protected:
+  // "CASE/in/x0" -> "x0"
+  NamedTensors part(const std::string& which) const {
+    NamedTensors named;
+    const std::string begin = GetParam() + "/" + which + "/";
+    for (const auto& [name, value] : all_cases())
+      if (name.starts_with(begin)) named[name.substr(begin.size())] = value;
+    return named;
+  }
+  Model model() const {
+    const Tensor& bytes = all_cases().at(GetParam() + "/model");
+    return import_verified(
+        directory_.write("m.onnx", std::string(reinterpret_cast<const char*>(bytes.data()), bytes.bytes())));
+  }
+  void expect_as_onnx_runtime(const std::string& name, const Tensor& got) const {
+    const Tensor wanted = part("out").at(name);
+    ASSERT_EQ(got.type(), wanted.type()) << name;
+    if (is_float(got.dtype()))
+      EXPECT_LE(relative_l2(got, wanted), 1e-6) << name;
+    else
+      EXPECT_EQ(0, std::memcmp(got.data(), wanted.data(), wanted.bytes())) << name;
+  }
+
+ private:
+  TemporaryDirectory directory_;
+};
+
+TEST_P(OnnxOperator, IsWhatOnnxRuntimeComputes) {
+  const NamedTensors outputs = run_reference(model(), part("in"));
+  ASSERT_EQ(outputs.size(), part("out").size());
+  for (const auto& [name, value] : outputs) expect_as_onnx_runtime(name, value);
+}
+
+TEST_P(OnnxOperator, IsSoAsAPlanOfAllRungs) {
+  Session session = session_over(plan_of(model().graph, all_passes()));
+  for (const auto& [name, value] : outputs_of(session, part("in"))) expect_as_onnx_runtime(name, value);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, OnnxOperator, testing::ValuesIn(names_of_cases()),
+                         [](const auto& name) { return name.param; });
+
+}  // namespace
+}  // namespace rung
