@@ -20,8 +20,7 @@ class Merger {
   }
 
   // linear(x, w1), linear(x, w2)  =>  slices of linear(x, concat(w1, w2))
-  // The weights are constants; biases, result types, activations and precision agree; the rows are in the author's
-  // order.
+  // The weights are constants; types, activations and precision agree; the rows are in the author's order.
   size_t merge_readers_of(NodeId x) {
     std::vector<NodeId> group;
     for (NodeId user : graph_[x].users)
@@ -41,31 +40,59 @@ class Merger {
                                            [&](NodeId o) { return o < constant_.size() && constant_[o]; });
   }
 
+  // A linear without a bias agrees with one that has one: its part of the bias is zeros.
   bool agree(NodeId a, NodeId b) const {
-    const auto &first = graph_[a].operands, &second = graph_[b].operands;
-    if (!(*graph_.as<Linear>(a) == *graph_.as<Linear>(b)) || !context_.same_precision(graph_, a, b)) return false;
-    for (size_t i = 1; i < first.size(); ++i)
-      if (graph_.type(first[i]).dtype != graph_.type(second[i]).dtype) return false;
-    return true;
+    Linear first = *graph_.as<Linear>(a), second = *graph_.as<Linear>(b);
+    first.slots = second.slots = {};
+    const NodeId first_bias = bias_of(a), second_bias = bias_of(b);
+    const auto same_type = [&](NodeId x, NodeId y) { return graph_.type(x).dtype == graph_.type(y).dtype; };
+    return first == second && context_.same_precision(graph_, a, b) &&
+           same_type(graph_[a].operands[1], graph_[b].operands[1]) &&
+           (first_bias == kNoNode || second_bias == kNoNode || same_type(first_bias, second_bias));
   }
 
-  // Concatenates the group's operands `index`, which all depend on constants only; groups of the same weights share it.
-  NodeId concat_of(const std::vector<NodeId>& group, size_t index) {
-    std::vector<NodeId> parts;
-    for (NodeId id : group) parts.push_back(graph_[id].operands[index]);
+  NodeId bias_of(NodeId linear) const {
+    const NodeId* bias = graph_.as<Linear>(linear)->slots.find(graph_[linear].operands, LinearSlot::bias);
+    return bias ? *bias : kNoNode;
+  }
+
+  // Returns the biases of the group, with zeros for linears that have none; empty: none has one.
+  std::vector<NodeId> biases_of(const std::vector<NodeId>& group) {
+    const auto with = std::ranges::find_if(group, [&](NodeId id) { return bias_of(id) != kNoNode; });
+    if (with == group.end()) return {};
+    const DType dtype = graph_.type(bias_of(*with)).dtype;
+    std::vector<NodeId> biases;
+    for (NodeId id : group)
+      biases.push_back(bias_of(id) != kNoNode ? bias_of(id) : zeros({dtype, {graph_.shape(id).back()}}));
+    return biases;
+  }
+
+  NodeId zeros(const Type& type) {
+    const auto [it, added] = zeros_.try_emplace({type.dtype, type.shape.back()}, kNoNode);
+    if (added) it->second = graph_.literal("no_bias", convert(Tensor({DType::f32, type.shape}), type.dtype));
+    return it->second;
+  }
+
+  // Concatenates weights or biases of a group, which all depend on constants only; groups of the same weights share it.
+  NodeId concat_of(const std::vector<NodeId>& parts, const std::string& label) {
     if (auto it = merged_.find(parts); it != merged_.end()) return it->second;
     std::vector<NodeId> copies;
     for (NodeId part : parts) copies.push_back(copy_constant(graph_, part, copies_));
-    return merged_[parts] = graph_.add(Concat{0}, std::move(copies), graph_[group[0]].label);
+    return merged_[parts] = graph_.add(Concat{0}, std::move(copies), label);
   }
 
   bool merge(const std::vector<NodeId>& group, NodeId x) {
     Insertion here(graph_, group[0]);
     Linear op = *graph_.as<Linear>(group[0]);
-    std::vector<NodeId> operands{x};
-    while (operands.size() < op.slots.size()) operands.push_back(concat_of(group, operands.size()));
+    const std::string label = graph_[group[0]].label;
+    std::vector<NodeId> weights;
+    for (NodeId id : group) weights.push_back(graph_[id].operands[1]);
+    std::vector<NodeId> operands{x, concat_of(weights, label)};
+    op.slots = {};
+    if (const auto biases = biases_of(group); !biases.empty())
+      op.slots.put(operands, LinearSlot::bias, concat_of(biases, label));
     if (!context_.kernel_for(graph_, op, operands)) return false;
-    NodeId all = graph_.add(op, std::move(operands), graph_[group[0]].label);
+    NodeId all = graph_.add(op, std::move(operands), label);
     int axis = graph_.shape(all).rank() - 1;
     int64_t begin = 0;
     std::vector<NodeId> parts;
@@ -84,6 +111,7 @@ class Merger {
   std::vector<uint32_t> position_;
   std::map<std::vector<NodeId>, NodeId> merged_;
   std::map<NodeId, NodeId> copies_;
+  std::map<std::pair<DType, int64_t>, NodeId> zeros_;
 };
 
 }  // namespace

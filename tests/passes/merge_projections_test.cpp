@@ -41,10 +41,19 @@ TEST(MergeProjections, KeepsLinearsOfDifferentValues) {
                    "w: f32[4,8] = constant()\nv: f32[4,8] = constant()\nq = linear(x:f32[3,8], w)\nk = "
                    "linear(z:f32[3,8], v)\nreturn q, k");
 }
-TEST(MergeProjections, KeepsLinearsThatDisagreeOnBias) {
-  expect_unchanged(merge_projections,
-                   "w: f32[4,8] = constant()\nv: f32[4,8] = constant()\nb: f32[4] = constant()\n"
-                   "q = linear(x:f32[3,8], w)\nk = linear(x, v, b, slots=bias)\nreturn q, k");
+TEST(MergeProjections, GivesZerosToALinearWithoutABias) {
+  const char* text =
+      "w: f32[4,8] = constant()\nv: f32[2,8] = constant()\nb: f32[2] = constant()\nu: f32[4,8] = constant()\n"
+      "q = linear(x:f32[3,8], w)\nk = linear(x, v, b, slots=bias)\nt = linear(x, u)\nreturn q, k, t";
+  PassRun run = run_pass(merge_projections, graph_of(text));
+  EXPECT_EQ(count_ops(run.graph, "linear"), 1u);
+  expect_equivalent(merge_projections, text);
+}
+TEST(MergeProjections, KeepsLinearsWhoseBiasesAreOfOtherTypes) {
+  expect_unchanged(
+      merge_projections,
+      "w: f32[4,8] = constant()\nv: f32[4,8] = constant()\na: f32[4] = constant()\nb: bf16[4] = constant()\n"
+      "q = linear(x:f32[3,8], w, a, slots=bias)\nk = linear(x, v, b, slots=bias)\nreturn q, k");
 }
 TEST(MergeProjections, KeepsLinearsWithComputedWeights) {
   expect_unchanged(merge_projections,

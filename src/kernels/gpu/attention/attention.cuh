@@ -153,7 +153,7 @@ __device__ inline void load_bias(FragmentC (&bias)[n], const AttentionArguments&
       bias[j].x[i] = mask[i / kLaneColumns][own * a.mask_stride[3]];
     }
 }
-// Returns c tanh(s / c) to within 2e-7 c, of which scores of 16-bit queries and keys need less.
+// Returns c tanh(s / c) to within 3e-7 c, of which scores of 16-bit queries and keys need less.
 __device__ inline float capped(float score, float softcap) {
   return softcap - 2.0f * softcap * fast_inverse(1.0f + fast_exp2(score * (2.0f * kLog2E / softcap)));
 }

@@ -132,7 +132,8 @@ __device__ void attention(const AttentionArguments& a) {
     const bool exists = key + C::own_lane() < a.keys;
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
-      if (a.softcap != 0.0f) scores[r] = a.softcap * tanhf(scores[r] / a.softcap);
+      if (a.softcap != 0.0f)
+        scores[r] = sizeof(T) == 4 ? a.softcap * tanhf(scores[r] / a.softcap) : capped(scores[r], a.softcap);
       if (a.mask && exists && mine + r < rows.count())
         scores[r] += rows.mask(mine + r)[(key + C::own_lane()) * a.mask_stride[3]];
       if (!exists) scores[r] = -INFINITY;
