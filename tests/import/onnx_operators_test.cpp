@@ -76,6 +76,11 @@ TEST_F(OnnxOperators, RefusesAttentionsThatKeepStates) {
               HasSubstr("input 6: an attention with a cache"));
   EXPECT_THAT(refusal({"MultiHeadAttention", {"x", "x", "x"}, {"y"}, {integer("num_heads", 3)}, "com.microsoft"}),
               HasSubstr("3 heads of f32[1,2,4]"));
+  graph.initializers = {filled("packed", {1, 2, 2, 3, 2}, 1)};
+  EXPECT_THAT(refusal({"MultiHeadAttention", {"packed", "x", "x"}, {"y"}, heads, "com.microsoft"}),
+              HasSubstr("queries of f32[1,2,2,3,2] and keys of f32[1,2,4], wanted heads that are not packed"));
+  EXPECT_THAT(refusal({"GroupQueryAttention", {"packed"}, {"y"}, heads, "com.microsoft"}),
+              HasSubstr("2 heads that share 2 of keys in f32[1,2,2,3,2]"));
 }
 
 TEST_F(OnnxOperators, RefusesRotationsWiderThanHeads) {

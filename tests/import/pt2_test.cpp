@@ -114,18 +114,18 @@ TEST_F(Pt2, RefusesTypesThatTheGraphHasNot) {
   EXPECT_THAT(refusal(), HasSubstr("tensor 'w': got elements of int16, wanted float32"));
 }
 
-// 1/3 in float64 times 3e9: in float32 it would be 29.8 above.
+// What float64 has of 1/3 beyond float32, times 1e9: in float32 it would be 0.
 TEST_F(Pt2, ComputesFloat64ThatIsKnownAtImport) {
+  constexpr double kNear = 0.3333333432674408;
   weights["w"]["tensor_meta"] = meta({2}, {1}, 0, 8);
-  const std::vector<double> thirds{1.0 / 3, 2.0 / 3};
-  numbers.resize(4);
+  const std::vector<double> thirds{1.0 / 3, kNear};
   std::memcpy(numbers.data(), thirds.data(), 16);
-  const json whole{{"as_float", 3e9}}, less{{"as_float", 1e9}};
-  graph()["nodes"] = {call("aten.mul.Tensor", {{"self", tensor("p_w")}, {"other", whole}}, "a"),
-                      call("aten.sub.Tensor", {{"self", tensor("a")}, {"other", less}}, "b"),
+  const json near{{"as_float", kNear}}, times{{"as_float", 1e9}};
+  graph()["nodes"] = {call("aten.sub.Tensor", {{"self", tensor("p_w")}, {"other", near}}, "a"),
+                      call("aten.mul.Tensor", {{"self", tensor("a")}, {"other", times}}, "b"),
                       call("aten.to.dtype", {{"self", tensor("b")}, {"dtype", {{"as_scalar_type", 7}}}}, "c"),
                       call("aten.add.Tensor", {{"self", tensor("x")}, {"other", tensor("c")}}, "y")};
-  EXPECT_EQ(answer(), (std::vector<float>{10, 1e9F + 20}));
+  EXPECT_EQ(answer({0, 20}), (std::vector<float>{static_cast<float>((1.0 / 3 - kNear) * 1e9), 20}));
 }
 
 TEST_F(Pt2, RefusesFloat64ThatInputsDecide) {

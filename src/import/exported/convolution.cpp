@@ -109,7 +109,7 @@ NodeId Windows::by_groups() const {
 
 NodeId Emit::padded(NodeId x, int64_t at, int64_t before, int64_t after, double value) const {
   const int i = axis(x, at);
-  const auto zeros = [&](int64_t count) {
+  const auto copies = [&](int64_t count) {
     Shape ends = shape(x);
     ends[i] = count;
     return filled(ends, value, dtype(x));
@@ -119,8 +119,8 @@ NodeId Emit::padded(NodeId x, int64_t at, int64_t before, int64_t after, double 
   if (before < 0) x = slice(x, i, -before, shape(x)[i]), before = 0;
   if (after < 0) x = slice(x, i, 0, std::max<int64_t>(0, shape(x)[i] + after)), after = 0;
   std::vector<NodeId> parts{x};
-  if (before > 0) parts.insert(parts.begin(), zeros(before));
-  if (after > 0) parts.push_back(zeros(after));
+  if (before > 0) parts.insert(parts.begin(), copies(before));
+  if (after > 0) parts.push_back(copies(after));
   return concat(parts, i);
 }
 

@@ -155,6 +155,18 @@ NodeId Emit::repeat(NodeId x, int64_t at, int64_t times) const {
   return times == 0 ? slice(x, at, 0, 0) : concat(std::vector<NodeId>(static_cast<size_t>(times), x), at);
 }
 
+NodeId Emit::replaced(NodeId x, NodeId part, int64_t at, int64_t begin) const {
+  const int i = axis(x, at);
+  const int64_t whole = shape(x)[i];
+  if (begin < 0 || begin > whole || shape(part)[i] > whole - begin)
+    refuse("{} from element {} on in place of a part of {}", type(part), begin, type(x));
+  const int64_t behind = begin + shape(part)[i];
+  std::vector<NodeId> parts{part};
+  if (begin > 0) parts.insert(parts.begin(), slice(x, i, 0, begin));
+  if (behind < whole) parts.push_back(slice(x, i, behind, whole));
+  return concat(parts, i);
+}
+
 std::vector<NodeId> Emit::split_evenly(NodeId x, int64_t at, int64_t size) const {
   if (size < 1) refuse("parts of {}", size);
   std::vector<int64_t> sizes;

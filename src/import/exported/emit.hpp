@@ -77,6 +77,8 @@ class Emit {
   // Indices of an axis of this extent, counted from the front.
   NodeId counted_from_front(NodeId indices, int64_t extent) const;
   NodeId repeat(NodeId x, int64_t axis, int64_t times) const;
+  // x with `part` in place of its elements from `begin` on, along an axis.
+  NodeId replaced(NodeId x, NodeId part, int64_t axis, int64_t begin) const;
   // Copies of a number at both ends of an axis; a negative count cuts elements off.
   NodeId padded(NodeId x, int64_t axis, int64_t before, int64_t after, double value) const;
   NodeId resampled(NodeId x, int64_t axis, const Resampling& how) const;
@@ -125,6 +127,7 @@ class Emit {
   // The place of the first of the largest. Integers are compared with the largest, as a float may not tell two apart.
   NodeId arg_max(NodeId x, int64_t axis, bool keep) const;
   NodeId softmax(NodeId x, int64_t axis) const { return add(Softmax{this->axis(x, axis)}, {x}); }
+  NodeId log_softmax(NodeId x, int64_t axis) const;
   // Over the last axes, as many as `axes`; none for a weight of ones or a bias of zeros.
   NodeId layer_norm(NodeId x, int axes, std::optional<NodeId> weight, std::optional<NodeId> bias, double eps) const;
   NodeId rms_norm(NodeId x, std::optional<NodeId> weight, double eps) const;

@@ -52,6 +52,13 @@ NodeId Emit::arg_max(NodeId x, int64_t axis, bool keep) const {
   return keep ? place : squeeze(place, {at});
 }
 
+// (x - max) - log(sum(exp(x - max)))
+NodeId Emit::log_softmax(NodeId x, int64_t axis) const {
+  const NodeId below = binary(BinaryKind::sub, x, reduce(ReduceKind::max, x, {axis}, true));
+  const NodeId sum = reduce(ReduceKind::sum, unary(UnaryKind::exp, below), {axis}, true);
+  return binary(BinaryKind::sub, below, unary(UnaryKind::log, sum));
+}
+
 NodeId Emit::layer_norm(NodeId x, int axes, std::optional<NodeId> weight, std::optional<NodeId> bias,
                         double eps) const {
   if (axes < 1 || axes > rank(x)) refuse("a norm over {} axes of {}", axes, type(x));

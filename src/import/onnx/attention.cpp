@@ -70,6 +70,7 @@ NodeId rotated(const Call& call, NodeId x, const Rotation& how, int64_t heads) {
 // Half of what turns: tables may be wider than it.
 void want_width(const Call& call, NodeId table) {
   const int64_t width = call.integer("rotary_embedding_dim", 0);
+  if (call.rank(table) == 0) refuse("a table of {}", call.type(table));
   if (width != 0 && call.shape(table).back() * 2 != width)
     refuse("rotary_embedding_dim {} with a table of {}", width, call.type(table));
 }
@@ -123,7 +124,8 @@ struct Projected {
 // Queries [B,S,H D]; keys and values as they or with heads apart.
 Projected projected(const Call& call, int64_t heads) {
   const NodeId q = call[0];
-  if (call.rank(q) == 5 || (call.has(1) && call.rank(call[1]) == 5)) refuse("packed heads, {}", call.type(q));
+  if (call.rank(q) != 3 || call.rank(call[1]) < 3 || call.rank(call[1]) > 4)
+    refuse("queries of {} and keys of {}, wanted heads that are not packed", call.type(q), call.type(call[1]));
   const auto biased = [&](NodeId x, int64_t begin) {
     if (!call.has(3)) return x;
     return call.binary(BinaryKind::add, x, call.slice(call[3], 0, begin, begin + call.shape(x).back()));
@@ -191,11 +193,14 @@ Outputs group_query_attention(const Call& call) {
   refuse_inputs(call, {{3, "a cache"}, {4, "a cache"}, {11, "scores of its own"}});
   if (call.integer("smooth_softmax", 0) != 0) refuse("a smooth softmax");
   const int64_t heads = call.integer("num_heads"), groups = call.integer("kv_num_heads");
+  constexpr int64_t kMostHeads = 1 << 20;
+  if (call.rank(call[0]) != 3 || heads < 1 || heads > kMostHeads || groups < 1 || groups > kMostHeads)
+    refuse("{} heads that share {} of keys in {}", heads, groups, call.type(call[0]));
   std::vector<NodeId> parts{call[0]};
   if (call.has(1)) {
     parts.insert(parts.end(), {call[1], call[2]});
   } else {
-    const int64_t width = heads + 2 * groups < 1 ? 0 : call.shape(call[0]).back() / (heads + 2 * groups);
+    const int64_t width = call.shape(call[0]).back() / (heads + 2 * groups);
     parts = call.split(call[0], -1, {heads * width, groups * width, groups * width});
   }
   for (size_t i = 0; i < parts.size(); ++i) parts[i] = heads_apart(call, parts[i], i == 0 ? heads : groups);

@@ -22,14 +22,9 @@ Outputs softmax(const Call& call) {
   return {call.softmax(call[0], call.integer("axis", -1))};
 }
 
-// (x - max) - log(sum(exp(x - max))).
 Outputs log_softmax(const Call& call) {
   if (call.version() < 13) refuse("a softmax of opset {}, wanted 13 or newer", call.version());
-  const NodeId x = call[0];
-  const std::vector<int64_t> axes{call.axis(x, call.integer("axis", -1))};
-  const NodeId below = call.binary(BinaryKind::sub, x, call.reduce(ReduceKind::max, x, axes, true));
-  const NodeId sum = call.reduce(ReduceKind::sum, call.unary(UnaryKind::exp, below), axes, true);
-  return {call.binary(BinaryKind::sub, below, call.unary(UnaryKind::log, sum))};
+  return {call.log_softmax(call[0], call.integer("axis", -1))};
 }
 
 // Its mean and factor have no reader in inference.

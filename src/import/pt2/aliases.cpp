@@ -24,15 +24,6 @@ constexpr std::string_view kViews[] = {"alias",     "detach",    "view",   "view
 constexpr std::string_view kUnsaid[] = {"reshape", "flatten", "contiguous",     "to",
                                         "type_as", "dropout", "feature_dropout"};
 
-// base[..., begin:end, ...] = part
-NodeId put_slice(const Call& view, NodeId base, NodeId part, int at, int64_t begin) {
-  const int64_t whole = view.shape(base)[at], behind = begin + view.shape(part)[at];
-  std::vector<NodeId> parts{part};
-  if (begin > 0) parts.insert(parts.begin(), view.Emit::slice(base, at, 0, begin));
-  if (behind < whole) parts.push_back(view.Emit::slice(base, at, behind, whole));
-  return view.concat(parts, at);
-}
-
 int64_t from_front(int64_t index, int64_t extent) {
   return std::clamp<int64_t>(index < 0 ? index + extent : index, 0, extent);
 }
@@ -64,12 +55,12 @@ NodeId put_back(const Call& view, NodeId base, NodeId part) {
   if (name == "select") {
     const int at = view.axis(base, view.integer("dim"));
     const int64_t index = view.integer("index");
-    return put_slice(view, base, view.unsqueeze(part, at), at, from_front(index, view.shape(base)[at]));
+    return view.replaced(base, view.unsqueeze(part, at), at, from_front(index, view.shape(base)[at]));
   }
   if (name == "slice" || name == "narrow") {
     const int at = view.axis(base, view.integer("dim", 0));
     if (view.integer("step", 1) != 1) refuse("a write of every {}th element", view.integer("step"));
-    return put_slice(view, base, part, at, from_front(view.integer("start", 0), view.shape(base)[at]));
+    return view.replaced(base, part, at, from_front(view.integer("start", 0), view.shape(base)[at]));
   }
   if (name == "transpose") return view.swap_axes(part, view.integer("dim0"), view.integer("dim1"));
   if (name == "t") return view.rank(part) < 2 ? part : view.swap_axes(part, 0, 1);

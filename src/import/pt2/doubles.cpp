@@ -8,6 +8,7 @@
 
 #include "import/exported/inputs.hpp"
 #include "import/pt2/operators.hpp"
+#include "ir/checked_shape.hpp"
 
 namespace rung::pt2 {
 namespace {
@@ -54,7 +55,7 @@ Doubles doubles_at(const Call& call, std::string_view name) {
 
 Shape sizes_at(const Call& call) {
   const Shape shape = call.dims(call.integers("size"));
-  if (shape.product() < 0 || shape.product() > exported::kMostSmall) refuse("float64 of {}", shape);
+  if (!within_limits(shape) || shape.product() > exported::kMostSmall) refuse("float64 of {}", shape);
   return shape;
 }
 

@@ -238,31 +238,20 @@ Values meshgrid(const Call& call) {
   return several(grids);
 }
 
-namespace {
-
-// x with `part` in place of its elements from `begin` on.
-NodeId replaced(const Call& call, NodeId x, NodeId part, int at, int64_t begin) {
-  const int64_t behind = begin + call.shape(part)[at], whole = call.shape(x)[at];
-  if (begin < 0 || behind > whole) refuse("elements {} to {} of {}", begin, behind, call.type(x));
-  return call.concat({call.Emit::slice(x, at, 0, begin), part, call.Emit::slice(x, at, behind, whole)}, at);
-}
-
-}  // namespace
-
 Values slice_scatter(const Call& call) {
   const NodeId x = call.tensor("self");
   const int at = call.axis(x, call.integer("dim", 0));
   if (call.integer("step", 1) != 1) refuse("a write of every {}th element", call.integer("step"));
   const int64_t begin = call.integer("start", 0), extent = call.shape(x)[at];
   return one(
-      replaced(call, x, call.tensor("src"), at, std::clamp<int64_t>(begin < 0 ? begin + extent : begin, 0, extent)));
+      call.replaced(x, call.tensor("src"), at, std::clamp<int64_t>(begin < 0 ? begin + extent : begin, 0, extent)));
 }
 Values select_scatter(const Call& call) {
   const NodeId x = call.tensor("self");
   const int at = call.axis(x, call.integer("dim"));
   const int64_t index = call.integer("index");
   return one(
-      replaced(call, x, call.unsqueeze(call.tensor("src"), at), at, index < 0 ? index + call.shape(x)[at] : index));
+      call.replaced(x, call.unsqueeze(call.tensor("src"), at), at, index < 0 ? index + call.shape(x)[at] : index));
 }
 
 // The elements of a source, in order, where a mask is true.

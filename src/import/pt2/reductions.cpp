@@ -32,13 +32,8 @@ NodeId variance(const Call& call, NodeId x, const std::vector<int64_t>& axes, do
 
 }  // namespace
 
-// (x - max) - log(sum(exp(x - max)))
 Values log_softmax(const Call& call) {
-  const NodeId x = in_type(call, call.tensor("self"));
-  const std::vector<int64_t> axes{call.integer("dim")};
-  const NodeId below = call.binary(BinaryKind::sub, x, call.reduce(ReduceKind::max, x, axes, true));
-  const NodeId sum = call.reduce(ReduceKind::sum, call.unary(UnaryKind::exp, below), axes, true);
-  return one(call.binary(BinaryKind::sub, below, call.unary(UnaryKind::log, sum)));
+  return one(call.log_softmax(in_type(call, call.tensor("self")), call.integer("dim")));
 }
 Values softmax(const Call& call) { return one(call.softmax(in_type(call, call.tensor("self")), call.integer("dim"))); }
 Values mean(const Call& call) { return reduced(call, ReduceKind::mean); }

@@ -54,7 +54,10 @@ def one(case, operator, inputs, constants=(), outputs=1, keep=None, domain='', o
 
 
 def elementwise():
-    odd = numpy.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3e9, -3e9, -0.2, 7.7], 'f4')
+    odd = numpy.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, -0.2, 7.7], 'f4')
+    large = numpy.array([3e9, -3e9, 8388609], 'f4')
+    for operator in ('Floor', 'Ceil', 'Round'):
+        one(f'{operator}Large', operator, [large])
     for operator in ('Sign', 'Floor', 'Ceil', 'Round', 'LeakyRelu', 'HardSigmoid', 'HardSwish'):
         one(operator, operator, [odd])
     for operator in ('Elu', 'Softsign'):
@@ -89,8 +92,8 @@ def products():
     one('ConvGroups', 'Conv', [floats(1, 6, 5, 5), floats(4, 3, 3, 3), floats(4)], (1, 2), group=2)
     one('ConvDepthwise', 'Conv', [floats(1, 6, 5, 5), floats(6, 1, 3, 2), floats(6)], (1, 2), group=6, strides=[1, 2])
     one('ConvDepthMultiplied', 'Conv', [floats(1, 3, 5, 5), floats(6, 1, 3, 3)], (1,), group=3)
-    one('ConvSameUpper', 'Conv', [floats(1, 3, 8, 7), floats(6, 3, 4, 3)], (1,), strides=[2, 2], auto_pad='SAME_UPPER')
-    one('ConvSameLower', 'Conv', [floats(1, 3, 8, 7), floats(6, 3, 4, 3)], (1,), strides=[2, 2], auto_pad='SAME_LOWER')
+    one('ConvSameUpper', 'Conv', [floats(1, 3, 8, 7), floats(6, 3, 3, 2)], (1,), strides=[2, 2], auto_pad='SAME_UPPER')
+    one('ConvSameLower', 'Conv', [floats(1, 3, 8, 7), floats(6, 3, 3, 2)], (1,), strides=[2, 2], auto_pad='SAME_LOWER')
     one('ConvOneAxis', 'Conv', [floats(1, 3, 8), floats(6, 3, 3), floats(6)], (1, 2), pads=[1, 1], strides=[2])
     one('ConvGivenWeights', 'Conv', [floats(1, 3, 8), floats(6, 3, 3)], pads=[1, 1])
 
