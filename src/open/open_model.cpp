@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 
+#include <cmath>
 #include <ranges>
 
 #include "device/cpu/start_team.hpp"
@@ -62,20 +63,45 @@ Types input_types(const Plan& plan) {
   return types;
 }
 
+// NumPy's arrays hold no bf16, so inputs of 16 bits may come as f32.
+bool may_narrow(const Type& given, const Type& wanted) {
+  return given.dtype == DType::f32 && is_float(wanted.dtype) && size_of(wanted.dtype) == 2 &&
+         given.shape == wanted.shape;
+}
+
+Result<Tensor> narrowed(const std::string& name, const Tensor& given, const Type& wanted) {
+  Tensor narrow = convert(given, wanted.dtype);
+  const Tensor back = convert(narrow, DType::f32);
+  const std::span before = given.as<float>(), after = back.as<float>();
+  for (size_t i = 0; i < before.size(); ++i)
+    if (before[i] != after[i] && !std::isnan(before[i]))
+      return mismatch("input '{}': got {}, which {} does not hold; nearest is {}", name, before[i], wanted.dtype,
+                      after[i]);
+  return narrow;
+}
+
 // Reads the given inputs, which must be among `types`.
 Result<NamedTensors> read_inputs(const GivenArrays& inputs, const Types& types) {
   if (!inputs.read) return NamedTensors{};
   const std::string in_file = inputs.source.empty() ? "" : fmt::format("'{}': ", inputs.source);
-  return inputs.read([&](const std::string& name, const Type& type) -> Result<bool> {
+  const auto is_wanted = [&](const std::string& name, const Type& type) -> Result<bool> {
     auto known = types.find(name);
     if (known == types.end()) {
       std::vector<std::string> names;
       for (const auto& entry : types) names.push_back(entry.first);
       return mismatch("{}there is no input '{}'; the inputs are: {}", in_file, name, fmt::join(names, ", "));
     }
-    if (!(type == known->second)) return mismatch("input '{}': got {}, wanted {}", name, type, known->second);
+    if (type != known->second && !may_narrow(type, known->second))
+      return mismatch("input '{}': got {}, wanted {}", name, type, known->second);
     return true;
-  });
+  };
+  RUNG_TRY(NamedTensors given, inputs.read(is_wanted));
+  for (auto& [name, value] : given) {
+    const Type& wanted = types.at(name);
+    if (value.type() == wanted) continue;
+    RUNG_TRY(value, narrowed(name, value, wanted));
+  }
+  return given;
 }
 
 Status freeze(const OpenOptions& options, NamedTensors& given, Subject& subject) {

@@ -38,6 +38,25 @@ class OpenModel : public ::testing::Test {
   TemporaryDirectory folder_;
 };
 
+TEST_F(OpenModel, TakesF32ForInputsOf16Bits) {
+  auto built = build_plan(graph_of("y = neg(x:bf16[3])\nreturn y=y"), {.threads = 1});
+  ASSERT_TRUE(built) << built.error().message;
+  built->plan.device = here_;
+  ASSERT_TRUE(save_plan(built->plan, folder_ / "plan.rung"));
+  const auto opened = [&](const Tensor& x) {
+    return open_model({.path = folder_ / "plan.rung", .inputs = given_arrays({{"x", x}})});
+  };
+  auto exact = opened(Tensor::of<float>({3}, {1.5f, -INFINITY, NAN}));
+  ASSERT_TRUE(exact) << exact.error().message;
+  EXPECT_EQ(exact->given.at("x").dtype(), DType::bf16);
+  EXPECT_EQ(convert(exact->given.at("x"), DType::f32).as<float>()[0], 1.5f);
+  auto rounded = opened(Tensor::of<float>({3}, {1, 0.1f, 2}));
+  ASSERT_FALSE(rounded);
+  EXPECT_THAT(rounded.error().message, HasSubstr("input 'x': got 0.1, which bf16 does not hold"));
+  EXPECT_FALSE(opened(Tensor::of<float>({1, 3}, {1, 2, 3})));
+  EXPECT_FALSE(opened(Tensor::of<int64_t>({3}, {1, 2, 3})));
+}
+
 TEST_F(OpenModel, TakesAPlansDeviceWhereNoneIsAsked) {
   for (const char* device : {"", "cpu"}) {
     auto opened = open_model({.path = plan_for(here_), .device = asked_device(device).value()});
