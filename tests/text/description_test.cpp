@@ -146,6 +146,10 @@ TEST(Unigram, RefusesWhatIsNoVocabularyOfScores) {
   EXPECT_THAT(error_of(outside), HasSubstr("field 'unk_id': got 1, wanted an integer from 0 to 0"));
 }
 
+TEST(Unigram, TakesTheLongestTokenOfEqualScores) {
+  EXPECT_THAT(ids(unigram(R"([["a",-1],["b",-1],["ab",-2]])"), "ab"), ElementsAre(2));
+}
+
 TEST(Unigram, SaysWhichCharacterItDoesNotKnow) {
   const auto tokenizer = opened(unigram(R"([["a",-1]])"));
   ASSERT_TRUE(tokenizer) << tokenizer.error().message;
