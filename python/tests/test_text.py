@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import rung
 from conftest import BERT, SHAPES, THREADS, refusal
+from rung._sentences import _part
 
 
 @pytest.fixture
@@ -63,6 +64,15 @@ def test_two_texts_are_read_together(model: rung.Model) -> None:
     assert model.encode("a b c", "cut", second="b c d").tokens == 9
     with pytest.raises(rung.UsageError, match="second: got 7, wanted a str"):
         model.encode("a", second=7)  # type: ignore[arg-type]
+
+
+def test_a_text_may_be_filled_up_from_the_left(encoder: Path) -> None:
+    (encoder / "tokenizer_config.json").write_text('{"padding_side": "left"}')
+    with rung.load(encoder, threads=THREADS, shapes={"input_ids": (1, 5)}) as opened:
+        encoded = opened.encode("a")
+    assert encoded["input_ids"].tolist() == [[0, 0, 2, 5, 3]]
+    assert encoded["attention_mask"].tolist() == [[0, 0, 1, 1, 1]]
+    assert _part(encoded, "input_ids", 4).tolist() == [[0, 2, 5, 3]]
 
 
 def test_inputs_without_a_name_are_refused(bert: rung.Model, bert_inputs: dict[str, Any]) -> None:

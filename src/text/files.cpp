@@ -77,6 +77,7 @@ class Describer {
          {{"type", "BertNormalizer"}, {"lowercase", lower}, {"handle_chinese_chars", cjk}, {"strip_accents", accents}}},
         {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
         {"post_processor", {{"type", "BertProcessing"}, {"cls", cls}, {"sep", sep}}},
+        {"decoder", {{"type", "WordPiece"}}},
         {"model", {{"type", "WordPiece"}, {"unk_token", unknown[0]}, {"vocab", std::move(ids_)}}}};
   }
 
@@ -89,7 +90,7 @@ class Describer {
     RUNG_TRY(const bool adds_blank, config_.get_bool_or("add_prefix_space", false));
     Json description{{"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", adds_blank}}},
                      {"decoder", {{"type", "ByteLevel"}}},
-                     {"added_tokens", Json::array()}};
+                     {"added_tokens", known_specials(is_roberta)}};
     if (is_roberta) {
       RUNG_TRY(const Json cls, special("cls_token", "<s>"));
       RUNG_TRY(const Json sep, special("sep_token", "</s>"));
@@ -101,6 +102,20 @@ class Describer {
   }
 
  private:
+  // Returns those tokens of the vocabulary that the class takes for special ones by itself.
+  Json known_specials(bool is_roberta) const {
+    Json tokens = Json::array();
+    for (const char* token : {"<s>", "</s>", "<unk>", "<pad>", "<mask>", "<|endoftext|>"}) {
+      const bool is_of_class = is_roberta != (std::string_view(token) == "<|endoftext|>");
+      if (is_of_class && ids_.contains(token))
+        tokens.push_back({{"content", token},
+                          {"id", ids_.at(token)},
+                          {"special", true},
+                          {"lstrip", std::string_view(token) == "<mask>"}});
+    }
+    return tokens;
+  }
+
   // Returns a special token with its id, as post-processors want it.
   Result<Json> special(const char* field, const char* otherwise) const {
     const auto named = settings_.names.find(field);

@@ -146,6 +146,10 @@ TEST(Unigram, RefusesWhatIsNoVocabularyOfScores) {
   EXPECT_THAT(error_of(outside), HasSubstr("field 'unk_id': got 1, wanted an integer from 0 to 0"));
 }
 
+TEST(Unigram, TakesTheLongestTokenOfEqualScores) {
+  EXPECT_THAT(ids(unigram(R"([["a",-1],["b",-1],["ab",-2]])"), "ab"), ElementsAre(2));
+}
+
 TEST(Unigram, SaysWhichCharacterItDoesNotKnow) {
   const auto tokenizer = opened(unigram(R"([["a",-1]])"));
   ASSERT_TRUE(tokenizer) << tokenizer.error().message;
@@ -235,11 +239,12 @@ TEST(Decoding, SaysWhatItDoesNotKnow) {
 }
 
 TEST(OlderFiles, OfBytesAreReadByTheirClass) {
-  TextFiles texts{{"vocab.json", R"({"<s>":0,"<pad>":1,"</s>":2,"a":3,"\u0120":4,"b":5,"\u0120b":6})"},
+  TextFiles texts{{"vocab.json", R"({"<s>":0,"<pad>":1,"</s>":2,"a":3,"\u0120":4,"b":5,"\u0120b":6,"<mask>":7})"},
                   {"merges.txt", "#version: 0.2\n\u0120 b\n"}};
   auto roberta = Tokenizer::from_texts(texts);
   ASSERT_TRUE(roberta) << roberta.error().message;
   EXPECT_THAT(roberta->encode("a b", {.pad_to = 6})->ids, ElementsAre(0, 3, 6, 2, 1, 1));
+  EXPECT_THAT(*roberta->pieces("a <mask>b</s>"), ElementsAre(3, 7, 5, 2));
   texts["tokenizer_config.json"] = R"({"tokenizer_class":"GPT2Tokenizer","add_prefix_space":true})";
   auto gpt2 = Tokenizer::from_texts(texts);
   ASSERT_TRUE(gpt2) << gpt2.error().message;

@@ -114,7 +114,7 @@ TEST(Patterns, SayWhatIsWrongWithThem) {
 TEST(Patterns, EndOnTextsMadeToTakeForever) {
   const auto regex = Regex::make("(?:a|a)*b|c");
   ASSERT_TRUE(regex);
-  const auto spans = regex->spans(std::string(60, 'a'));
+  const auto spans = regex->spans(std::string(26, 'a'));  // 2^26 ways to match them
   ASSERT_FALSE(spans);
   EXPECT_THAT(spans.error().message, HasSubstr("a pattern of the tokenizer does not suit this text"));
 }
