@@ -30,7 +30,8 @@ bool names_attention(std::string_view word) {
 bool names_norm(std::string_view word) {
   std::string lower(word);
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
-  return lower.find("norm") != std::string::npos || lower == "ln" || lower.starts_with("ln_");
+  const bool of_batch = lower.find("batch") != std::string::npos;  // a scale and a shift in inference
+  return (lower.find("norm") != std::string::npos && !of_batch) || lower == "ln" || lower.starts_with("ln_");
 }
 
 // Returns the label up to and with its first word that `names` accepts; empty: it has none.
