@@ -1,5 +1,6 @@
 // Attention and rotary embeddings of ONNX graphs, of ONNX's own operators and of ONNX Runtime's.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cmath>
 
 #include "import/onnx/operators.hpp"
