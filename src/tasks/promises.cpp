@@ -44,7 +44,7 @@ std::string_view scope_named(std::string_view label, bool (*names)(std::string_v
 
 bool is_norm(const Op& op) {
   const auto* linear = as<Linear>(op);
-  return as<RmsNorm>(op) || as<LayerNorm>(op) || as<L2Normalize>(op) || (linear && linear->prologue.eps);
+  return as<RmsNorm>(op) || as<LayerNorm>(op) || as<L2Normalize>(op) || (linear && linear->prologue.eps != 0);
 }
 
 class Comparison {
@@ -84,7 +84,7 @@ class Comparison {
     std::string scope;
     size_t names = 0;  // in kProjections
     NodeId read = kNoNode;
-    auto operator<=>(const Group&) const = default;
+    auto operator<=>(const Group&) const = default;  // NOLINT(modernize-use-nullptr): clang-tidy 14 on any <=>
   };
 
   std::string place(std::string_view scope) {

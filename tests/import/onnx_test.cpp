@@ -234,6 +234,15 @@ TEST_F(OnnxFile, RefusesAttributesOfTheWrongKind) {
   EXPECT_THAT(refusal(), HasSubstr("node 'y' (Softmax): attribute 'axis': got kind 7, wanted 2"));
 }
 
+TEST_F(OnnxFile, RefusesFieldsOfAnotherWireType) {
+  for (const char* bytes :
+       {"\x38\x01", "\x3d\x01\x02\x03\x04", "\x0a\x01x"}) {  // a number as the graph, a string as a version
+    directory.write("m.onnx", model(graph, functions) + bytes);
+    const bool is_version = bytes[0] == '\x0a';  // which nothing reads
+    EXPECT_THAT(import_error(path), is_version ? HasSubstr("no error") : HasSubstr("got field 7 of wire type"));
+  }
+}
+
 TEST_F(OnnxFile, RefusesDamagedFilesWithoutCrashing) {
   const std::string whole = model(graph, functions);
   for (size_t length = 0; length < whole.size(); length += 37) {

@@ -233,6 +233,26 @@ TEST_F(Pt2, RefusesNamesThatNothingComputes) {
   EXPECT_THAT(refusal(), HasSubstr("'later' is read before it is computed"));
 }
 
+TEST_F(Pt2, RefusesNumbersThatAreNone) {
+  const auto scaled = [&](const json& alpha) {
+    graph()["nodes"] = {
+        call("aten.add.Tensor", {{"self", tensor("x")}, {"other", tensor("p_w")}, {"alpha", alpha}}, "y")};
+  };
+  scaled({{"as_float", "abc"}});
+  EXPECT_THAT(refusal(), HasSubstr("wanted a number"));
+  scaled({{"as_int", 8.7e71}});
+  EXPECT_THAT(refusal(), HasSubstr("wanted a whole number in range"));
+  scaled({{"as_float", "-Infinity"}});
+  EXPECT_EQ(answer(), (std::vector<float>{-INFINITY, -INFINITY}));
+}
+
+TEST_F(Pt2, RefusesSizesThatAreNoWholeNumbers) {
+  for (const json& size : {json(8.7e71), json(1.5), json(-1), json("2")}) {
+    graph()["tensor_values"]["x"]["sizes"] = {{{"as_int", size}}};
+    EXPECT_THAT(refusal(), HasSubstr("wanted"));
+  }
+}
+
 TEST_F(Pt2, RefusesSeveralPrograms) {
   more["models/second.json"] = "{}";
   EXPECT_THAT(refusal(), HasSubstr("got 2 programs (models/model.json, models/second.json), wanted one"));

@@ -8,43 +8,65 @@
 namespace rung::onnx {
 namespace {
 
-using protozero::pbf_reader;
+using protozero::pbf_wire_type;
+
+// A reader that refuses a field of another wire type than is asked for, which protozero only asserts.
+class Reader : public protozero::pbf_reader {
+ public:
+  using pbf_reader::pbf_reader;
+  Reader(const pbf_reader& reader) : pbf_reader(reader) {}
+
+  protozero::data_view get_view() { return wanted(pbf_wire_type::length_delimited).pbf_reader::get_view(); }
+  Reader get_message() { return wanted(pbf_wire_type::length_delimited).pbf_reader::get_message(); }
+  int32_t get_int32() { return wanted(pbf_wire_type::varint).pbf_reader::get_int32(); }
+  int64_t get_int64() { return wanted(pbf_wire_type::varint).pbf_reader::get_int64(); }
+  uint64_t get_uint64() { return wanted(pbf_wire_type::varint).pbf_reader::get_uint64(); }
+  float get_float() { return wanted(pbf_wire_type::fixed32).pbf_reader::get_float(); }
+  double get_double() { return wanted(pbf_wire_type::fixed64).pbf_reader::get_double(); }
+
+ private:
+  Reader& wanted(pbf_wire_type type) {
+    if (wire_type() == type) return *this;
+    throw std::out_of_range(fmt::format("field {} of wire type {}, wanted {}", static_cast<uint32_t>(tag()),
+                                        static_cast<uint32_t>(wire_type()), static_cast<uint32_t>(type)));
+  }
+};
 
 constexpr int kMostGraphDepth = 32;  // of graphs within graphs
 
-std::string text(pbf_reader& reader) {
+std::string text(Reader& reader) {
   const auto view = reader.get_view();
   return {view.data(), view.size()};
 }
 
 // A packed list, or one element of a list that is not packed.
 template <class T, class Packed, class One>
-void append(pbf_reader& reader, std::vector<T>& list, Packed packed, One one) {
-  if (reader.wire_type() != protozero::pbf_wire_type::length_delimited) return list.push_back(static_cast<T>(one()));
+void append(Reader& reader, std::vector<T>& list, Packed packed, One one) {
+  if (reader.wire_type() != pbf_wire_type::length_delimited) return list.push_back(static_cast<T>(one()));
   for (const auto value : packed()) list.push_back(static_cast<T>(value));
 }
-void append(pbf_reader& r, std::vector<int64_t>& list) {
+void append(Reader& r, std::vector<int64_t>& list) {
   append(
       r, list, [&] { return r.get_packed_int64(); }, [&] { return r.get_int64(); });
 }
-void append(pbf_reader& r, std::vector<int32_t>& list) {
+void append(Reader& r, std::vector<int32_t>& list) {
   append(
       r, list, [&] { return r.get_packed_int32(); }, [&] { return r.get_int32(); });
 }
-void append(pbf_reader& r, std::vector<uint64_t>& list) {
+void append(Reader& r, std::vector<uint64_t>& list) {
   append(
       r, list, [&] { return r.get_packed_uint64(); }, [&] { return r.get_uint64(); });
 }
-void append(pbf_reader& r, std::vector<float>& list) {
+void append(Reader& r, std::vector<float>& list) {
   append(
       r, list, [&] { return r.get_packed_float(); }, [&] { return r.get_float(); });
 }
-void append(pbf_reader& r, std::vector<double>& list) {
+void append(Reader& r, std::vector<double>& list) {
   append(
       r, list, [&] { return r.get_packed_double(); }, [&] { return r.get_double(); });
 }
 
-void read_entry(pbf_reader reader, std::map<std::string, std::string>& entries) {
+void read_entry(Reader reader, std::map<std::string, std::string>& entries) {
   std::string key, value;
   while (reader.next()) {
     if (reader.tag() == 1)
@@ -57,7 +79,7 @@ void read_entry(pbf_reader reader, std::map<std::string, std::string>& entries) 
   entries[key] = value;
 }
 
-TensorProto read_tensor(pbf_reader reader) {
+TensorProto read_tensor(Reader reader) {
   TensorProto tensor;
   while (reader.next()) {
     switch (reader.tag()) {
@@ -103,9 +125,9 @@ TensorProto read_tensor(pbf_reader reader) {
   return tensor;
 }
 
-GraphProto read_graph(pbf_reader reader, int depth);
+GraphProto read_graph(Reader reader, int depth);
 
-AttributeProto read_attribute(pbf_reader reader, int depth) {
+AttributeProto read_attribute(Reader reader, int depth) {
   AttributeProto attribute;
   while (reader.next()) {
     switch (reader.tag()) {
@@ -149,7 +171,7 @@ AttributeProto read_attribute(pbf_reader reader, int depth) {
   return attribute;
 }
 
-NodeProto read_node(pbf_reader reader, int depth) {
+NodeProto read_node(Reader reader, int depth) {
   NodeProto node;
   while (reader.next()) {
     switch (reader.tag()) {
@@ -185,7 +207,7 @@ NodeProto read_node(pbf_reader reader, int depth) {
   return node;
 }
 
-Extent read_extent(pbf_reader reader) {
+Extent read_extent(Reader reader) {
   Extent extent;
   while (reader.next()) {
     if (reader.tag() == 1)
@@ -198,13 +220,13 @@ Extent read_extent(pbf_reader reader) {
   return extent;
 }
 
-void read_tensor_type(pbf_reader reader, ValueInfo& value) {
+void read_tensor_type(Reader reader, ValueInfo& value) {
   while (reader.next()) {
     if (reader.tag() == 1) {
       value.data_type = reader.get_int32();
     } else if (reader.tag() == 2) {
       value.has_shape = true;
-      for (pbf_reader shape = reader.get_message(); shape.next();) {
+      for (Reader shape = reader.get_message(); shape.next();) {
         if (shape.tag() == 1)
           value.shape.push_back(read_extent(shape.get_message()));
         else
@@ -216,13 +238,13 @@ void read_tensor_type(pbf_reader reader, ValueInfo& value) {
   }
 }
 
-ValueInfo read_value(pbf_reader reader) {
+ValueInfo read_value(Reader reader) {
   ValueInfo value;
   while (reader.next()) {
     if (reader.tag() == 1) {
       value.name = text(reader);
     } else if (reader.tag() == 2) {
-      for (pbf_reader type = reader.get_message(); type.next();) {
+      for (Reader type = reader.get_message(); type.next();) {
         if (type.tag() == 1)
           read_tensor_type(type.get_message(), value);
         else
@@ -235,7 +257,7 @@ ValueInfo read_value(pbf_reader reader) {
   return value;
 }
 
-GraphProto read_graph(pbf_reader reader, int depth) {
+GraphProto read_graph(Reader reader, int depth) {
   if (depth > kMostGraphDepth)
     throw std::out_of_range(fmt::format("graphs are nested more than {} deep", kMostGraphDepth));
   GraphProto graph;
@@ -262,7 +284,7 @@ GraphProto read_graph(pbf_reader reader, int depth) {
   return graph;
 }
 
-void read_opset(pbf_reader reader, std::map<std::string, int64_t, std::less<>>& opsets) {
+void read_opset(Reader reader, std::map<std::string, int64_t, std::less<>>& opsets) {
   std::string domain;
   int64_t version = 0;
   while (reader.next()) {
@@ -276,7 +298,7 @@ void read_opset(pbf_reader reader, std::map<std::string, int64_t, std::less<>>& 
   opsets[domain == "ai.onnx" ? "" : domain] = version;
 }
 
-FunctionProto read_function(pbf_reader reader) {
+FunctionProto read_function(Reader reader) {
   FunctionProto function;
   while (reader.next()) {
     switch (reader.tag()) {
@@ -316,7 +338,7 @@ FunctionProto read_function(pbf_reader reader) {
 Result<ModelProto> read_model(std::string_view bytes) {
   try {
     ModelProto model;
-    pbf_reader reader(bytes.data(), bytes.size());
+    Reader reader(bytes.data(), bytes.size());
     bool has_graph = false;
     while (reader.next()) {
       switch (reader.tag()) {

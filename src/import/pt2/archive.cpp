@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
+#include "base/whole.hpp"
 #include "import/exported/inputs.hpp"
 #include "import/pt2/scalar_type.hpp"
 #include "ir/bool_bytes.hpp"
@@ -23,7 +24,7 @@ using nlohmann::json;
 constexpr uint64_t kMostProgramBytes = uint64_t{1} << 30;
 
 int64_t as_int(const json& value) {
-  return value.is_object() ? value.at("as_int").get<int64_t>() : value.get<int64_t>();
+  return value.is_object() ? whole<int64_t>(value.at("as_int")) : whole<int64_t>(value);
 }
 
 std::vector<int64_t> as_ints(const json& list) {
@@ -159,12 +160,12 @@ Archive::Payload Archive::read_payload(const std::string& folder, const nlohmann
                   .is_pickled = entry.value("use_pickle", false)};
   const auto& meta = entry.at("tensor_meta");
   if (meta.is_null()) return payload;
-  payload.is_double = meta.at("dtype").get<int64_t>() == kFloat64;
+  payload.is_double = whole<int64_t>(meta.at("dtype")) == kFloat64;
   const Result<DType> dtype =
-      payload.is_double ? Result<DType>(DType::i64) : dtype_of_number(meta.at("dtype").get<int64_t>());
+      payload.is_double ? Result<DType>(DType::i64) : dtype_of_number(whole<int64_t>(meta.at("dtype")));
   const auto shape = shape_of(as_ints(meta.at("sizes")));
   const auto strides = as_ints(meta.at("strides"));
-  const int64_t layout = meta.at("layout").get<int64_t>();
+  const int64_t layout = whole<int64_t>(meta.at("layout"));
   payload.offset = as_int(meta.at("storage_offset"));
   if (!dtype) {
     payload.unknown = dtype.error().message;

@@ -5,8 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/json.hpp"
+#include "base/whole.hpp"
 #include "import/exported/inputs.hpp"
 #include "import/exported/source_line.hpp"
 #include "import/pt2/aliases.hpp"
@@ -16,6 +18,16 @@
 
 namespace rung::pt2 {
 namespace {
+
+// The exporter writes what JSON has no number for as a word.
+double real(const nlohmann::json& is) {
+  if (is.is_number()) return is.get<double>();
+  const std::string word = is.is_string() ? is.get<std::string>() : "";
+  if (word == "Infinity") return INFINITY;
+  if (word == "-Infinity") return -INFINITY;
+  if (word == "NaN") return NAN;
+  throw std::out_of_range(fmt::format("got {}, wanted a number", rung::describe(is)));
+}
 
 using nlohmann::json;
 
@@ -81,7 +93,7 @@ Program::Program(std::shared_ptr<const Archive> archive, json document, const Im
 
 Status Program::check_version() const {
   const json& version = document_.at("schema_version");
-  const int64_t major = version.at("major").get<int64_t>(), minor = version.at("minor").get<int64_t>();
+  const int64_t major = whole<int64_t>(version.at("major")), minor = whole<int64_t>(version.at("minor"));
   if (major == kMajor && minor <= kNewestMinor) return {};
   return bad_file("'{}': got schema {}.{}, wanted {}.0 to {}.{} (PyTorch 2.8 to 2.15)", archive_->path(), major, minor,
                   kMajor, kMajor, kNewestMinor);
@@ -129,7 +141,7 @@ Status Program::bind_symbols() {
     const auto range = ranges.find(symbol);
     if (range == ranges.end()) continue;
     const auto bound = [&](const char* field, int64_t open) {
-      return range->at(field).is_number_integer() ? range->at(field).get<int64_t>() : open;
+      return range->at(field).is_number_integer() ? whole<int64_t>(range->at(field)) : open;
     };
     if (size < bound("min_val", 0) || size > bound("max_val", INT64_MAX))
       return mismatch("size {}: got {}, wanted what the program was exported for: {} to {}", symbol, size,
@@ -142,7 +154,7 @@ Result<Shape> Program::shape_of_input(const std::string& name) const {
   std::vector<uint64_t> extents;
   for (const json& extent : graph().at("tensor_values").at(name).at("sizes")) {
     if (extent.contains("as_int")) {
-      extents.push_back(extent.at("as_int").get<uint64_t>());
+      extents.push_back(whole<uint64_t>(extent.at("as_int")));
       continue;
     }
     const std::string symbol = size_name(extent.at("as_expr"));
@@ -187,7 +199,7 @@ Status Program::add_user_input(const json& argument) {
   }
   const std::string name = argument.at("as_tensor").at("name");
   RUNG_TRY(const Shape shape, shape_of_input(name));
-  const auto dtype = dtype_of_number(graph().at("tensor_values").at(name).at("dtype").get<int64_t>());
+  const auto dtype = dtype_of_number(whole<int64_t>(graph().at("tensor_values").at(name).at("dtype")));
   if (!dtype) return fail_in(dtype.error(), "'{}': input '{}'", archive_->path(), name);
   const NodeId input = exported::add_input(model_, name, {*dtype, shape});
   names_.values[name] = Value(NodeRef{builder_.cast(input, computed(*dtype), name)});
@@ -227,18 +239,18 @@ Value Program::value_of(const json& argument, const Environment& names) const {
   if (kind == "as_none") return Value();
   if (kind == "as_tensor") return lookup(is.at("name"));
   if (kind == "as_name") return lookup(is);
-  if (kind == "as_int") return Value(is.get<int64_t>());
-  if (kind == "as_float") return Value(is.is_string() ? std::stod(is.get<std::string>()) : is.get<double>());
+  if (kind == "as_int") return Value(whole<int64_t>(is));
+  if (kind == "as_float") return Value(real(is));
   if (kind == "as_bool") return Value(is.get<bool>());
   if (kind == "as_string") return Value(is.get<std::string>());
   if (kind == "as_scalar_type" && is == kFloat64) return Value(Float64{});
-  if (kind == "as_scalar_type") return Value(computed(value_or_throw(dtype_of_number(is.get<int64_t>()))));
+  if (kind == "as_scalar_type") return Value(computed(value_or_throw(dtype_of_number(whole<int64_t>(is)))));
   if (kind == "as_device" || kind == "as_layout" || kind == "as_memory_format") return Value();
   if (kind == "as_sym_int" || kind == "as_sym_float" || kind == "as_sym_bool" || kind == "as_optional_tensor")
     return value_of(is, names);
   if (kind == "as_tensors") return list([&](const json& one) { return lookup(one.at("name")); });
-  if (kind == "as_ints") return list([](const json& one) { return Value(one.get<int64_t>()); });
-  if (kind == "as_floats") return list([](const json& one) { return Value(one.get<double>()); });
+  if (kind == "as_ints") return list([](const json& one) { return Value(whole<int64_t>(one)); });
+  if (kind == "as_floats") return list([](const json& one) { return Value(real(one)); });
   if (kind == "as_bools") return list([](const json& one) { return Value(one.get<bool>()); });
   if (kind == "as_sym_ints" || kind == "as_optional_tensors" || kind == "as_sym_bools")
     return list([&](const json& one) { return value_of(one, names); });
