@@ -31,7 +31,8 @@ layer, with the kernels that are left in it. `tools/exported_kernels.py` writes 
 
 def scopes(tool, model, *more):
     inputs = model.with_suffix('.in.npz')  # they settle open sizes
-    command = [tool, 'inspect', str(model), '--scopes', '--json', '--device', 'emu:gfx942', '--inputs', str(inputs), *more]
+    command = [tool, 'inspect', str(model), '--scopes', '--json', '--device', 'emu:gfx942', '--inputs', str(inputs),
+               *more]
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     if ran.returncode:
         sys.exit(f'{" ".join(command)}: {ran.stderr}')
