@@ -14,10 +14,10 @@ using protozero::pbf_wire_type;
 class Reader : public protozero::pbf_reader {
  public:
   using pbf_reader::pbf_reader;
-  Reader(const pbf_reader& reader) : pbf_reader(reader) {}
+  explicit Reader(const pbf_reader& reader) : pbf_reader(reader) {}
 
   protozero::data_view get_view() { return wanted(pbf_wire_type::length_delimited).pbf_reader::get_view(); }
-  Reader get_message() { return wanted(pbf_wire_type::length_delimited).pbf_reader::get_message(); }
+  Reader get_message() { return Reader(wanted(pbf_wire_type::length_delimited).pbf_reader::get_message()); }
   int32_t get_int32() { return wanted(pbf_wire_type::varint).pbf_reader::get_int32(); }
   int64_t get_int64() { return wanted(pbf_wire_type::varint).pbf_reader::get_int64(); }
   uint64_t get_uint64() { return wanted(pbf_wire_type::varint).pbf_reader::get_uint64(); }
