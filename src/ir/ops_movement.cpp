@@ -55,6 +55,7 @@ Result<Type> rule(const Reshape& op, Types types) {
   RUNG_CHECK(want_count(types, 1));
   for (int64_t dim : op.shape)
     if (dim < 0) return fail("got shape {}, wanted no negative dimension", op.shape);
+  RUNG_CHECK(want_countable({types[0].dtype, op.shape}));  // before its product, which could overflow
   if (op.shape.product() != types[0].elements())
     return fail("got {} for shape {}: element counts differ", types[0], op.shape);
   return Type{types[0].dtype, op.shape};

@@ -16,6 +16,11 @@ std::string error_of(const Op& op, const std::vector<Type>& operands) {
 
 Type f32(Shape shape) { return {DType::f32, shape}; }
 
+TEST(InferType, RefusesReshapesBeyondAllElements) {
+  const Shape huge{38654705666, 5332261958806667263, 2};
+  EXPECT_THAT(error_of(Reshape{huge}, {f32({2, 2})}), HasSubstr("elements"));
+}
+
 TEST(InferType, DoesNotDoubleAttentionsSegmentsToZero) {
   EXPECT_THAT(error_of(Attention{.slots = {AttentionSlot::mask}, .segments = INT64_MAX}, {}),
               HasSubstr("attention: got 0 operands"));
