@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <stdexcept>
 
@@ -31,6 +32,14 @@ std::shared_ptr<std::byte> allocate_zeroed(size_t bytes) {
 template <class T>
 inline constexpr bool is_narrow_float = std::is_same_v<T, bf16> || std::is_same_v<T, f16>;
 
+// Returns the lowest number for NaN and for numbers beyond the type's range, as x86's conversion does.
+template <class To>
+To truncated(double value) {
+  constexpr double kFirst = static_cast<double>(std::numeric_limits<To>::min()),
+                   kEnd = static_cast<double>(std::numeric_limits<To>::max()) + 1;
+  return value >= kFirst && value < kEnd ? static_cast<To>(value) : std::numeric_limits<To>::min();
+}
+
 template <class From, class To>
 To convert_value(From value) {
   if constexpr (is_narrow_float<From>)
@@ -39,6 +48,8 @@ To convert_value(From value) {
     return To(static_cast<float>(value));
   else if constexpr (std::is_same_v<To, bool>)
     return value != From{};
+  else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>)
+    return truncated<To>(value);
   else
     return static_cast<To>(value);
 }

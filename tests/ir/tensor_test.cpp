@@ -54,6 +54,12 @@ TEST(Convert, KeepsWhatOnlyTheWideTypesHold) {
       << "towards zero, as C++ casts";
 }
 
+TEST(Convert, GivesTheLowestNumberForWhatIntegersLack) {
+  const Tensor floats = Tensor::of<float>({4}, {NAN, INFINITY, -3e38f, -2.9f});
+  EXPECT_THAT(convert(floats, DType::i64).as<int64_t>(), ElementsAre(INT64_MIN, INT64_MIN, INT64_MIN, -2));
+  EXPECT_THAT(convert(floats, DType::i32).as<int32_t>(), ElementsAre(INT32_MIN, INT32_MIN, INT32_MIN, -2));
+}
+
 TEST(Convert, RoundsWhatANarrowTypeCannotHold) {
   const float value = 1.0f + 3 * 0x1p-11f;
   EXPECT_EQ(convert(Tensor::of<float>({1}, {value}), DType::f16).as<f16>()[0].bits, f16(value).bits);
