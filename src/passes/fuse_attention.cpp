@@ -116,15 +116,15 @@ Verdict trace_masked(const Graph& graph, NodeId sum, Scores& scores) {
   if (scores.masks.size() == kMostMasks)
     return reject(fmt::format("more than {} masks are added to the scores", kMostMasks));
   const std::vector<NodeId>& operands = graph[sum].operands;
-  Verdict first = reject("the scores are repeated by their mask");  // authors write the scores first
-  for (size_t i : {size_t{1}, size_t{0}}) {
+  Verdict traced = reject("the scores are repeated by their mask");
+  for (size_t i : {size_t{1}, size_t{0}}) {  // authors write the scores first: that refusal is the one to tell
     if (graph.shape(operands[i]) != graph.shape(sum)) continue;
     Scores below = scores;
     below.masks.push_back({operands[1 - i], scores.scale});
-    first = trace_scores(graph, operands[i], below);
-    if (first) return scores = below, first;
+    traced = trace_scores(graph, operands[i], below);
+    if (traced) return scores = below, traced;
   }
-  return first;
+  return traced;
 }
 
 // Returns whether `condition` says of each row of `scores` that no key is left: all are -inf.

@@ -138,6 +138,7 @@ bool slice_before_parting(Graph& graph, NodeId id) {
   const int last = whole.rank() - 1;
   if (last < 0 || parts.rank() <= whole.rank() || axis_in(graph, parted, slice->axis) != last) return false;
   if (!std::equal(whole.begin(), whole.end() - 1, parts.begin())) return false;
+  if (parts[last] == 0) return false;
   const int64_t width = whole[last] / parts[last];
   Insertion here(graph, id);
   const NodeId columns = graph.add(Slice{last, slice->begin * width, slice->end * width, 1}, {x}, graph[id].label);

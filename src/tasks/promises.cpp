@@ -120,7 +120,9 @@ class Comparison {
     Promise promise{.scope = scope, .what = std::move(what), .found = false, .by = {}};
     const auto steps = steps_of(ids);
     const auto it = std::ranges::find_if(steps, [&](const Step* step) { return is(step->op); });
-    promise.found = it != steps.end();
+    const bool is_spread =
+        std::ranges::any_of(steps, [](const Step* step) { return as<Softmax>(step->op) != nullptr; });
+    promise.found = it != steps.end() && !is_spread;
     promise.by = promise.found ? (*it)->choice.kernel : stays(scope, steps);
     promises_.push_back(std::move(promise));
   }
@@ -135,7 +137,7 @@ class Comparison {
                          .by = steps.size() == 1 ? (*steps.begin())->choice.kernel : stays(scope, steps)});
   }
 
-  // Returns "stays 4 launches (reduce 2, mul 1, ...)", with the reason that a pass gave for a label of the scope.
+  // Returns "stays 2 x matmul_blocked, softmax_avx512", with the reason that a pass gave for a label of the scope.
   std::string stays(const std::string& scope, const std::set<const Step*>& steps) const {
     std::map<std::string, int> kernels;
     for (const Step* step : steps) ++kernels[step->choice.kernel];

@@ -12,7 +12,7 @@ namespace rung::tasks {
 struct Promise {
   std::string scope;   // "layers.0.self_attn"; of projections with their names: "layers.0.self_attn.{q_proj,k_proj}"
   std::string what;    // "attention", "norm", "one product"
-  bool found = false;  // one launch does it
+  bool found = false;  // an op for it does it; of an attention no softmax is left beside it
   std::string by;      // its kernel; not found: the launches that do it, and why, where a pass says so
 };
 

@@ -133,6 +133,21 @@ TEST(Promises, SayWhyAnAttentionWasNotFound) {
   EXPECT_THAT(promises[0].by, EndsWith(": the weights are an output"));
 }
 
+TEST(Promises, AreBrokenByOneAttentionOfTwo) {
+  const auto graph = parse_graph(
+      "a = matmul(softmax(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5])), v:f32[1,2,5,4])  # attn.first.matmul\n"
+      "p = softmax(exp(matmul(a, kt)))  # attn.second.softmax\n"
+      "y = matmul(p, v)  # attn.second.matmul\n"
+      "return y=y");
+  ASSERT_TRUE(graph) << graph.error().message;
+  const auto built = build_plan(*graph, {.rungs = {"attention"}, .threads = 1}, {.contents = false});
+  ASSERT_TRUE(built) << built.error().message;
+  const auto promises = promises_of(*graph, *built);
+  ASSERT_THAT(promises, SizeIs(1));
+  EXPECT_FALSE(promises[0].found);
+  EXPECT_THAT(promises[0].by, HasSubstr("softmax"));
+}
+
 TEST(Promises, NeedTheOpsThatTheyAreAbout) {
   const auto graph = parse_graph("y = exp(x:f32[2,4])  # attention.exp\nreturn y=y");
   const auto built = build_plan(*graph, {.threads = 1}, {.contents = false});

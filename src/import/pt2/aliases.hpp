@@ -11,7 +11,7 @@ namespace rung::pt2 {
 // Returns whether an operator writes its first argument, as "aten.add_.Tensor" does.
 bool writes(std::string_view target);
 
-// Whose elements the results of a call have: their own, those of the first argument, or either, as layouts say.
+// The results of a call have elements of their own, those of the first argument, or either, as layouts say.
 enum class Sharing : uint8_t { own, views, unsaid };
 Sharing sharing_of(std::string_view target);
 
