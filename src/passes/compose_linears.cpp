@@ -50,7 +50,8 @@ class Composer {
     return graph_.shape(x) == shape ? x : add(Reshape{shape}, {x}, graph_[x].label);
   }
   bool is_constant(NodeId id) const { return id < constant_.size() && constant_[id]; }
-  bool is_f32(NodeId id) const { return graph_.type(id).dtype == DType::f32; }
+  bool has_type(NodeId id, DType type) const { return graph_.type(id).dtype == type; }
+  bool is_f32(NodeId id) const { return has_type(id, DType::f32); }
 
   // Returns the linear if its form is not extended and its weights and bias are constants; else null.
   const Linear* linear(NodeId id) const {
@@ -60,12 +61,13 @@ class Composer {
     const NodeId* bias = op->slots.find(operands, LinearSlot::bias);
     return is_constant(operands[1]) && (!bias || is_constant(*bias)) ? op : nullptr;
   }
-  // Returns whether the node is only x w' + bias, all in f32, so that one rounding more or less is within f32's error.
-  bool is_plain(NodeId id) const {
+  // Returns whether the node is only x w' + bias, all of one type. In f32 one rounding more or less is within its
+  // error.
+  bool is_plain(NodeId id, DType type = DType::f32) const {
     const Linear* op = linear(id);
     const std::vector<NodeId>& operands = graph_[id].operands;
-    return op && op->is_plain() && is_f32(id) &&
-           std::all_of(operands.begin(), operands.end(), [&](NodeId o) { return is_f32(o); });
+    return op && op->is_plain() && has_type(id, type) &&
+           std::all_of(operands.begin(), operands.end(), [&](NodeId o) { return has_type(o, type); });
   }
 
   // Puts a linear where `old` stood, if there is a kernel for it; the cost saved is counted against `before`.
@@ -85,7 +87,7 @@ class Composer {
   };
   std::optional<Scaled> scaled(NodeId id) const {
     const auto* product = graph_.as<Binary>(id);
-    if (!product || product->kind != BinaryKind::mul || !is_f32(id)) return std::nullopt;
+    if (!product || product->kind != BinaryKind::mul || !is_float(graph_.type(id).dtype)) return std::nullopt;
     for (size_t i : {size_t{0}, size_t{1}}) {
       const Scaled found{graph_[id].operands[i], graph_[id].operands[1 - i]};
       if (!is_constant(found.factor) || is_constant(found.value)) continue;
@@ -103,10 +105,12 @@ class Composer {
   }
 
   // mul(linear(x, w, b), c)  =>  linear(x, mul(w, c), mul(b, c))      c is one number, or one per column; the linear is
-  // plain and small, and has no other reader
+  // plain and small, and has no other reader. In 16 bits the roundings of the linear and of the product go, and those
+  // of the weights, which are no larger, come.
   NodeId scale(NodeId id) {
     const auto product = scaled(id);
-    if (!product || !graph_.single_use(product->value) || !is_plain(product->value)) return id;
+    if (!product || !graph_.single_use(product->value)) return id;
+    if (!is_plain(product->value, graph_.type(id).dtype)) return id;
     const NodeId x = product->value;
     if (graph_.type(graph_[x].operands[1]).elements() > kMostScaled) return id;
     Insertion here(graph_, id);

@@ -25,7 +25,7 @@ constexpr Pass kPipeline[] = {
     {"eliminate_dead_rows",      "reduce",     "after masks are literals: skips masked keys, and the rows and towers only they needed", passes::eliminate_dead_rows},
     {"batch_towers",          "reduce",     "after masked towers are gone: equal towers run as one batch", passes::batch_towers, kThenCanonical},
     {"lower_patch_conv",      "fusion",     "makes a linear that the rules below can extend", passes::lower_patch_conv, kThenCanonical},
-    {"compose_linears",       "reduce",     "after masked rows are gone; sums in another order, so exact to the rounding of f32", passes::compose_linears, kThenCanonical},
+    {"compose_linears",       "reduce",     "after masked rows are gone; sums in another order, so exact to rounding", passes::compose_linears, kThenCanonical},
     {"fuse_attention",        "attention",  "one op per attention, without copies of heads, transposes or caches", passes::fuse_attention},
     {"merge_projections",     "projection", "q, k, v as one product, gate and up as one", passes::merge_projections},
     {"merge_ropes",           "projection", "after q and k are slices of one product", passes::merge_ropes},

@@ -6,13 +6,16 @@
 #include "ir/match.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
+#include "reference/values.hpp"
 
 namespace rung::passes {
 namespace {
 
+// Returns whether the value is the author's number as its type has it: 0.044715 is 0.0447 in bf16.
 bool is_near(const Graph& graph, NodeId id, double wanted) {
-  auto value = uniform_value(graph, id);
-  return value && std::abs(*value - wanted) <= 1e-6 * std::abs(wanted);
+  const auto value = uniform_value(graph, id);
+  const double nearest = reference::round_to(graph.type(id).dtype, wanted);
+  return value && std::abs(*value - nearest) <= 1e-6 * std::abs(nearest);
 }
 
 // x * sigmoid(x)  =>  silu(x)

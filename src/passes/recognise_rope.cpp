@@ -95,11 +95,27 @@ bool join_halves(Graph& graph, PassContext& context, NodeId id) {
   return true;
 }
 
+// cast(rope(cast(x: T) to f32, cos, sin)) to T  =>  rope(x, cos, sin)      which computes in f32 and rounds once
+bool drop_casts(Graph& graph, PassContext& context, NodeId id) {
+  static const Pattern kCasts = op<Cast>(op<Rope>(op<Cast>(any("x")).named("wide"), any("cos"), any("sin")).one_use());
+  const auto m = match(graph, id, kCasts);
+  if (!m) return false;
+  const NodeId x = (*m)["x"];
+  const DType narrow = graph.type(x).dtype;
+  const bool widens = is_float(narrow) && size_of(narrow) < size_of(DType::f32);
+  if (!widens || graph.type((*m)["wide"]).dtype != DType::f32 || graph.type(id).dtype != narrow) return false;
+  std::vector<NodeId> operands{x, (*m)["cos"], (*m)["sin"]};
+  if (!context.kernel_for(graph, Rope{}, operands)) return false;
+  replace(graph, id, Rope{}, std::move(operands));
+  return true;
+}
+
 }  // namespace
 
 Status recognise_rope(Graph& graph, PassContext& context) {
   size_t found = 0;
   for_each_node(graph, [&](NodeId id) { found += make_rope(graph, context, id) || join_halves(graph, context, id); });
+  for_each_node(graph, [&](NodeId id) { drop_casts(graph, context, id); });
   if (found)
     context.notes.add("{}",
                       words::counted(found, "rotary embedding became one op", "rotary embeddings became one op each"));

@@ -28,6 +28,18 @@ TEST(ComposeLinears, AFactorForEachColumnMovesIntoWeights) {
   expect_equivalent(compose_linears,
                     with_matrices("c: f32[1,1,4] = constant()\ny = mul(c, linear(x:f32[2,3,8], w, b, slots=bias))"));
 }
+TEST(ComposeLinears, AFactorMovesIntoWeightsOf16Bits) {
+  const auto text = [](const std::string& rest) {
+    return "w: bf16[4,8] = constant()\nb: bf16[4] = constant()\nc: bf16[4] = constant()\na: bf16[8] = constant()\n" +
+           rest;
+  };
+  const std::string scaled = text("y = mul(linear(x:bf16[3,8], w, b, slots=bias, out=bf16), c)");
+  EXPECT_EQ(expression(run_pass(compose_linears, graph_of(scaled)).graph),
+            "y = linear(x, mul(w, reshape(c, shape=[4,1])), mul(b, c), slots=bias, out=bf16)");
+  expect_equivalent(compose_linears, scaled, 0x1.0p-8);
+  expect_unchanged(compose_linears, text("y = linear(mul(x:bf16[3,8], a), w, out=bf16)"));
+  expect_unchanged(compose_linears, text("d: f32[4] = constant()\ny = mul(linear(x:bf16[3,8], w, out=f32), d)"));
+}
 TEST(ComposeLinears, KeepsAFactorForEachRow) {
   expect_unchanged(compose_linears, with_matrices("c: f32[3,1] = constant()\ny = mul(linear(x:f32[3,8], w), c)"));
   expect_unchanged(compose_linears, with_matrices("c: f32[8,1] = constant()\ny = linear(mul(x:f32[8,8], c), w)"));

@@ -365,6 +365,17 @@ std::string rotated_halves(const std::string& kind, const std::string& second) {
          "y = concat(" +
          kind + "(mul(a, cos:f32[3,2]), mul(b, sin:f32[3,2])), add(mul(" + second + "), mul(a, sin)), axis=2)";
 }
+TEST(RecogniseRope, DropsCastsAroundIt) {
+  const auto rope = [](const std::string& type, const std::string& result) {
+    return "x: " + type + "[1,3,8] = input()\ncos: f32[3,8] = input()\nsin: f32[3,8] = input()\nw = cast(x, to=f32)\n" +
+           "r = rope(w, cos, sin)\n" + result;
+  };
+  for (const std::string type : {"bf16", "f16"})
+    expect_rewrite(recognise_rope, rope(type, "y = cast(r, to=" + type + ")"), "y = rope(x, cos, sin)");
+  expect_equivalent(recognise_rope, rope("bf16", "y = cast(r, to=bf16)"), 0x1.0p-8);
+  expect_unchanged(recognise_rope, rope("bf16", "y = cast(r, to=f16)"));
+  expect_unchanged(recognise_rope, rope("bf16", "y = cast(r, to=bf16)\nz = neg(r)\nreturn y, z"));
+}
 TEST(RecogniseRope, JoinsHalvesThatAreRotatedApart) {
   expect_rewrite(recognise_rope, rotated_halves("sub", "b, cos"),
                  "y = rope(x, concat(cos, cos, axis=1), concat(sin, sin, axis=1))");

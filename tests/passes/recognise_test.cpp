@@ -155,6 +155,19 @@ TEST(RecogniseActivations, KeepsWhatOnlyLooksLikeGeluTanh) {
   expect_unchanged(recognise_activations, text(c, "3", "0.8", "pow(x, n)"));
   expect_unchanged(recognise_activations, text(c, "3", p, "mul(x, n)"));
 }
+TEST(RecogniseActivations, TakesNumbersAsTheirTypeHasThem) {
+  const auto text = [](const std::string& type, const std::string& coefficient) {
+    const auto number = [&](const std::string& name, const std::string& value) {
+      return name + ": " + type + "[] = constant(values=[" + value + "])\n";
+    };
+    return number("c", coefficient) + number("p", "0.79788456") + number("half", "0.5") + number("one", "1") +
+           "x: " + type +
+           "[9] = input()\ny = mul(mul(x, half), add(tanh(mul(add(x, mul(mul(square(x), x), c)), p)), one))";
+  };
+  for (const char* type : {"f32", "bf16", "f16"})
+    EXPECT_EQ(expression(run_pass(recognise_activations, graph_of(text(type, "0.044715"))).graph), "y = gelu_tanh(x)");
+  for (const char* type : {"f32", "bf16", "f16"}) expect_unchanged(recognise_activations, text(type, "0.045"));
+}
 TEST(RecogniseActivations, KeepsNumbersThatMakeMoreRows) {
   expect_unchanged(recognise_activations, number("one", "1") + number("r", "1.41421356") +
                                               "half: f32[2,1] = constant(values=[0.5,0.5])\n"
