@@ -12,7 +12,7 @@ namespace {
 
 TEST(CpuRowRefusals, AreOfTypes) {
   const std::string floats = "only f32, bf16 and f16", reserved = "f8e4m3fn";
-  expect_refusals(std::array<Refusal, 9>{{
+  expect_refusals(std::array<Refusal, 11>{{
       {"attention_avx2", "result = attention(q:@[1,4,2,8], k:@[1,4,2,8], v:@[1,4,2,8])", "f32", reserved, floats},
       {"rope_avx2", "result = rope(x:@[4,8], c:@[4,8], s:@[4,8])", "f16", reserved, floats},
       {"masked_mean_avx2", "result = masked_mean(x:@[2,5,8], keep:f32[2,5])", "bf16", reserved, floats},
@@ -23,6 +23,9 @@ TEST(CpuRowRefusals, AreOfTypes) {
       {"cast_fallback", "result = cast(x:f32[8], to=@)", "i8", reserved, "result is f8e4m3fn"},
       {"linear_avx2", "result = linear(x:f32[4,8], w:f32[16,8]@)", "",
        ", c:f32[4,8], s:f32[4,8], slots=cos+sin, rotated_heads=2", "it does not rotate heads (RoPE)"},
+      {"linear_avx2", "result = linear(x:@[4,8], w:f16[16,8], out=f16)", "f16", reserved, "operand 0 is f8e4m3fn"},
+      {"linear_avx512_bf16", "result = linear(x:@[4,8], w:bf16[16,8])", "bf16", "f16",
+       "x is f16, which bf16 would round"},
   }});
 }
 

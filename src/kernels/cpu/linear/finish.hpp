@@ -7,24 +7,25 @@
 
 namespace rung::cpu::RUNG_ISA {
 
-RUNG_SIMD const bf16* as_bf16(const void* p, int64_t i) { return reinterpret_cast<const bf16*>(bits_of(p) + i); }
-RUNG_SIMD bf16* as_bf16(void* p, int64_t i) { return reinterpret_cast<bf16*>(bits_of(p) + i); }
+template <class T>
+RUNG_SIMD Vec load_part(const T* from, int n) {
+  return n == kLanes ? load(from) : load(from, n);
+}
+template <class T>
+RUNG_SIMD void store_part(T* to, Vec v, int n) {
+  n == kLanes ? store(to, v) : store(to, v, n);
+}
 
-// Loads elements i .. i+n-1, where n is at most a vector; n <= 0 loads none.
+// Loads elements i .. i+n-1 of f32, bf16 or f16, where n is at most a vector; n <= 0 loads none.
 RUNG_SIMD Vec load_as(const void* p, DType type, int64_t i, int n) {
-  if (type == DType::f32) {
-    const float* from = static_cast<const float*>(p) + i;
-    return n == kLanes ? load(from) : load(from, n);
-  }
-  return n == kLanes ? load(as_bf16(p, i)) : load(as_bf16(p, i), n);
+  if (type == DType::f32) return load_part(static_cast<const float*>(p) + i, n);
+  if (type == DType::bf16) return load_part(reinterpret_cast<const bf16*>(bits_of(p) + i), n);
+  return load_part(reinterpret_cast<const f16*>(bits_of(p) + i), n);
 }
 RUNG_SIMD void store_as(void* p, DType type, int64_t i, Vec v, int n) {
-  if (type == DType::f32) {
-    float* to = static_cast<float*>(p) + i;
-    n == kLanes ? store(to, v) : store(to, v, n);
-  } else {
-    n == kLanes ? store(as_bf16(p, i), v) : store(as_bf16(p, i), v, n);
-  }
+  if (type == DType::f32) return store_part(static_cast<float*>(p) + i, v, n);
+  if (type == DType::bf16) return store_part(reinterpret_cast<bf16*>(bits_of(p) + i), v, n);
+  store_part(reinterpret_cast<f16*>(bits_of(p) + i), v, n);
 }
 
 template <Activation activation, Accuracy accuracy>
@@ -86,7 +87,7 @@ void finish_at(const gemm::Finish& f) {
   }
 }
 
-// A bf16 result keeps 8 bits, so the coarse activations (good to 4e-5) suffice for it.
+// A bf16 result keeps 8 bits and one of f16 keeps 11, so the coarse activations (good to 4e-5) suffice for them.
 static void finish(const gemm::Finish& f) {
   f.out_type == DType::f32 ? finish_at<Accuracy::full>(f) : finish_at<Accuracy::coarse>(f);
 }

@@ -48,10 +48,11 @@ struct Packed {
 Verdict supports_packed(const Problem& problem, bool has_instructions, const char* instructions) {
   if (!has_instructions) return reject(std::string("the processor has no ") + instructions);
   if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be packed ahead");
-  return supports_linear(problem, f32_or_bf16);
+  return supports_linear(problem, is_computed_float);
 }
 Verdict wants_bf16(const Problem& problem, Verdict verdict) {
   if (verdict && !narrow_weights(problem)) return reject("w is not bf16");
+  if (verdict && problem.inputs[0].dtype == DType::f16) return reject("x is f16, which bf16 would round");
   return verdict;
 }
 

@@ -1,5 +1,5 @@
-// matmul of strided f32 or bf16 operands: columns of b are packed into a panel in a near cache, then multiplied by the
-// register tiles of the packed linear.
+// matmul of strided f32, bf16 or f16 operands: columns of b are packed into a panel in a near cache, then multiplied by
+// the register tiles of the packed linear.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/numeric.hpp"
 #include "kernels/cpu/kernel.hpp"
@@ -53,8 +53,10 @@ void gather(const Gathering& g, const T* from, float* to) {
 void gather_any(const Gathering& g, const Call& call, size_t operand, int64_t at, float* to) {
   if (call.problem.inputs[operand].dtype == DType::f32)
     gather(g, call.in<float>(operand) + at, to);
-  else
+  else if (call.problem.inputs[operand].dtype == DType::bf16)
     gather(g, call.in<bf16>(operand) + at, to);
+  else
+    gather(g, call.in<f16>(operand) + at, to);
 }
 
 struct Worker {
@@ -122,8 +124,7 @@ void run(const Call& call) {
 Verdict supports(const Problem& problem, const Machine& cpu) {
   if (!gemm::best_f32(cpu)) return reject("the processor has no AVX2");
   for (const Operand& x : {problem.inputs[0], problem.inputs[1], problem.output})
-    if (x.dtype != DType::f32 && x.dtype != DType::bf16)
-      return reject(fmt::format("an operand is {}", name_of(x.dtype)));
+    if (!is_computed_float(x.dtype)) return reject(fmt::format("an operand is {}", name_of(x.dtype)));
   return accept();
 }
 

@@ -36,11 +36,11 @@ struct Finish {
   int64_t residual_stride = 0;
   void* out = nullptr;
   int64_t out_stride = 0;
-  DType bias_type = DType::f32, residual_type = DType::f32, out_type = DType::f32;  // f32 or bf16
+  DType bias_type = DType::f32, residual_type = DType::f32, out_type = DType::f32;  // f32, bf16 or f16
   Activation activation = Activation::none;
 };
 
-// A copy of rows of f32 or bf16, which widens, rounds or keeps them and fills each row with zeros up to `padded`.
+// A copy of rows of f32, bf16 or f16, which widens, rounds or keeps them and fills each row with zeros up to `padded`.
 struct CopyRows {
   const void* from = nullptr;
   int64_t from_stride = 0;

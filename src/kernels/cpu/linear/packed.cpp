@@ -4,24 +4,26 @@
 
 #include <cstring>
 
+#include "base/numeric.hpp"
+
 namespace rung::cpu::gemm {
 namespace {
 
 // Packs one panel: `columns` columns of w's transpose, in groups of pack_grain k; `to` keeps its zeros beyond n and k.
-template <class T>
-void pack_panel(const PackedPlan& plan, const T* w, int64_t columns, T* to) {
+template <class From, class To>
+void pack_panel(const PackedPlan& plan, const From* w, int64_t columns, To* to) {
   const int64_t width = plan.micro->width, grain = plan.micro->pack_grain, k = plan.shape.k;
   for (int64_t c = 0; c < columns; ++c)
-    for (int64_t i = 0; i < k; ++i) to[(i / grain * width + c) * grain + i % grain] = w[c * k + i];
+    for (int64_t i = 0; i < k; ++i) to[(i / grain * width + c) * grain + i % grain] = static_cast<To>(w[c * k + i]);
 }
 
-template <class T>
-void pack_as(const PackedPlan& plan, const T* w, std::byte* to) {
+template <class To, class From>
+void pack_as(const PackedPlan& plan, const From* w, std::byte* to) {
   const int64_t width = plan.micro->width, n = plan.shape.n;
   for (int64_t p = 0; p < plan.panels; ++p)
     for (int64_t part = 0; part < plan.parts; ++part) {
       int64_t first = p * width;
-      pack_panel(plan, w + (part * n + first) * plan.shape.k, std::min(width, n - first), reinterpret_cast<T*>(to));
+      pack_panel(plan, w + (part * n + first) * plan.shape.k, std::min(width, n - first), reinterpret_cast<To*>(to));
       to += plan.panel_bytes;
     }
 }
@@ -141,10 +143,10 @@ size_t packed_bytes(const PackedPlan& plan) { return static_cast<size_t>(plan.pa
 
 void pack(const PackedPlan& plan, const void* from, void* to) {
   std::memset(to, 0, packed_bytes(plan));
-  if (plan.micro->w_type == DType::f32)
-    pack_as(plan, static_cast<const float*>(from), static_cast<std::byte*>(to));
-  else
-    pack_as(plan, static_cast<const uint16_t*>(from), static_cast<std::byte*>(to));
+  auto* panels = static_cast<std::byte*>(to);
+  if (plan.w_type == DType::f32) return pack_as<float>(plan, static_cast<const float*>(from), panels);
+  if (plan.w_type == DType::f16) return pack_as<float>(plan, static_cast<const f16*>(from), panels);
+  pack_as<uint16_t>(plan, static_cast<const uint16_t*>(from), panels);
 }
 
 void run(const PackedPlan& plan, const Call& call) {

@@ -18,12 +18,12 @@ struct PackedPlan {
   int64_t row_threads = 1;  // threads / row_threads share the columns
   int pieces = 1;           // pieces of a thread's share of the columns; each is a part
   bool copies_x = false, prefetches = true;
-  int64_t x_stride = 0;     // of x or its copy, whichever the tiles read, in elements
-  int64_t from_stride = 0;  // of x itself
-  DType x_type = DType::f32;
-  Finish finish;          // see finish_of()
-  size_t sums_bytes = 0;  // per thread
-  size_t copy_bytes = 0;  // of x's copy, which is first in scratch
+  int64_t x_stride = 0;                            // of x or its copy, whichever the tiles read, in elements
+  int64_t from_stride = 0;                         // of x itself
+  DType x_type = DType::f32, w_type = DType::f32;  // of x and w themselves; f16 becomes f32 in panels
+  Finish finish;                                   // see finish_of()
+  size_t sums_bytes = 0;                           // per thread
+  size_t copy_bytes = 0;                           // of x's copy, which is first in scratch
   PackedPlan(const Problem& problem, const MicroKernels& micro_kernels);
   Split split(int threads) const { return {threads * pieces, copies_x ? 2 : 1}; }
 };

@@ -81,7 +81,7 @@ PackedPlan::PackedPlan(const Problem& problem, const MicroKernels& micro_kernels
   k_padded = round_up(shape.k, micro->depth_grain);
   panel_bytes = round_up(k_padded * micro->width * static_cast<int64_t>(size_of(micro->w_type)), 64);
   from_stride = x.row_stride();
-  x_type = x.dtype;
+  x_type = x.dtype, w_type = problem.inputs[1].dtype;
   prefetches = problem.param("prefetch", 1) != 0;
   const int64_t k_limit = problem.param("k_block", micro->w_type == DType::f32 ? 384 : 768);
   k_block = even_part(k_padded, k_limit > 0 ? k_limit : std::max<int64_t>(k_padded, 1), 32);
