@@ -38,12 +38,13 @@ class Mover {
   bool is_windowed(NodeId id) const { return id < is_windowed_.size() && is_windowed_[id]; }
   bool is_constant(NodeId id) const { return id < is_constant_.size() && is_constant_[id]; }
 
-  // Returns the value with its channels last; kNoNode: the operand is no such value turned around.
+  // Returns the value with its channels last; kNoNode: the operand is no such value turned around. Matrices are turned
+  // for other reasons too, so one must stem from a convolution.
   NodeId unturned(NodeId operand) const {
     const auto* turned = graph_.as<Transpose>(operand);
     if (!turned || !puts_channels_first(turned->permutation)) return kNoNode;
     const NodeId source = graph_[operand].operands[0];
-    return is_windowed(source) ? source : kNoNode;
+    return graph_.shape(source).rank() > 3 || is_windowed(source) ? source : kNoNode;
   }
 
   static Dims channels_first(int rank) {

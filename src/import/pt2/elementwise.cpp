@@ -147,6 +147,32 @@ Values softplus(const Call& call) {
   const NodeId soft = call.scale(call.unary(UnaryKind::log, sum), 1 / beta);
   return one(call.select(call.binary(BinaryKind::gt, scaled, call.scalar(threshold, call.dtype(x))), x, soft));
 }
+// x tanh(log(1 + exp(x)))
+Values mish(const Call& call) {
+  const NodeId soft = call.unary(UnaryKind::tanh, softplus(call)[0].node()->id);
+  return one(call.binary(BinaryKind::mul, call.tensor("self"), soft));
+}
+Values relu6(const Call& call) { return one(call.clamp(call.tensor("self"), 0, 6)); }
+// scale x where x is positive, else scale alpha (exp(input_scale x) - 1)
+Values elu(const Call& call) {
+  const NodeId x = call.tensor("self"), zero = call.scalar(0, call.dtype(x));
+  const double scale = call.number("scale", 1);
+  const NodeId low = call.binary(BinaryKind::min, call.scale(x, call.number("input_scale", 1)), zero);
+  const NodeId less = call.binary(BinaryKind::sub, call.unary(UnaryKind::exp, low), call.scalar(1, call.dtype(x)));
+  return one(call.select(call.binary(BinaryKind::gt, x, zero), scale == 1 ? x : call.scale(x, scale),
+                         call.scale(less, scale * call.number("alpha", 1))));
+}
+// x where it is positive, else x times its channel's number.
+Values prelu(const Call& call) {
+  const NodeId x = call.tensor("self"), zero = call.scalar(0, call.dtype(x));
+  NodeId weight = call.tensor("weight");
+  if (call.shape(weight).product() > 1) {
+    Shape to = Dims::filled(call.rank(x), 1);
+    to[call.rank(x) > 1 ? 1 : 0] = call.shape(weight).product();
+    weight = call.reshape(weight, to);
+  }
+  return one(call.select(call.binary(BinaryKind::gt, x, zero), x, call.binary(BinaryKind::mul, x, weight)));
+}
 
 Values pow(const Call& call) {
   const Value* exponent = call.find("exponent");
