@@ -134,12 +134,30 @@ class Mover {
   std::vector<bool> is_constant_, is_windowed_;
 };
 
+// transpose(x)  =>  reshape(x)      channels change their place with axes of one element: x is one place, or one channel
+bool turn_by_reshape(Graph& graph, NodeId id) {
+  const auto* transpose = graph.as<Transpose>(id);
+  if (!transpose || transpose->permutation.rank() < 4) return false;
+  if (!puts_channels_first(transpose->permutation) && !puts_channels_first(inverse(transpose->permutation)))
+    return false;
+  const NodeId x = graph[id].operands[0];
+  int64_t last = -1;
+  for (int64_t axis : transpose->permutation) {
+    if (graph.shape(x)[static_cast<int>(axis)] == 1) continue;
+    if (axis < last) return false;
+    last = axis;
+  }
+  Insertion here(graph, id);
+  return replace_with(graph, id, reshaped(graph, x, graph.shape(id), graph[id].label));
+}
+
 }  // namespace
 
 Status channels_last(Graph& graph, PassContext& context) {
   Mover mover(graph);
   size_t moved = 0;
   for_each_node(graph, [&](NodeId id) { moved += mover.move(id); });
+  for_each_node(graph, [&](NodeId id) { turn_by_reshape(graph, id); });
   if (moved) context.notes.add("{} keep their channels last", words::counted(moved, "op", "ops"));
   return {};
 }

@@ -35,6 +35,7 @@ Status pad_hidden(Graph& graph, PassContext& context);
 Status channels_last(Graph& graph, PassContext& context);
 Status fold_channel_scale(Graph& graph, PassContext& context);
 Status lower_patch_conv(Graph& graph, PassContext& context);
+Status lower_transposed_conv(Graph& graph, PassContext& context);
 Status fuse_conv(Graph& graph, PassContext& context);
 Status lower_conv(Graph& graph, PassContext& context);
 Status fuse_gated(Graph& graph, PassContext& context);

@@ -156,21 +156,6 @@ bool join_transposes(Graph& graph, NodeId id) {
   return replace_with(graph, id, transposed(graph, x, permutation, graph[id].label));
 }
 
-// transpose(x)  =>  reshape(x)      only axes of one element change their places among the others
-bool transpose_as_reshape(Graph& graph, NodeId id) {
-  const auto* transpose = graph.as<Transpose>(id);
-  if (!transpose) return false;
-  const NodeId x = graph[id].operands[0];
-  int64_t last = -1;
-  for (int64_t axis : transpose->permutation) {
-    if (graph.shape(x)[static_cast<int>(axis)] == 1) continue;
-    if (axis < last) return false;
-    last = axis;
-  }
-  Insertion here(graph, id);
-  return replace_with(graph, id, reshaped(graph, x, graph.shape(id), graph[id].label));
-}
-
 // broadcast(x) to x's own shape  =>  x      broadcast(broadcast(x))  =>  broadcast(x)
 bool join_broadcasts(Graph& graph, NodeId id) {
   const auto* broadcast = graph.as<Broadcast>(id);
@@ -303,7 +288,6 @@ constexpr bool (*kRules[])(Graph&, NodeId) = {
     join_broadcasts,      join_slices,   slice_one_part,      join_concat,
     gather_run_as_slice,  decide_select, cancel_involution,   broadcast_implicitly,
     broadcast_late,       part_batches,  part_before_turning, slice_before_parting,
-    transpose_as_reshape,
 };
 
 }  // namespace

@@ -1,11 +1,10 @@
-// The lowerings of convolutions, and their shared parts.
+// What lowerings of convolutions share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <vector>
 
-#include "ir/functions.hpp"
+#include "ir/graph.hpp"
 #include "ir/windows.hpp"
-#include "passes/rewrite.hpp"
 
 namespace rung::passes {
 
