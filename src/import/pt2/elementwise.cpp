@@ -153,14 +153,34 @@ Values mish(const Call& call) {
   return one(call.binary(BinaryKind::mul, call.tensor("self"), soft));
 }
 Values relu6(const Call& call) { return one(call.clamp(call.tensor("self"), 0, 6)); }
-// scale x where x is positive, else scale alpha (exp(input_scale x) - 1)
-Values elu(const Call& call) {
+namespace {
+
+// slope x where x is positive, else factor (exp(rate x) - 1)
+struct ExponentialUnit {
+  double slope = 1, factor = 1, rate = 1;
+};
+Values exponential_unit(const Call& call, const ExponentialUnit& unit) {
   const NodeId x = call.tensor("self"), zero = call.scalar(0, call.dtype(x));
-  const double scale = call.number("scale", 1);
-  const NodeId low = call.binary(BinaryKind::min, call.scale(x, call.number("input_scale", 1)), zero);
+  const NodeId low = call.binary(BinaryKind::min, call.scale(x, unit.rate), zero);
   const NodeId less = call.binary(BinaryKind::sub, call.unary(UnaryKind::exp, low), call.scalar(1, call.dtype(x)));
-  return one(call.select(call.binary(BinaryKind::gt, x, zero), scale == 1 ? x : call.scale(x, scale),
-                         call.scale(less, scale * call.number("alpha", 1))));
+  return one(call.select(call.binary(BinaryKind::gt, x, zero), unit.slope == 1 ? x : call.scale(x, unit.slope),
+                         call.scale(less, unit.factor)));
+}
+
+}  // namespace
+
+Values elu(const Call& call) {
+  const double scale = call.number("scale", 1);
+  return exponential_unit(call, {scale, scale * call.number("alpha", 1), call.number("input_scale", 1)});
+}
+Values selu(const Call& call) {  // Klambauer et al., 2017
+  constexpr double kScale = 1.0507009873554804934193349852946, kAlpha = 1.6732632423543772848170429916717;
+  return exponential_unit(call, {kScale, kScale * kAlpha, 1});
+}
+Values celu(const Call& call) {
+  const double alpha = call.number("alpha", 1);
+  if (alpha == 0) exported::refuse("an alpha of 0");
+  return exponential_unit(call, {1, alpha, 1 / alpha});
 }
 // x where it is positive, else x times its channel's number.
 Values prelu(const Call& call) {
