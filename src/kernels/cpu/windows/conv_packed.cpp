@@ -15,31 +15,40 @@ namespace {
 struct ConvWorker {
   const ConvPlan& plan;
   const float* x;  // x or its copy
-  const float* w;
+  const float *w, *w_end;
   float* sums;
   ConvFinish finish;
+  const float *ahead = nullptr, *ahead_end = nullptr;  // the next block's weights, of which each tile prefetches some
 
   // Multiplies all segments of a chunk by one panel, block by block of its weights, which stay in the nearest cache.
-  void block(int64_t chunk, int64_t panel) {
+  void panel_of(int64_t chunk, int64_t panel) {
     const Range segments{chunk * plan.chunk, std::min((chunk + 1) * plan.chunk, plan.shape.lines() * plan.segments)};
-    const WindowShape& shape = plan.shape;
-    const int64_t taps = shape.taps() / plan.together, depth = plan.together * plan.run;
-    for (int64_t tap = 0; tap < taps; ++tap) {
-      const int64_t last = tap * plan.together % shape.axes[2].taps, others = tap * plan.together / shape.axes[2].taps;
-      const int64_t offset = others / shape.axes[1].taps * shape.axes[0].dilation * shape.x_strides[0] +
-                             others % shape.axes[1].taps * shape.axes[1].dilation * shape.x_strides[1] +
-                             last * shape.axes[2].dilation * shape.x_strides[2];
+    const int64_t depth = plan.together * plan.run, steps = plan.shape.taps() / plan.together * plan.blocks;
+    const float* weights = w + panel * plan.panel_bytes / int64_t{sizeof(float)};
+    const float* from = x + panel / plan.panels_of_group * plan.run;
+    for (int64_t step = 0; step < steps; ++step) {
+      const int64_t tap = step / plan.blocks * plan.together, begin = step % plan.blocks * plan.block;
       gemm::Tile tile;
-      tile.x_stride = shape.axes[2].stride * shape.x_strides[2];
-      tile.depth = depth;
-      tile.w = w + panel * plan.panel_bytes / int64_t{sizeof(float)} + tap * depth * plan.micro->width;
-      tile.accumulate = tap > 0;
+      tile.x_stride = plan.shape.axes[2].stride * plan.shape.x_strides[2];
+      tile.depth = std::min(plan.block, depth - begin);
+      tile.w = weights + (tap * plan.run + begin) * plan.micro->width;
+      tile.accumulate = step > 0;
+      ahead = weights + (tap * plan.run + begin + tile.depth) * plan.micro->width;
+      ahead_end = std::min(ahead + plan.block * plan.micro->width, w_end);
       for (int64_t at = segments.begin; at < segments.end; ++at)
-        segment(tile, at, x + offset + panel / plan.panels_of_group * plan.run,
-                sums + (at - segments.begin) * plan.segment * plan.micro->width);
+        segment(tile, at, from + offset_of(tap) + begin, sums_of(at - segments.begin));
     }
-    for (int64_t at = segments.begin; at < segments.end; ++at)
-      end(at, panel, sums + (at - segments.begin) * plan.segment * plan.micro->width);
+    for (int64_t at = segments.begin; at < segments.end; ++at) end(at, panel, sums_of(at - segments.begin));
+  }
+
+  float* sums_of(int64_t held) const { return sums + held * plan.segment * plan.micro->width; }
+
+  // The elements from what a window's first tap sees to what this one sees.
+  int64_t offset_of(int64_t tap) const {
+    int64_t offset = 0;
+    for (size_t axis = kWindowAxes; axis-- > 0; tap /= plan.shape.axes[axis].taps)
+      offset += tap % plan.shape.axes[axis].taps * plan.shape.axes[axis].dilation * plan.shape.x_strides[axis];
+    return offset;
   }
 
   // The results of a segment within its line.
@@ -59,6 +68,8 @@ struct ConvWorker {
       const int64_t begin = results.count() * i / tiles, end = results.count() * (i + 1) / tiles;
       tile.x = from + (results.begin + begin) * tile.x_stride;
       tile.sums = to + begin * plan.micro->width;
+      tile.prefetch = ahead < ahead_end ? ahead : nullptr;
+      ahead += tile.depth * 64 / int64_t{sizeof(float)};
       plan.micro->tiles[end - begin](tile);
     }
   }
@@ -127,11 +138,12 @@ void run(const ConvPlan& plan, const Call& call) {
   auto* scratch = static_cast<std::byte*>(call.scratch);
   auto* sums = scratch + plan.copy_bytes + static_cast<size_t>(call.thread) * plan.sums_bytes;
   ConvWorker worker{plan, plan.copies_x ? reinterpret_cast<const float*>(scratch) : call.in<float>(0),
-                    call.in<float>(1), reinterpret_cast<float*>(sums), ConvFinish(call, plan.micro->finish)};
+                    call.in<float>(1), call.in<float>(1) + plan.panels() * plan.panel_bytes / int64_t{sizeof(float)},
+                    reinterpret_cast<float*>(sums), ConvFinish(call, plan.micro->finish)};
   const int64_t inner = plan.lines_first ? plan.panels() : plan.chunks();
   const Range mine = share(plan.panels() * plan.chunks(), call.part, call.parts);
   for (int64_t at = mine.begin; at < mine.end; ++at)
-    plan.lines_first ? worker.block(at / inner, at % inner) : worker.block(at % inner, at / inner);
+    plan.lines_first ? worker.panel_of(at / inner, at % inner) : worker.panel_of(at % inner, at / inner);
 }
 
 namespace {

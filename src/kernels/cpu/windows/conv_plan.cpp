@@ -11,7 +11,8 @@
 namespace rung::cpu {
 namespace {
 
-constexpr int64_t kResultsHeld = 112;  // their sums take about half of the first-level cache
+constexpr int64_t kResultsHeld = 112;   // their sums take about a third of the first-level cache
+constexpr int64_t kElementsHeld = 384;  // so do their weights in a panel
 
 bool is_point(const WindowShape& shape) {
   return shape.axes[0].is_point() && shape.axes[1].is_point() && shape.axes[2].is_point();
@@ -65,6 +66,8 @@ ConvPlan::ConvPlan(const Problem& problem, const gemm::MicroKernels& micro_kerne
   }
   if (is_point(shape) && (is_dense || copies_x)) join_lines(shape);
   together = groups == 1 && shape.axes[2].dilation == 1 ? shape.axes[2].taps : 1;
+  blocks = divide_up(together * run, kElementsHeld);
+  block = divide_up(together * run, blocks);
   panels_of_group = divide_up(rows_of_group, micro->width);
   panel_bytes = round_up(depth() * micro->width * int64_t{sizeof(float)}, 64);
   segments = divide_up(shape.line(), kResultsHeld);

@@ -18,7 +18,9 @@ struct ConvPlan {
   int64_t channels = 0, groups = 1, run = 0;  // run: channels of a group
   int64_t rows = 0, rows_of_group = 0;        // of w
   int64_t panels_of_group = 0, panel_bytes = 0;
-  int64_t together = 1;    // taps of the last axis that one product takes
+  int64_t together = 1;    // taps of the last axis that one product can take
+  int64_t block = 1;       // elements that one product takes, at most; `blocks` of them are the taps together
+  int64_t blocks = 1;
   int64_t segment = 1;     // results of a line that are computed together, at most; a tile has some of them
   int64_t segments = 1;    // of a line
   int64_t chunk = 1;       // segments whose sums are held while a block of weights is in the first-level cache
