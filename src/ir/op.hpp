@@ -166,11 +166,13 @@ struct Linear {
 // conv(x: T[B,I...,C], w: T[O,K...,C/groups], the slots bias: T[O] and residual: like the result) -> T[B,R...,O]
 //   y = last(activation(products + bias) + residual)
 // Channels stand last. There are one to three axes I; each list has a number for each of them, or is empty: steps of 1,
-// nothing around x. Result r of an axis sees x[r * stride + k * dilation - before] through tap k, and zero outside of x:
+// nothing around x. Result r of an axis sees x[r * stride + k * dilation - before] through tap k, and zero outside of
+// x:
 //   R = (I + before + after - dilation * (K - 1) - 1) / stride + 1
 // transposed: result r sees x[i] through tap k where r = i * stride + k * dilation - before:
 //   R = (I - 1) * stride + dilation * (K - 1) + 1 - before - after + extra
-// Channels and rows of w are cut into as many equal runs as there are groups; each run of rows reads its run of channels.
+// Channels and rows of w are cut into as many equal runs as there are groups; each run of rows reads its run of
+// channels.
 struct Conv {
   RUNG_OP("conv", gemm, none, products);
   ConvSlots slots;
@@ -186,14 +188,14 @@ struct Conv {
     return !has(ConvSlot::residual) && activation == Activation::none && last == Activation::none;
   }
   RUNG_FIELDS(RUNG_FIELD(Conv, slots), RUNG_FIELD(Conv, stride), RUNG_FIELD(Conv, dilation), RUNG_FIELD(Conv, before),
-              RUNG_FIELD(Conv, after), RUNG_FIELD(Conv, extra), RUNG_FIELD(Conv, groups),
-              RUNG_FIELD(Conv, transposed), RUNG_FIELD(Conv, activation), RUNG_FIELD(Conv, last))
+              RUNG_FIELD(Conv, after), RUNG_FIELD(Conv, extra), RUNG_FIELD(Conv, groups), RUNG_FIELD(Conv, transposed),
+              RUNG_FIELD(Conv, activation), RUNG_FIELD(Conv, last))
   RUNG_EQUAL(Conv);
 };
 // pool(x: T[B,I...,C]) -> T[B,R...,C]: the largest element of each window, or the sum or mean of those inside of x. The
 // windows are conv's, of `window` taps along each axis. Where a window sees no element, the largest is -inf, the sum 0
-// and the mean NaN. places: result 1 is i64[B,R...,C], the place of the first largest among the elements of I..., in row
-// order; NaN is larger than every number.
+// and the mean NaN. places: result 1 is i64[B,R...,C], the place of the first largest among the elements of I..., in
+// row order; NaN is larger than every number.
 struct Pool {
   RUNG_OP("pool", other, none, stays);
   RUNG_RESULTS(2);

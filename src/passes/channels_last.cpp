@@ -64,7 +64,8 @@ class Mover {
 
   // Returns the operand of a result of that rank with its channels last.
   NodeId with_channels_last(NodeId operand, int rank) {
-    if (const NodeId source = unturned(operand); source != kNoNode && graph_.shape(source).rank() == rank) return source;
+    if (const NodeId source = unturned(operand); source != kNoNode && graph_.shape(source).rank() == rank)
+      return source;
     Shape shape = graph_.shape(operand);
     if (shape.rank() == 0) return operand;
     while (shape.rank() < rank) shape.insert(0, 1);
@@ -103,7 +104,7 @@ class Mover {
     const int rank = graph_.shape(source).rank(), axis = axis_in(graph_, graph_[id].operands[0], op.axis);
     op.axis = channels_first(rank)[axis];
     if (op.keep_dim || (rank > 3 && axis > 1)) return put(id, op, {source});
-    if (rank > 3 && axis == 0) return false;
+    if (axis == 0) return false;
     replace(graph_, id, op, {source});
     return true;
   }
@@ -134,7 +135,8 @@ class Mover {
   std::vector<bool> is_constant_, is_windowed_;
 };
 
-// transpose(x)  =>  reshape(x)      channels change their place with axes of one element: x is one place, or one channel
+// transpose(x)  =>  reshape(x)      channels change their place with axes of one element: x is one place, or one
+// channel
 bool turn_by_reshape(Graph& graph, NodeId id) {
   const auto* transpose = graph.as<Transpose>(id);
   if (!transpose || transpose->permutation.rank() < 4) return false;

@@ -1,4 +1,4 @@
-// What lowerings of convolutions share.
+// Shared by the lowerings of convolutions: their windows, and their epilogue as ops of its own.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <vector>

@@ -1,4 +1,5 @@
-// Folds factors and summands of channels, which are what a batch norm is in inference, into the convolution before them.
+// Folds factors and summands of channels, which are what a batch norm is in inference, into the convolution before
+// them.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/words.hpp"
 #include "passes/passes.hpp"
@@ -11,8 +12,8 @@ class Folder {
  public:
   explicit Folder(Graph& graph) : graph_(graph), is_constant_(constant_nodes(graph)) {}
 
-  // mul(conv(x, w, b), s)  =>  conv(x, w * s, b * s)      s is constant, one number for each channel; the conv is plain,
-  // its weights are constant, and nothing else reads it
+  // mul(conv(x, w, b), s)  =>  conv(x, w * s, b * s)      s is constant, one number for each channel; the conv is
+  // plain, its weights are constant, and nothing else reads it
   bool fold_factor(NodeId id) {
     const auto found = find(id, BinaryKind::mul);
     if (!found) return false;
@@ -28,8 +29,8 @@ class Folder {
     return true;
   }
 
-  // add(conv(x, w, b), c)  =>  conv(x, w, b + c)      c is constant, one number for each channel; the conv is plain, its
-  // bias is constant or absent, and nothing else reads it
+  // add(conv(x, w, b), c)  =>  conv(x, w, b + c)      c is constant, one number for each channel; the conv is plain,
+  // its bias is constant or absent, and nothing else reads it
   bool fold_summand(NodeId id) {
     const auto found = find(id, BinaryKind::add);
     if (!found) return false;
@@ -89,8 +90,8 @@ Status fold_channel_scale(Graph& graph, PassContext& context) {
   size_t folded = 0;
   for_each_node(graph, [&](NodeId id) { folded += folder.fold_factor(id) || folder.fold_summand(id); });
   if (folded)
-    context.notes.add("{} of channels folded into a convolution", words::counted(folded, "factor or summand",
-                                                                                   "factors and summands"));
+    context.notes.add("{} of channels folded into a convolution",
+                      words::counted(folded, "factor or summand", "factors and summands"));
   return {};
 }
 

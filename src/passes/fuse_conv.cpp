@@ -24,7 +24,8 @@ bool take_activation(Graph& graph, PassContext& context, NodeId id) {
   return replace_if_kernel(graph, context, id, op, graph[x].operands);
 }
 
-// add(conv(x), r)  =>  conv(x, residual=r)      r has the sum's type; the conv has no residual, and nothing else reads it
+// add(conv(x), r)  =>  conv(x, residual=r)      r has the sum's type; the conv has no residual, and nothing else reads
+// it
 bool take_residual(Graph& graph, PassContext& context, NodeId id) {
   const auto* sum = graph.as<Binary>(id);
   if (!sum || sum->kind != BinaryKind::add) return false;
@@ -46,7 +47,8 @@ bool take_residual(Graph& graph, PassContext& context, NodeId id) {
 
 Status fuse_conv(Graph& graph, PassContext& context) {
   size_t fused = 0;
-  for_each_node(graph, [&](NodeId id) { fused += take_activation(graph, context, id) || take_residual(graph, context, id); });
+  for_each_node(graph,
+                [&](NodeId id) { fused += take_activation(graph, context, id) || take_residual(graph, context, id); });
   if (fused)
     context.notes.add("{} fused", words::counted(fused, "activation or residual sum of a convolution",
                                                  "activations and residual sums of convolutions"));

@@ -112,8 +112,8 @@ class PhaseLowering {
   int64_t all_ = 1;
 };
 
-// conv(x, w, transposed)  =>  conv(x, some taps of w) for every phase, in turns      there are few phases, and each sees
-// some of x
+// conv(x, w, transposed)  =>  conv(x, some taps of w) for every phase, in turns      there are few phases, and each
+// sees some of x
 bool lower(Graph& graph, NodeId id) {
   const auto* op = graph.as<Conv>(id);
   if (!op || !op->transposed) return false;

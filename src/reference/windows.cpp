@@ -17,7 +17,8 @@ namespace {
 using Places = std::vector<std::optional<int64_t>>;
 
 // Visits all places of a shape in row order.
-void for_each_place(const std::vector<int64_t>& extents, const std::function<void(const std::vector<int64_t>&)>& visit) {
+void for_each_place(const std::vector<int64_t>& extents,
+                    const std::function<void(const std::vector<int64_t>&)>& visit) {
   std::vector<int64_t> at(extents.size(), 0);
   for (size_t axis = extents.size(); axis > 0;) {
     visit(at);
@@ -60,7 +61,8 @@ Result<Tensor> compute(const Conv& op, const Arguments& arguments) {
   const Shape &x = arguments[0].shape(), &w = arguments[1].shape();
   std::vector<Window> windows;
   for (int axis = 0; axis < x.rank() - 2; ++axis) windows.push_back(window_of(op, x, w, axis));
-  const size_t channels = size(x.back()), rows = size(w[0]), run = size(w.back()), elements = size(elements_of(windows));
+  const size_t channels = size(x.back()), rows = size(w[0]), run = size(w.back()),
+               elements = size(elements_of(windows));
   const auto pixels = read(arguments[0]), weights = read(arguments[1]);
   std::vector<double> bias(rows), residual, out;
   if (const Tensor* values = op.slots.find(arguments.operands, ConvSlot::bias)) read(*values, 0, bias);

@@ -56,7 +56,8 @@ TEST_F(OnnxOperators, RefusesWindowsThatDoNotFit) {
   const auto of = [&](const char* weight, const Messages& attributes) {
     return refusal({"Conv", {"x", weight}, {"y"}, attributes});
   };
-  EXPECT_THAT(of("wide", {}), HasSubstr("windows that reach over 5 elements of 4 with 0 before and 0 after: no window fits"));
+  EXPECT_THAT(of("wide", {}),
+              HasSubstr("windows that reach over 5 elements of 4 with 0 before and 0 after: no window fits"));
   EXPECT_THAT(of("w", {integer("group", 2)}), HasSubstr("in 2 groups: channels do not fit"));
   EXPECT_THAT(of("w", {integers("strides", {0})}), HasSubstr("strides: got 0, wanted a number from 1"));
   EXPECT_THAT(of("w", {integers("dilations", {INT64_MAX})}), HasSubstr("dilations: got 9223372036854775807, wanted"));

@@ -101,6 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{"matmul(a:bf16[2,3], b:bf16[3,5])", "bf16[2,5]"},
         Rule{"attention(q:f32[1,5,4,8], k:f32[1,6,1,8], v:f32[1,6,1,8])", "f32[1,5,4,8]"},
         Rule{"attention(q:f32[2,5,4,8], m:f32[2,4,5,6], k:f32[2,6,4,8], v:f32[2,6,4,8], slots=mask)", "f32[2,5,4,8]"},
+        Rule{"conv(x:f32[1,3,2,3], w:f32[5,3,2,3])", "f32[1,1,1,5]"},
         Rule{"im2col(x:f32[1,3,2,2], patch=2)", "f32[1,1,12]"}, Rule{"reshape(a:f32[1], shape=[])", "f32[]"},
         Rule{"slice(a:f32[9], axis=0, begin=0, end=9, step=9)", "f32[1]"},
         Rule{"slice(a:f32[9], axis=0, begin=0, end=8, step=2)", "f32[4]"},

@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "base/hash.hpp"
-#include "kernels/cpu/kernel.hpp"
 #include "ir/text.hpp"
+#include "kernels/cpu/kernel.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "linear_case.hpp"
 #include "support/machines.hpp"
@@ -82,11 +82,12 @@ TEST(PackedLayouts, AreThoseThatPlansOfThisFormatHold) {
       if (row->pack && row->library != "onednn")  // a plan names oneDNN's version, and another is refused
         sums[row->name] = sum_of_packed(*row);
   const std::map<std::string_view, std::string> of_this_format{
-      {"conv_avx2", ""},
-      {"linear_amx_bf16", "7: daa850cf6bd1514f"},  {"linear_avx2", "11: 464896efb209a53c"},
-      {"linear_avx512", "11: 66b1af07e61ee12d"},   {"linear_avx512_bf16", "7: cedaf600f4022284"},
-      {"linear_cublaslt", "0: 0000000000000000"},  {"linear_hipblaslt", "0: 0000000000000000"},
-      {"linear_rocblas", "0: 0000000000000000"},   {"linear_skinny_cdna", "7: 6a54751bd0b8887c"},
+      {"conv_avx2", "6: 2c2ad18ba00bf779"},           {"conv_avx512", "6: 2968b0915d2d9ab0"},
+      {"conv_depthwise_avx2", "1: cd6f5555a0375b31"}, {"conv_depthwise_avx512", "1: cd6f5555a0375b31"},
+      {"linear_amx_bf16", "7: daa850cf6bd1514f"},     {"linear_avx2", "11: 464896efb209a53c"},
+      {"linear_avx512", "11: 66b1af07e61ee12d"},      {"linear_avx512_bf16", "7: cedaf600f4022284"},
+      {"linear_cublaslt", "0: 0000000000000000"},     {"linear_hipblaslt", "0: 0000000000000000"},
+      {"linear_rocblas", "0: 0000000000000000"},      {"linear_skinny_cdna", "7: 6a54751bd0b8887c"},
       {"linear_wide_cdna", "1: 96a554bb4aca96b6"},
   };
   EXPECT_EQ(sums, of_this_format);

@@ -31,8 +31,15 @@ TEST(ChannelsLast, AxesFollowTheirValues) {
   }
   expect_equivalent(channels_last, kTurned + "i: i64[3] = constant(values=[2,0,0])\ny = gather(t, i, axis=-1)");
 }
+TEST(ChannelsLast, KeepsSumsOverTheBatch) {
+  expect_unchanged(channels_last, kTurned + "y = reduce(t, axis=0, kind=max)");
+  expect_unchanged(channels_last,
+                   "w: f32[4,3,2] = constant()\n"
+                   "y = reduce(transpose(conv(x:f32[2,6,2], w), permutation=[0,2,1]), axis=0)");
+}
 TEST(ChannelsLast, OnePlaceIsReshaped) {
-  expect_rewrite(channels_last, "y = transpose(x:f32[2,5,1,1], permutation=[0,2,3,1])", "y = reshape(x, shape=[2,1,1,5])");
+  expect_rewrite(channels_last, "y = transpose(x:f32[2,5,1,1], permutation=[0,2,3,1])",
+                 "y = reshape(x, shape=[2,1,1,5])");
   expect_unchanged(channels_last, "y = transpose(x:f32[2,5,1,2], permutation=[0,2,3,1])");
   expect_unchanged(channels_last, "y = transpose(x:f32[1,1,5,2], permutation=[0,2,1,3])");
 }
@@ -46,25 +53,25 @@ TEST(ChannelsLast, KeepsMatricesThatStemFromNoConvolution) {
 const std::string kPlain = "w: f32[4,3,2] = constant()\nb: f32[4] = constant()\ns: f32[4] = constant()\n";
 
 TEST(FoldChannelScale, FactorsAndSummandsOfChannelsGo) {
-  const PassRun run = run_pass(
-      fold_channel_scale,
-      graph_of(kPlain + "y = add(mul(conv(x:f32[1,6,2], w, b, slots=bias), reshape(s, shape=[1,1,4])), b)"));
+  const PassRun run =
+      run_pass(fold_channel_scale,
+               graph_of(kPlain + "y = add(mul(conv(x:f32[1,6,2], w, b, slots=bias), reshape(s, shape=[1,1,4])), b)"));
   EXPECT_EQ(count_ops(run.graph, "conv"), 1u);
   EXPECT_EQ(expression(run.graph).rfind("y = conv(", 0), 0u) << expression(run.graph);
   expect_equivalent(fold_channel_scale, kPlain + "y = mul(conv(x:f32[1,6,2], w), s)");
   expect_equivalent(fold_channel_scale, kPlain + "y = add(conv(x:f32[1,6,2], w), s)");
   expect_equivalent(fold_channel_scale, kPlain + "y = mul(conv(x:f32[1,6,2], w, transposed=true, stride=[2]), s)");
-  expect_equivalent(fold_channel_scale, "w: f32[4,3,1] = constant()\ns: f32[4] = constant()\n"
-                                        "y = mul(conv(x:f32[1,6,2], w, groups=2), s)");
+  expect_equivalent(fold_channel_scale,
+                    "w: f32[4,3,1] = constant()\ns: f32[4] = constant()\n"
+                    "y = mul(conv(x:f32[1,6,2], w, groups=2), s)");
 }
 TEST(FoldChannelScale, KeepsWhatIsNoNumberOfAChannel) {
-  for (const char* twin : {
-           "y = mul(conv(x:f32[1,6,2], w), v:f32[4])",                             // not constant
-           "y = mul(conv(x:f32[1,6,2], w, activation=relu), s)",                   // behind an activation
-           "c = conv(x:f32[1,6,2], w)\ny = mul(c, s)\nreturn y, c",                // the conv has another reader
-           "t: f32[4,1] = constant()\ny = mul(conv(x:f32[1,6,2], w), t)",          // a number of a place
-           "y = mul(conv(x:f32[1,6,2], v:f32[4,3,2]), s)",                         // weights are an input
-           "y = mul(conv(x:f32[1,6,2], w, r:f32[1,4,4], slots=residual), s)"}) {   // behind a residual
+  for (const char* twin : {"y = mul(conv(x:f32[1,6,2], w), v:f32[4])",               // not constant
+                           "y = mul(conv(x:f32[1,6,2], w, activation=relu), s)",     // behind an activation
+                           "c = conv(x:f32[1,6,2], w)\ny = mul(c, s)\nreturn y, c",  // the conv has another reader
+                           "t: f32[4,1] = constant()\ny = mul(conv(x:f32[1,6,2], w), t)",  // a number of a place
+                           "y = mul(conv(x:f32[1,6,2], v:f32[4,3,2]), s)",                 // weights are an input
+                           "y = mul(conv(x:f32[1,6,2], w, r:f32[1,4,4], slots=residual), s)"}) {  // behind a residual
     expect_unchanged(fold_channel_scale, kPlain + twin);
   }
 }
@@ -76,11 +83,11 @@ TEST(FuseConv, ActivationsAndResidualsGoIntoTheConvolution) {
                  "y = conv(x, w, r, slots=residual, activation=gelu, last=relu)");
 }
 TEST(FuseConv, KeepsWhatHasAnotherReaderOrShape) {
-  for (const char* twin : {"c = conv(x:f32[1,6,2], w)\ny = relu(c)\nreturn y, c",
-                           "y = add(conv(x:f32[1,6,2], w), r:f32[2,4,4])", "y = exp(conv(x:f32[1,6,2], w))",
-                           "y = relu(conv(x:f32[1,6,2], w, activation=silu))",
-                           "y = add(conv(x:f32[1,6,2], w, r:f32[1,4,4], slots=residual), q:f32[1,4,4])",
-                           "y = tanh(conv(x:f32[1,6,2], w, r:f32[1,4,4], slots=residual, last=relu))"})
+  for (const char* twin :
+       {"c = conv(x:f32[1,6,2], w)\ny = relu(c)\nreturn y, c", "y = add(conv(x:f32[1,6,2], w), r:f32[2,4,4])",
+        "y = exp(conv(x:f32[1,6,2], w))", "y = relu(conv(x:f32[1,6,2], w, activation=silu))",
+        "y = add(conv(x:f32[1,6,2], w, r:f32[1,4,4], slots=residual), q:f32[1,4,4])",
+        "y = tanh(conv(x:f32[1,6,2], w, r:f32[1,4,4], slots=residual, last=relu))"})
     expect_unchanged(fuse_conv, kPlain + twin);
 }
 TEST(FuseConv, KeepsWhatNoKernelRuns) {
@@ -107,11 +114,12 @@ TEST(LowerPatchConv, KeepsWindowsThatOverlapOrDiffer) {
 }
 
 TEST(LowerTransposedConv, PhasesBecomePlainConvolutions) {
-  for (const char* fields : {"stride=[2,2], before=[1,1], after=[1,1]", "stride=[2,2], before=[1,1], after=[1,1], extra=[1,1]",
-                             "stride=[3,2], dilation=[2,1]", "stride=[1,1], before=[2,0]", "stride=[2,1], dilation=[1,3]",
-                             "stride=[2,2], before=[3,2], after=[2,3]"}) {
-    const std::string text = fmt::format(
-        "w: f32[4,4,3,3] = constant()\ny = conv(x:f32[2,5,4,3], w, transposed=true, {})", fields);
+  for (const char* fields :
+       {"stride=[2,2], before=[1,1], after=[1,1]", "stride=[2,2], before=[1,1], after=[1,1], extra=[1,1]",
+        "stride=[3,2], dilation=[2,1]", "stride=[1,1], before=[2,0]", "stride=[2,1], dilation=[1,3]",
+        "stride=[2,2], before=[3,2], after=[2,3]"}) {
+    const std::string text =
+        fmt::format("w: f32[4,4,3,3] = constant()\ny = conv(x:f32[2,5,4,3], w, transposed=true, {})", fields);
     expect_equivalent(lower_transposed_conv, text);
     const Graph lowered = run_pass(lower_transposed_conv, graph_of(text)).graph;
     for (NodeId id : lowered.order())

@@ -1,4 +1,5 @@
-// Convolutions and poolings of exported graphs, whose channels stand before the other axes, and elements around an axis.
+// Convolutions and poolings of exported graphs, whose channels stand before the other axes, and elements around an
+// axis.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/ranges.h>
 
@@ -85,8 +86,8 @@ NodeId Emit::convolution(const ConvolutionCall& call) const {
           .groups = call.groups,
           .transposed = call.transposed};
   if (!call.transposed) op.extra = {};
-  const NodeId w = call.transposed ? turned_weights(*this, call.w, call.groups)
-                                   : transpose(call.w, channels_last(axes + 2));
+  const NodeId w =
+      call.transposed ? turned_weights(*this, call.w, call.groups) : transpose(call.w, channels_last(axes + 2));
   std::vector<NodeId> operands{transpose(call.x, channels_last(axes + 2)), w};
   if (call.bias) op.slots.put(operands, ConvSlot::bias, *call.bias);
   return transpose(add(std::move(op), operands), channels_first(axes + 2));
@@ -150,8 +151,8 @@ Emit::Pooled Emit::pool(const PoolCall& call) const {
           .before = listed(call.windows.before, axes, 0, "padding"),
           .after = listed(call.windows.after, axes, 0, "padding"),
           .places = call.places};
-  const bool counts_padding = call.kind == ReduceKind::mean && call.counts_padding &&
-                              (op.before.rank() > 0 || op.after.rank() > 0);
+  const bool counts_padding =
+      call.kind == ReduceKind::mean && call.counts_padding && (op.before.rank() > 0 || op.after.rank() > 0);
   std::vector<Window> windows;
   std::vector<int64_t> after;
   for (int axis = 0; axis < axes; ++axis) {

@@ -25,8 +25,8 @@ Outputs depth_to_space(const Call& call) {
   if (x[1] % (block * block)) refuse("blocks of {} in {}", block, call.type(call[0]));
   const int64_t channels = x[1] / (block * block);
   const bool first = mode == "CRD";
-  const Shape apart = first ? Shape{x[0], channels, block, block, x[2], x[3]}
-                            : Shape{x[0], block, block, channels, x[2], x[3]};
+  const Shape apart =
+      first ? Shape{x[0], channels, block, block, x[2], x[3]} : Shape{x[0], block, block, channels, x[2], x[3]};
   const NodeId turned =
       call.transpose(call.reshape(call[0], apart), first ? Dims{0, 1, 4, 2, 5, 3} : Dims{0, 3, 4, 1, 5, 2});
   return {call.reshape(turned, Shape{x[0], channels, x[2] * block, x[3] * block})};

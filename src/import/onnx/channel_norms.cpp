@@ -21,8 +21,7 @@ NodeId normalised_runs(const Call& call, NodeId x, int64_t runs) {
   if (whole.rank() < 2 || runs < 1 || whole[1] % runs || whole.product() == 0)
     refuse("{} groups of {}", runs, call.type(x));
   const Shape rows{whole[0], runs, whole.product() / whole[0] / runs};
-  const NodeId y =
-      call.layer_norm(call.reshape(x, rows), 1, std::nullopt, std::nullopt, call.number("epsilon", 1e-5));
+  const NodeId y = call.layer_norm(call.reshape(x, rows), 1, std::nullopt, std::nullopt, call.number("epsilon", 1e-5));
   return call.reshape(y, whole);
 }
 
@@ -71,13 +70,13 @@ Outputs lrn(const Call& call) {
   const NodeId x = call[0];
   const int64_t size = call.integer("size"), channels = call.rank(x) > 1 ? call.shape(x)[1] : 0;
   if (size < 1 || size > 2 * channels + 1) refuse("neighbours of {} channels in {}", size, call.type(x));
-  const NodeId squares =
-      call.padded(call.unary(UnaryKind::square, x), 1, (size - 1) / 2, size - 1 - (size - 1) / 2, 0);
+  const NodeId squares = call.padded(call.unary(UnaryKind::square, x), 1, (size - 1) / 2, size - 1 - (size - 1) / 2, 0);
   NodeId sum = call.slice(squares, 1, 0, channels);
   for (int64_t i = 1; i < size; ++i) sum = call.binary(BinaryKind::add, sum, call.slice(squares, 1, i, i + channels));
   const DType type = call.dtype(x);
-  const NodeId base = call.binary(BinaryKind::add, call.scale(sum, call.number("alpha", 1e-4) / static_cast<double>(size)),
-                                  call.scalar(call.number("bias", 1.0), type));
+  const NodeId base =
+      call.binary(BinaryKind::add, call.scale(sum, call.number("alpha", 1e-4) / static_cast<double>(size)),
+                  call.scalar(call.number("bias", 1.0), type));
   const NodeId power = call.binary(BinaryKind::pow, base, call.scalar(-call.number("beta", 0.75), type));
   return {call.binary(BinaryKind::mul, x, power)};
 }

@@ -33,11 +33,8 @@ Outputs conv(const Call& call) {
   const NodeId x = call[0], w = call[1];
   WindowAttributes windows = window_attributes(call, x, taps_of(call, x, w));
   pad_for_same(call, x, windows);
-  return {call.convolution({.x = x,
-                            .w = w,
-                            .bias = call.optional(2),
-                            .windows = windows.windows(),
-                            .groups = call.integer("group", 1)})};
+  return {call.convolution(
+      {.x = x, .w = w, .bias = call.optional(2), .windows = windows.windows(), .groups = call.integer("group", 1)})};
 }
 
 Outputs conv_transpose(const Call& call) {

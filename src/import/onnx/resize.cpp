@@ -79,14 +79,13 @@ Outputs resize(const Call& call) {
   return {x};
 }
 
-// What a resize was before it had coordinates of its own.
+// A resize as it was before it had coordinates of its own.
 Outputs upsample(const Call& call) {
   NodeId x = call[0];
   const std::vector<double> scales = numbers_of(call, 1);
   if (scales.size() != static_cast<size_t>(call.rank(x))) refuse("got {} scales for {}", scales.size(), call.type(x));
-  Resampling how{.interpolation = one_of<Interpolation>(call, "mode", "nearest",
-                                                        {{"nearest", Interpolation::nearest},
-                                                         {"linear", Interpolation::linear}}),
+  Resampling how{.interpolation = one_of<Interpolation>(
+                     call, "mode", "nearest", {{"nearest", Interpolation::nearest}, {"linear", Interpolation::linear}}),
                  .coordinates = Coordinates::asymmetric,
                  .nearest = Nearest::down};
   for (size_t i = 0; i < scales.size(); ++i) {

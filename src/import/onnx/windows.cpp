@@ -14,7 +14,8 @@ constexpr int64_t kMost = int64_t{1} << 30;
 void want_numbers(const std::vector<int64_t>& list, size_t wanted, int64_t least, const char* what) {
   if (list.size() != wanted) refuse("{}: got {} numbers, wanted {}", what, list.size(), wanted);
   for (int64_t number : list)
-    if (number < least || number > kMost) refuse("{}: got {}, wanted a number from {} to {}", what, number, least, kMost);
+    if (number < least || number > kMost)
+      refuse("{}: got {}, wanted a number from {} to {}", what, number, least, kMost);
 }
 
 }  // namespace

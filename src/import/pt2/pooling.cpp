@@ -75,7 +75,8 @@ std::vector<int64_t> wanted_sizes(const Call& call, NodeId x, int axes) {
 // Cuts an axis into parts that share their last element with the next one where sizes do not divide, and reduces each.
 NodeId reduced_parts(const Call& call, NodeId x, int at, int64_t parts, ReduceKind kind) {
   const int64_t extent = call.shape(x)[at];
-  if (parts > kMostParts) refuse("{} parts of an axis of {}, wanted equal parts or {} at most", parts, extent, kMostParts);
+  if (parts > kMostParts)
+    refuse("{} parts of an axis of {}, wanted equal parts or {} at most", parts, extent, kMostParts);
   std::vector<NodeId> reduced;
   for (int64_t part = 0; part < parts; ++part) {
     const int64_t begin = part * extent / parts, end = ((part + 1) * extent + parts - 1) / parts;

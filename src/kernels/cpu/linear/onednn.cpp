@@ -45,7 +45,8 @@ dnnl::primitive_attr attributes_of(const OneDnnProblem& problem) {
 
 dnnl::matmul::primitive_desc describe(const OneDnnProblem& problem) {
   const dnnl::primitive_attr attributes = attributes_of(problem);
-  if (problem.bias) return {dnnl::matmul::desc(problem.x, problem.w, *problem.bias, problem.out), attributes, onednn_engine()};
+  if (problem.bias)
+    return {dnnl::matmul::desc(problem.x, problem.w, *problem.bias, problem.out), attributes, onednn_engine()};
   return {dnnl::matmul::desc(problem.x, problem.w, problem.out), attributes, onednn_engine()};
 }
 

@@ -1,4 +1,4 @@
-// What the rows of convolution have in common: the operands that they take, their weights, and the end of a result.
+// Shared by the rows of convolution: the operands that they take, their weights, and the end of a result.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "device/cpu/share.hpp"

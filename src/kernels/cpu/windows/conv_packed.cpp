@@ -137,9 +137,12 @@ void run(const ConvPlan& plan, const Call& call) {
   if (plan.copies_x && call.phase == 0) return copy_x(plan, call);
   auto* scratch = static_cast<std::byte*>(call.scratch);
   auto* sums = scratch + plan.copy_bytes + static_cast<size_t>(call.thread) * plan.sums_bytes;
-  ConvWorker worker{plan, plan.copies_x ? reinterpret_cast<const float*>(scratch) : call.in<float>(0),
-                    call.in<float>(1), call.in<float>(1) + plan.panels() * plan.panel_bytes / int64_t{sizeof(float)},
-                    reinterpret_cast<float*>(sums), ConvFinish(call, plan.micro->finish)};
+  ConvWorker worker{plan,
+                    plan.copies_x ? reinterpret_cast<const float*>(scratch) : call.in<float>(0),
+                    call.in<float>(1),
+                    call.in<float>(1) + plan.panels() * plan.panel_bytes / int64_t{sizeof(float)},
+                    reinterpret_cast<float*>(sums),
+                    ConvFinish(call, plan.micro->finish)};
   const int64_t inner = plan.lines_first ? plan.panels() : plan.chunks();
   const Range mine = share(plan.panels() * plan.chunks(), call.part, call.parts);
   for (int64_t at = mine.begin; at < mine.end; ++at)
@@ -147,6 +150,15 @@ void run(const ConvPlan& plan, const Call& call) {
 }
 
 namespace {
+
+constexpr double kMostCopied = 1e12;
+
+double elements_with_zeros(const Problem& problem) {
+  const WindowShape shape = window_shape_of(problem);
+  double elements = static_cast<double>(shape.batch * problem.inputs[0].shape.back());
+  for (const Window& axis : shape.axes) elements *= static_cast<double>(axis.extent + axis.before + axis.after);
+  return elements;
+}
 
 const gemm::MicroKernels& micro_of(CpuIsa isa) {
   return isa == CpuIsa::avx512 ? gemm::kAvx512F32x32 : gemm::kAvx2F32x24;
@@ -156,6 +168,7 @@ template <CpuIsa isa>
 struct PackedConv {
   static Verdict supports(const Problem& problem, const Machine& cpu) {
     if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
+    if (elements_with_zeros(problem) > kMostCopied) return reject("x has too many zeros around it");
     return supports_conv(problem);
   }
   static void run(const Call& call) { cpu::run(*static_cast<const ConvPlan*>(call.state), call); }

@@ -81,7 +81,8 @@ Split ConvPlan::split(int threads) const {
   const double flop = 2 * static_cast<double>(shape.lines() * shape.line() * rows * depth());
   Problem cut{};
   cut.threads = threads;
-  const int pieces = pieces_of_share(cut, flop * 1e-3 / kCoreGflops, std::max<int64_t>(1, panels() * chunks() / threads));
+  const int pieces =
+      pieces_of_share(cut, flop * 1e-3 / kCoreGflops, std::max<int64_t>(1, panels() * chunks() / threads));
   return {threads * pieces, copies_x ? 2 : 1};
 }
 

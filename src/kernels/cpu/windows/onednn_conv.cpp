@@ -32,7 +32,7 @@ struct Lists {
     const Shape &x = problem.inputs[0].shape, &w = problem.inputs[1].shape;
     for (int axis = 0; axis < x.rank() - 2; ++axis) {
       const Window window = axis == 0 ? first : window_of(op, x, w, axis);
-      // What stands behind the last window is none of its padding.
+      // Elements behind the last window are no padding.
       const int64_t seen = (window.results() - 1) * window.stride + window.dilation * (window.taps - 1) + 1;
       stride.push_back(window.stride), dilation.push_back(window.dilation - 1);
       before.push_back(window.before), after.push_back(seen - window.extent - window.before);

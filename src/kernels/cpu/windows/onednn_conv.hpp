@@ -11,9 +11,9 @@ namespace rung::cpu {
 
 // Some lines of a problem's results along the first of I..., of all batches.
 struct ConvSlice {
-  int64_t begin = 0, end = 0;    // results
-  int64_t x_begin = 0;           // the first element of x that they see, along that axis
-  Window window;                 // over the elements of x that they see
+  int64_t begin = 0, end = 0;  // results
+  int64_t x_begin = 0;         // the first element of x that they see, along that axis
+  Window window;               // over the elements of x that they see
   ConvSlice(const Problem& problem, int part, int parts);
   bool empty() const { return begin == end; }
 };

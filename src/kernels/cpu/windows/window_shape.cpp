@@ -12,8 +12,8 @@ WindowShape window_shape_of(const Problem& problem) {
   for (int axis = 0; axis < axes; ++axis) {
     const auto at = static_cast<size_t>(kWindowAxes - axes + axis);
     const auto* conv = as<Conv>(problem.op);
-    out.axes[at] = conv ? window_of(*conv, x.shape, problem.inputs[1].shape, axis)
-                        : window_of(problem.as<Pool>(), x.shape, axis);
+    out.axes[at] =
+        conv ? window_of(*conv, x.shape, problem.inputs[1].shape, axis) : window_of(problem.as<Pool>(), x.shape, axis);
     out.x_strides[at] = x.strides[axis + 1];
   }
   return out;

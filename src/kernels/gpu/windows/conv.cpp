@@ -50,7 +50,7 @@ Status enqueue(const Call& call) {
     a.residual = call.inputs[static_cast<size_t>(at)];
     a.residual_type = p.inputs[static_cast<size_t>(at)].dtype;
   }
-  return call.launch("conv", "conv", launch_threads(call, a.count, 128), a);
+  return call.launch("conv", "conv_windows", launch_threads(call, a.count, 128), a);
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ __device__ float window_sum(const ConvArguments& a, const ResultPlace& place) {
 }  // namespace
 }  // namespace rung::gpu
 
-RUNG_KERNEL() conv(const __grid_constant__ rung::gpu::ConvArguments a) {
+RUNG_KERNEL() conv_windows(const __grid_constant__ rung::gpu::ConvArguments a) {
   using namespace rung::gpu;
   allow_dependents();
   const uint32_t index = blockIdx.x * blockDim.x + threadIdx.x;

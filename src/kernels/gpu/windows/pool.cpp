@@ -30,7 +30,7 @@ Status enqueue(const Call& call) {
   a.x_batch = x.strides[0], a.x_channel = x.strides[axes + 1];
   a.channels = static_cast<uint32_t>(y.back()), a.count = static_cast<uint32_t>(y.product());
   a.kind = op.kind, a.x_type = x.dtype, a.out_type = p.output.dtype;
-  return call.launch("pool", "pool", launch_threads(call, a.count, 128), a);
+  return call.launch("pool", "pool_windows", launch_threads(call, a.count, 128), a);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ __device__ Pooled pool_window(const PoolArguments& a, const ResultPlace& at) {
 }  // namespace
 }  // namespace rung::gpu
 
-RUNG_KERNEL() pool(const __grid_constant__ rung::gpu::PoolArguments a) {
+RUNG_KERNEL() pool_windows(const __grid_constant__ rung::gpu::PoolArguments a) {
   using namespace rung::gpu;
   allow_dependents();
   const uint32_t index = blockIdx.x * blockDim.x + threadIdx.x;
