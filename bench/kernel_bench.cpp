@@ -52,6 +52,9 @@ constexpr const char* kProblems[] = {
     "y = broadcast(x:T[1,1,384], shape=[1,S,384])",
     "y = concat(x:T[1,S,384], z:T[1,S,384], axis=1)",
     "y = im2col(x:T[1,3,S,S], patch=16)",
+    "y = conv(x:T[1,S,S,64], w:T[64,3,3,64], before=[1,1], after=[1,1], activation=relu)",
+    "y = conv(x:T[1,S,S,96], w:T[96,3,3,1], groups=96, before=[1,1], after=[1,1])",
+    "y = pool(x:T[1,S,S,64], window=[3,3], stride=[2,2], before=[1,1], after=[1,1])",
     "y = cumsum(x:T[1,S], axis=1)",
 };
 

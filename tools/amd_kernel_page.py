@@ -46,8 +46,9 @@ REASONS = {
     r'attention_portable_.*':
         'The row of f32 and of shapes that no other takes: neighbouring lanes take neighbouring elements of a key, one '
         'each.',
-    r'conv2d': 'Elements of patches at any stride, of types that are known only as it runs. Convolutions whose patches '
-               'do not overlap are matrix products.',
+    r'(conv|pool)_windows':
+        'Elements of windows at any stride, of types that are known only as it runs. Passes make matrix products of '
+        'almost all convolutions.',
     r'copy_ranges':
         'A loop for each unit of 16, 8, 4, 2 and 1 bytes; the widest that both ends are aligned to runs.',
     r'matmul_cdna_.*_single_single_.*':

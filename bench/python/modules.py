@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# Transformers by rung.optimize(), in turns with what else runs them: a table of times per call.
+# Transformers and convnets by rung.optimize(), in turns with what else runs them: a table of times per call.
 # SPDX-License-Identifier: Apache-2.0
 #
 # Weights are random. On a GPU the peers are torch.compile() in two modes; on a processor onnxruntime and OpenVINO,
@@ -30,6 +30,7 @@ DISTILBERT = dict(dim=64, n_layers=2, n_heads=4, hidden_dim=256, vocab_size=999)
 T5 = dict(d_model=64, d_kv=16, d_ff=256, num_layers=2, num_heads=4, vocab_size=999)
 LLAMA_8B = dict(hidden_size=4096, num_hidden_layers=6, num_attention_heads=32, num_key_value_heads=8, head_dim=128,
                 use_cache=False, vocab_size=32000)
+EFFICIENTNET_B0 = t.EfficientNetConfig(image_size=224, width_coefficient=1.0, depth_coefficient=1.0, hidden_dim=1280)
 
 SMALL = {
     'bert': lambda: t.BertModel(t.BertConfig(**TEXT)),
@@ -54,6 +55,9 @@ REAL = {
     'vit-base': lambda: t.ViTModel(t.ViTConfig()),
     'dinov2-base': lambda: t.Dinov2Model(t.Dinov2Config()),
     'clip vision b/32': lambda: t.CLIPVisionModel(t.CLIPVisionConfig()),
+    'resnet-50': lambda: t.ResNetForImageClassification(t.ResNetConfig()),
+    'convnext-tiny': lambda: t.ConvNextForImageClassification(t.ConvNextConfig()),
+    'efficientnet-b0': lambda: t.EfficientNetForImageClassification(EFFICIENTNET_B0),
     'llama 8b, 6 layers': lambda: t.LlamaModel(t.LlamaConfig(intermediate_size=14336, **LLAMA_8B)),
     'qwen3 8b, 6 layers': lambda: t.Qwen3Model(t.Qwen3Config(intermediate_size=12288, **LLAMA_8B)),
 }
@@ -61,8 +65,9 @@ REAL = {
 
 def example(model, tokens, dtype, device):
     config = model.config
-    if hasattr(config, 'patch_size'):
-        return dict(pixel_values=torch.randn(1, 3, config.image_size, config.image_size, dtype=dtype, device=device))
+    if hasattr(config, 'num_channels'):
+        size = getattr(config, 'image_size', 224)
+        return dict(pixel_values=torch.randn(1, 3, size, size, dtype=dtype, device=device))
     ids = torch.randint(2, 99, (1, tokens), device=device)
     return dict(input_ids=ids, attention_mask=torch.ones_like(ids))
 

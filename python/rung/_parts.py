@@ -16,7 +16,7 @@ from ._module import Optimized, Settings, StandIn
 
 # A part without one of these is no work that a plan would make faster than its call costs.
 PRODUCTS = ("linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "scaled_dot_product_attention", "einsum", "conv1d",
-            "conv2d", "convolution")
+            "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution")
 
 
 class Parts(StandIn):

@@ -163,12 +163,48 @@ struct Linear {
               RUNG_FIELD(Linear, out))
   RUNG_EQUAL(Linear);
 };
-// conv2d(x: T[B,C,H,W], w: T[O,C,P,Q], bias: T[O]) -> T[B,O,(H-P)/stride+1,(W-Q)/stride+1]; no padding.
-struct Conv2d {
-  RUNG_OP("conv2d", gemm, none, products);
-  int64_t stride = 1;
-  RUNG_FIELDS(RUNG_FIELD(Conv2d, stride))
-  RUNG_EQUAL(Conv2d);
+// conv(x: T[B,I...,C], w: T[O,K...,C/groups], the slots bias: T[O] and residual: like the result) -> T[B,R...,O]
+//   y = last(activation(products + bias) + residual)
+// Channels stand last. There are one to three axes I; each list has a number for each of them, or is empty: steps of 1,
+// nothing around x. Result r of an axis sees x[r * stride + k * dilation - before] through tap k, and zero outside of
+// x:
+//   R = (I + before + after - dilation * (K - 1) - 1) / stride + 1
+// transposed: result r sees x[i] through tap k where r = i * stride + k * dilation - before:
+//   R = (I - 1) * stride + dilation * (K - 1) + 1 - before - after + extra
+// Channels and rows of w are cut into as many equal runs as there are groups; each run of rows reads its run of
+// channels.
+struct Conv {
+  RUNG_OP("conv", gemm, none, products);
+  ConvSlots slots;
+  Dims stride, dilation, before, after;
+  Dims extra;  // of a transposed one
+  int64_t groups = 1;
+  bool transposed = false;
+  Activation activation = Activation::none;
+  Activation last = Activation::none;  // only with a residual
+  bool has(ConvSlot slot) const { return slots.has(slot); }
+  // Returns whether it is just products, or products + bias.
+  bool is_plain() const {
+    return !has(ConvSlot::residual) && activation == Activation::none && last == Activation::none;
+  }
+  RUNG_FIELDS(RUNG_FIELD(Conv, slots), RUNG_FIELD(Conv, stride), RUNG_FIELD(Conv, dilation), RUNG_FIELD(Conv, before),
+              RUNG_FIELD(Conv, after), RUNG_FIELD(Conv, extra), RUNG_FIELD(Conv, groups), RUNG_FIELD(Conv, transposed),
+              RUNG_FIELD(Conv, activation), RUNG_FIELD(Conv, last))
+  RUNG_EQUAL(Conv);
+};
+// pool(x: T[B,I...,C]) -> T[B,R...,C]: the largest element of each window, or the sum or mean of those inside of x. The
+// windows are conv's, of `window` taps along each axis. Where a window sees no element, the largest is -inf, the sum 0
+// and the mean NaN. places: result 1 is i64[B,R...,C], the place of the first largest among the elements of I..., in
+// row order; NaN is larger than every number.
+struct Pool {
+  RUNG_OP("pool", other, none, stays);
+  RUNG_RESULTS(2);
+  ReduceKind kind = ReduceKind::max;
+  Dims window, stride, dilation, before, after;
+  bool places = false;
+  RUNG_FIELDS(RUNG_FIELD(Pool, kind), RUNG_FIELD(Pool, window), RUNG_FIELD(Pool, stride), RUNG_FIELD(Pool, dilation),
+              RUNG_FIELD(Pool, before), RUNG_FIELD(Pool, after), RUNG_FIELD(Pool, places))
+  RUNG_EQUAL(Pool);
 };
 // attention(q: T[B,S,H,D], the slot mask: f32 broadcast to [B,H,S,K], then for each segment
 //           k: T[B,Ki,G,D], v: T[B,Ki,G,D]) -> T[B,S,H,D]: softmax(cap(scale * q k') + mask) v, softmax in f32
@@ -335,7 +371,7 @@ struct Pointwise {
 #define RUNG_EACH_OP(X)                                                                      \
   X(Input) X(Constant) X(NthResult)                                                          \
   X(Unary) X(Binary) X(Cast) X(Select) X(Rope) X(GatedMul) X(Pointwise)                      \
-  X(MatMul) X(Linear) X(Conv2d) X(Attention) X(Im2col)                                       \
+  X(MatMul) X(Linear) X(Conv) X(Attention) X(Im2col) X(Pool)                                 \
   X(Softmax) X(LayerNorm) X(RmsNorm) X(L2Normalize) X(Reduce) X(TopK) X(CumSum) X(MaskedMean) \
   X(Reshape) X(Transpose) X(Slice) X(Concat) X(Broadcast) X(Gather)
 // clang-format on
@@ -361,6 +397,7 @@ std::optional<Activation> activation_named(std::string_view name);
 std::optional<ReduceKind> reduce_named(std::string_view name);
 // Adds a slot by name. Errors: there is no such slot, or it does not come after all of `slots`.
 Status add_slot_named(std::string_view name, LinearSlots& slots);
+Status add_slot_named(std::string_view name, ConvSlots& slots);
 Status add_slot_named(std::string_view name, AttentionSlots& slots);
 Status add_slot_named(std::string_view name, LayerNormSlots& slots);
 

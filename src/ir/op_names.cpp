@@ -15,9 +15,11 @@ namespace {
 constexpr std::array<std::string_view, 3> kReduce{"sum", "mean", "max"};
 constexpr std::array<std::string_view, 8> kLinearSlot{"x",   "w",   "bias",        "residual",
                                                       "cos", "sin", "norm_weight", "squares"};
+constexpr std::array<std::string_view, 4> kConvSlot{"x", "w", "bias", "residual"};
 constexpr std::array<std::string_view, 2> kAttentionSlot{"q", "mask"};
 constexpr std::array<std::string_view, 4> kLayerNormSlot{"x", "residual", "weight", "bias"};
 constexpr const auto& words_of(LinearSlot) { return kLinearSlot; }
+constexpr const auto& words_of(ConvSlot) { return kConvSlot; }
 constexpr const auto& words_of(AttentionSlot) { return kAttentionSlot; }
 constexpr const auto& words_of(LayerNormSlot) { return kLayerNormSlot; }
 
@@ -95,6 +97,7 @@ std::optional<Activation> activation_named(std::string_view name) {
 std::optional<ReduceKind> reduce_named(std::string_view name) { return find<ReduceKind>(kReduce, name); }
 
 Status add_slot_named(std::string_view name, LinearSlots& slots) { return add_slot(name, slots); }
+Status add_slot_named(std::string_view name, ConvSlots& slots) { return add_slot(name, slots); }
 Status add_slot_named(std::string_view name, AttentionSlots& slots) { return add_slot(name, slots); }
 Status add_slot_named(std::string_view name, LayerNormSlots& slots) { return add_slot(name, slots); }
 

@@ -25,6 +25,7 @@ RUNG_EACH_OP(RUNG_DECLARE_RULES)
 // Return the types of the results after the first, for ops that may have several (RUNG_RESULTS).
 std::vector<Type> further_types(const Linear&, const Signature&);
 std::vector<Type> further_types(const TopK&, const Signature&);
+std::vector<Type> further_types(const Pool&, const Signature&);
 
 Status want_count(Types types, size_t wanted);
 Status want_float(const Type& type, std::string_view what);

@@ -1,4 +1,4 @@
-// Type rules and semantics of matrix products, convolution and attention.
+// Type rules and semantics of matrix products, patches and attention.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -172,34 +172,6 @@ std::vector<Type> further_types(const Linear& op, const Signature& s) {
   Shape squares = s.result.shape;
   squares[squares.rank() - 1] /= op.epilogue.norm_run;
   return {{DType::bf16, s.result.shape}, {DType::f32, squares}};
-}
-
-Result<Type> rule(const Conv2d& op, Types types) {
-  RUNG_CHECK(want_count(types, 3));
-  const Type &x = types[0], &w = types[1];
-  RUNG_CHECK(want_float(x, "x"));
-  RUNG_CHECK(want_same_dtype(x, w));
-  RUNG_CHECK(want_rank(x, 4, "x"));
-  RUNG_CHECK(want_rank(w, 4, "weight"));
-  if (op.stride < 1 || op.stride > std::max<int64_t>(1, std::max(x.shape[2], x.shape[3])))
-    return fail("got stride {} for {}, wanted 1 to the image's size", op.stride, x);
-  if (x.shape[1] != w.shape[1] || x.shape[2] < w.shape[2] || x.shape[3] < w.shape[3] || w.shape[2] < 1 ||
-      w.shape[3] < 1)
-    return fail("got x {} and weight {}: channels differ, or the image is smaller than the window", x, w);
-  RUNG_CHECK(want_shape(types[2], Shape{w.shape[0]}, "bias"));
-  return Type{x.dtype, Shape{x.shape[0], w.shape[0], (x.shape[2] - w.shape[2]) / op.stride + 1,
-                             (x.shape[3] - w.shape[3]) / op.stride + 1}};
-}
-
-Semantics semantics(const Conv2d& op, const Signature& s) {
-  const Shape& w = s.shape(1);
-  const int64_t terms = w[1] * w[2] * w[3];
-  return {.operands = {{.role = OperandRole::product,
-                        .axes = {same(0), reduced(), window(2, 0, op.stride, w[2]), window(3, 0, op.stride, w[3])}},
-                       {.role = OperandRole::weights, .axes = {same(1), reduced(), reduced(), reduced()}},
-                       {.role = OperandRole::scale, .axes = {same(1)}}},
-          .terms = terms,
-          .flops = count(s.result) * (2 * static_cast<double>(terms) + 1)};
 }
 
 Result<Type> rule(const Attention& op, Types types) {

@@ -32,7 +32,12 @@ Status merge_ropes(Graph& graph, PassContext& context);
 Status pad_hidden(Graph& graph, PassContext& context);
 
 // fusion
+Status channels_last(Graph& graph, PassContext& context);
+Status fold_channel_scale(Graph& graph, PassContext& context);
 Status lower_patch_conv(Graph& graph, PassContext& context);
+Status lower_transposed_conv(Graph& graph, PassContext& context);
+Status fuse_conv(Graph& graph, PassContext& context);
+Status lower_conv(Graph& graph, PassContext& context);
 Status fuse_gated(Graph& graph, PassContext& context);
 Status fuse_activation(Graph& graph, PassContext& context);
 Status fuse_residual(Graph& graph, PassContext& context);

@@ -24,7 +24,12 @@ constexpr Pass kCanonical[] = {
 constexpr Pass kPipeline[] = {
     {"eliminate_dead_rows",      "reduce",     "after masks are literals: skips masked keys, and the rows and towers only they needed", passes::eliminate_dead_rows},
     {"batch_towers",          "reduce",     "after masked towers are gone: equal towers run as one batch", passes::batch_towers, kThenCanonical},
+    {"channels_last",         "fusion",     "so that ops which follow a convolution stand beside it", passes::channels_last, kThenCanonical},
     {"lower_patch_conv",      "fusion",     "makes a linear that the rules below can extend", passes::lower_patch_conv, kThenCanonical},
+    {"fold_channel_scale",    "fusion",     "after transposes are gone from between a convolution and its norm", passes::fold_channel_scale, kThenCanonical},
+    {"lower_transposed_conv", "fusion",     "after its norm is folded, which every phase then has", passes::lower_transposed_conv, kThenCanonical},
+    {"fuse_conv",             "fusion",     "before convolutions become linears, which have no activation behind a residual", passes::fuse_conv},
+    {"lower_conv",            "fusion",     "makes linears that the rules below can extend", passes::lower_conv, kThenCanonical},
     {"compose_linears",       "reduce",     "after masked rows are gone; sums in another order, so exact to rounding", passes::compose_linears, kThenCanonical},
     {"fuse_attention",        "attention",  "one op per attention, without copies of heads, transposes or caches", passes::fuse_attention},
     {"merge_projections",     "projection", "q, k, v as one product, gate and up as one", passes::merge_projections},

@@ -1,4 +1,4 @@
-// Matrix products and convolution, as dot products over contiguous rows converted to f64.
+// Matrix products and patches, as dot products over contiguous rows converted to f64.
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cmath>
@@ -138,19 +138,6 @@ static std::vector<double> windows_of(const Tensor& image, int64_t height, int64
             for (int64_t j = 0; j < width; ++j)
               out.push_back(pixels[size(((b * x[1] + c) * x[2] + top + i) * x[3] + left + j)]);
   return out;
-}
-
-Result<Tensor> compute(const Conv2d& op, const Arguments& arguments) {
-  const Shape &w = arguments[1].shape(), &y = arguments.result.shape;
-  size_t k = size(w[1] * w[2] * w[3]), channels = size(y[1]), windows = size(y[2] * y[3]);
-  auto x = windows_of(arguments[0], w[2], w[3], op.stride);
-  auto weight = read(arguments[1]), bias = read(arguments[2]);
-  std::vector<double> out(size(arguments.result.elements()));
-  for (size_t i = 0; i < out.size(); ++i) {
-    size_t batch = i / (channels * windows), channel = i / windows % channels, window = batch * windows + i % windows;
-    out[i] = dot(Rows(x).subspan(window * k, k), Rows(weight).subspan(channel * k, k)) + bias[channel];
-  }
-  return write(arguments.result, out);
 }
 
 Result<Tensor> compute(const Im2col& op, const Arguments& arguments) {

@@ -76,8 +76,8 @@ json alone(const json& program, const json& node) {
 // One program per operator of the test models.
 extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   std::map<std::string, std::string> by_operator;
-  for (const char* name :
-       {"llama", "bert_eager", "vit_decomposed", "t5_encoder", "gpt2", "dinov2", "siglip", "mpnet"}) {
+  for (const char* name : {"llama", "bert_eager", "vit_decomposed", "t5_encoder", "gpt2", "dinov2", "siglip", "mpnet",
+                           "resnet", "detector", "dcgan"}) {
     const json program = program_of(std::string(RUNG_TEST_DATA) + "/exported/" + name + ".pt2");
     for (const json& node : program["graph_module"]["graph"]["nodes"])
       by_operator.try_emplace(node["target"], alone(program, node).dump() + kBetween + R"({"config": {}})");

@@ -216,7 +216,7 @@ TEST(Pi0Config, UnrollsTheFullModelWithoutLoadingAWeight) {
   ASSERT_TRUE(model) << model.error().message;
   EXPECT_TRUE(verify(model->graph));
   EXPECT_EQ(count_parameters(model->graph), 3238046480u);
-  EXPECT_EQ(model->graph.size(), 16461u);
+  EXPECT_EQ(model->graph.size(), 16464u);
 }
 
 TEST(Inputs, AreRefusedByName) {

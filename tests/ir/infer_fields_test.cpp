@@ -44,9 +44,15 @@ TEST(InferType, KeepsStepsWithinTheAxis) {
   EXPECT_EQ(error_of(Slice{.axis = 0, .begin = 0, .end = 4, .step = 4}, {f32({4})}), "");
   EXPECT_THAT(error_of(Slice{.axis = 0, .begin = 0, .end = 4, .step = INT64_MAX}, {f32({4})}),
               HasSubstr("1 <= step <= size"));
-  const std::vector<Type> image{f32({1, 1, 4, 4}), f32({1, 1, 2, 2}), f32({1})};
-  EXPECT_EQ(error_of(Conv2d{.stride = 4}, image), "");
-  EXPECT_THAT(error_of(Conv2d{.stride = INT64_MAX}, image), HasSubstr("wanted 1 to the image's size"));
+  const std::vector<Type> image{f32({1, 4, 4, 1}), f32({1, 2, 2, 1})};
+  EXPECT_EQ(error_of(Conv{.stride = {4, 4}}, image), "");
+  for (const Dims& wide : {Dims{1, INT64_MAX}, Dims{0, 1}}) {
+    EXPECT_THAT(error_of(Conv{.stride = wide}, image), HasSubstr("stride: got"));
+    EXPECT_THAT(error_of(Conv{.dilation = wide}, image), HasSubstr("dilation: got"));
+    EXPECT_THAT(error_of(Pool{.window = {2, 2}, .stride = wide}, {image[0]}), HasSubstr("stride: got"));
+  }
+  EXPECT_THAT(error_of(Conv{.before = {-1, 0}}, image), HasSubstr("before: got"));
+  EXPECT_THAT(error_of(Conv{.after = {0, INT64_MAX}}, image), HasSubstr("after: got"));
 }
 
 // Two of them have a product that is right.

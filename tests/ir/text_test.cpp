@@ -158,10 +158,11 @@ struct Sample {
     if constexpr (std::is_same_v<T, DType>) return DType::bf16;
     if constexpr (std::is_same_v<T, LinearSlots>) return {LinearSlot::residual, LinearSlot::squares};
     if constexpr (std::is_same_v<T, Linear::Prologue> || std::is_same_v<T, Linear::Epilogue>) return sample<T>();
+    if constexpr (std::is_same_v<T, ConvSlots>) return {ConvSlot::residual};
     if constexpr (std::is_same_v<T, AttentionSlots>) return {AttentionSlot::mask};
     if constexpr (std::is_same_v<T, LayerNormSlots>) return {LayerNormSlot::residual};
     if constexpr (std::is_same_v<T, Activation>) return Activation::tanh;
-    if constexpr (std::is_same_v<T, ReduceKind>) return ReduceKind::max;
+    if constexpr (std::is_same_v<T, ReduceKind>) return ReduceKind::mean;
     if constexpr (std::is_same_v<T, UnaryKind>) return UnaryKind::exp;
     if constexpr (std::is_same_v<T, BinaryKind>) return BinaryKind::mul;
     if constexpr (std::is_same_v<T, std::string>) return "r1=neg(r0)";

@@ -7,10 +7,12 @@
 #include <numeric>
 
 #include "base/hash.hpp"
+#include "ir/text.hpp"
 #include "kernels/cpu/kernel.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "linear_case.hpp"
 #include "support/machines.hpp"
+#include "support/problem_in.hpp"
 
 namespace rung {
 namespace {
@@ -41,13 +43,25 @@ std::vector<Problem> layers() {
   return all;
 }
 
+// With tails of columns, in groups, and depthwise.
+std::vector<Problem> convolutions() {
+  std::vector<Problem> all;
+  for (const char* type : {"f32", "bf16"})
+    for (const char* operands : {"x:{0}[1,9,8,5], w:{0}[40,3,2,5]", "x:{0}[1,9,8], w:{0}[70,3,4], groups=2",
+                                 "x:{0}[1,9,37], w:{0}[37,3,1], groups=37"}) {
+      const auto graph = parse_graph(fmt::format("y = conv({})", fmt::format(fmt::runtime(operands), type)));
+      all.push_back(test::problem_in(*graph, graph->outputs()[0].node));
+    }
+  return all;
+}
+
 // Of the layers whose weights the row lays out: their number, and the sum of these weights. Libraries' rows lay out
 // none: of them it is the bias that a plan holds in another type.
 std::string sum_of_packed(const Kernel& row) {
   const Machine machine = machine_for(row);
   uint64_t sum = 0;
   int layers_taken = 0;
-  for (const Problem& problem : layers()) {
+  for (const Problem& problem : row.op == Conv::kName ? convolutions() : layers()) {
     if (!row.supports(problem, machine)) continue;
     const Operand& weights = problem.inputs[1];
     std::vector<uint16_t> w(static_cast<size_t>(weights.shape.product()) * size_of(weights.dtype) / sizeof(uint16_t));
@@ -65,13 +79,15 @@ TEST(PackedLayouts, AreThoseThatPlansOfThisFormatHold) {
   std::map<std::string_view, std::string> sums;
   for (auto rows : {cpu::all_kernels(), gpu::all_kernels()})
     for (const Kernel* row : rows)
-      if (row->pack && row->name != "linear_onednn")  // a plan names oneDNN's version, and another is refused
+      if (row->pack && row->library != "onednn")  // a plan names oneDNN's version, and another is refused
         sums[row->name] = sum_of_packed(*row);
   const std::map<std::string_view, std::string> of_this_format{
-      {"linear_amx_bf16", "7: daa850cf6bd1514f"},  {"linear_avx2", "11: 464896efb209a53c"},
-      {"linear_avx512", "11: 66b1af07e61ee12d"},   {"linear_avx512_bf16", "7: cedaf600f4022284"},
-      {"linear_cublaslt", "0: 0000000000000000"},  {"linear_hipblaslt", "0: 0000000000000000"},
-      {"linear_rocblas", "0: 0000000000000000"},   {"linear_skinny_cdna", "7: 6a54751bd0b8887c"},
+      {"conv_avx2", "6: 2c2ad18ba00bf779"},           {"conv_avx512", "6: 2968b0915d2d9ab0"},
+      {"conv_depthwise_avx2", "1: cd6f5555a0375b31"}, {"conv_depthwise_avx512", "1: cd6f5555a0375b31"},
+      {"linear_amx_bf16", "7: daa850cf6bd1514f"},     {"linear_avx2", "11: 464896efb209a53c"},
+      {"linear_avx512", "11: 66b1af07e61ee12d"},      {"linear_avx512_bf16", "7: cedaf600f4022284"},
+      {"linear_cublaslt", "0: 0000000000000000"},     {"linear_hipblaslt", "0: 0000000000000000"},
+      {"linear_rocblas", "0: 0000000000000000"},      {"linear_skinny_cdna", "7: 6a54751bd0b8887c"},
       {"linear_wide_cdna", "1: 96a554bb4aca96b6"},
   };
   EXPECT_EQ(sums, of_this_format);

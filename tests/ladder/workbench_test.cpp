@@ -90,7 +90,8 @@ TEST(LongestReductionPath, CountsTheTermsOfEachOpsSums) {
   EXPECT_EQ(longest_reduction_path(graph_of("y = reduce(x:f32[4,8], kind=mean, axis=0)")), 4);
   EXPECT_EQ(longest_reduction_path(graph_of("y = attention(q:f32[1,5,2,16], k:f32[1,7,2,16], v:f32[1,7,2,16])")),
             16 + 7);
-  EXPECT_EQ(longest_reduction_path(graph_of("y = conv2d(x:f32[1,3,28,28], w:f32[8,3,14,14], b:f32[8], stride=14)")),
+  EXPECT_EQ(longest_reduction_path(
+                graph_of("y = conv(x:f32[1,28,28,3], w:f32[8,14,14,3], b:f32[8], slots=bias, stride=[14,14])")),
             3 * 14 * 14);
   EXPECT_EQ(longest_reduction_path(graph_of("y = masked_mean(x:f32[1,9,4], m:f32[1,9])")), 9);
 }

@@ -20,7 +20,8 @@ TEST(Cost, CountsAMultiplyAddAsTwo) {
   EXPECT_EQ(cost("linear(x:f32[128,384], w:f32[1536,384])").bytes, 4.0 * (128 * 384 + 1536 * 384 + 128 * 1536));
   EXPECT_EQ(cost("matmul(a:bf16[2,3,4], b:bf16[4,5])").flops, 2.0 * 2 * 3 * 4 * 5);
   EXPECT_EQ(cost("matmul(a:bf16[2,3,4], b:bf16[4,5])").bytes, 2.0 * (24 + 20 + 30));
-  EXPECT_EQ(cost("conv2d(x:f32[1,3,8,8], w:f32[6,3,4,4], b:f32[6], stride=4)").flops, 24.0 * (2 * 48 + 1));
+  EXPECT_EQ(cost("conv(x:f32[1,8,8,3], w:f32[6,4,4,3], b:f32[6], slots=bias, stride=[4,4])").flops,
+            24.0 * (2 * 48 + 1));
 }
 
 TEST(Cost, CountsBothHalvesOfAGatedLinear) {
@@ -101,7 +102,7 @@ TEST(Floor, IsTheLongerOfComputingAndMoving) {
 
 TEST(CategoryOf, SortsOps) {
   EXPECT_EQ(category_of(Linear{}), Category::gemm);
-  EXPECT_EQ(category_of(Conv2d{}), Category::gemm);
+  EXPECT_EQ(category_of(Conv{}), Category::gemm);
   EXPECT_EQ(category_of(Attention{}), Category::attention);
   EXPECT_EQ(category_of(LayerNorm{}), Category::normalisation);
   EXPECT_EQ(category_of(Softmax{}), Category::normalisation);

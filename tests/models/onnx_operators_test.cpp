@@ -11,7 +11,11 @@ namespace rung {
 namespace {
 
 const NamedTensors& all_cases() {
-  static const NamedTensors all = load_npz(test_data("onnx_operators/operators.npz"));
+  static const NamedTensors all = [] {
+    NamedTensors cases = load_npz(test_data("onnx_operators/operators.npz"));
+    cases.merge(load_npz(test_data("onnx_operators/windows.npz")));
+    return cases;
+  }();
   return all;
 }
 

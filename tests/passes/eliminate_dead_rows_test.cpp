@@ -137,7 +137,7 @@ TEST(EliminateDeadRows, SelectsRowsOfWhatMixesColumns) {
                  "y = linear(slice(x, end=2), w, slice(r, end=2), slots=residual)");
 }
 TEST(EliminateDeadRows, KeepsPixelsThatWindowsShare) {
-  expect_unchanged(eliminate_dead_rows, "y = slice(conv2d(x:f32[1,3,4,4], w:f32[4,3,1,1], b:f32[4]), axis=1, end=2)");
+  expect_unchanged(eliminate_dead_rows, "y = slice(conv(x:f32[1,4,4,3], w:f32[4,2,2,3]), axis=1, end=2)");
   expect_unchanged(eliminate_dead_rows, "y = slice(im2col(x:f32[1,4,4,4], patch=2), axis=1, end=2)");
 }
 TEST(EliminateDeadRows, FollowsRowsBesideTheOneThatIsReduced) {

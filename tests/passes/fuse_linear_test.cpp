@@ -141,25 +141,6 @@ TEST(FuseAddNorm, KeepsASecondSum) {
                    "w: f32[4] = constant()\nb: f32[4] = constant()\n"
                    "y = layer_norm(add(x:f32[3,4], r:f32[3,4]), q:f32[3,4], w, b, slots=residual)");
 }
-TEST(LowerPatchConv, WindowsThatDoNotOverlapBecomeALinear) {
-  expect_rewrite(
-      lower_patch_conv,
-      "w: f32[5,3,2,2] = constant()\nb: f32[5] = constant()\nimage = conv2d(x:f32[1,3,4,6], w, b, stride=2)\n"
-      "y = transpose(reshape(image, shape=[1,5,6]), permutation=[0,2,1])",
-      "y = linear(im2col(x, patch=2), reshape(w, shape=[5,12]), b, slots=bias)");
-  expect_equivalent(lower_patch_conv,
-                    "w: f32[5,3,2,2] = constant()\nb: f32[5] = constant()\ny = conv2d(x:f32[1,3,5,7], w, b, stride=2)");
-}
-TEST(LowerPatchConv, KeepsWindowsThatOverlap) {
-  expect_unchanged(lower_patch_conv,
-                   "w: f32[5,3,3,3] = constant()\nb: f32[5] = constant()\ny = conv2d(x:f32[1,3,5,7], w, b, stride=2)");
-}
-TEST(LowerPatchConv, KeepsNonSquareWindowsAndThoseWithGaps) {
-  for (const char* window : {"2,3", "3,2", "1,1"})
-    expect_unchanged(lower_patch_conv, fmt::format("w: f32[5,3,{}] = constant()\nb: f32[5] = constant()\n"
-                                                   "y = conv2d(x:f32[1,3,5,7], w, b, stride=2)",
-                                                   window));
-}
 
 }  // namespace
 }  // namespace rung::test

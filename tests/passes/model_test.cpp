@@ -117,7 +117,7 @@ TEST(Models, OfPi0GetOneOpPerAttention) {
   expect_same_values(before, after, 1e-5);
   EXPECT_EQ(count_ops(after, "attention"),
             2u + 2u + 9u);  // one tower for both cameras; the last prefix layer needs none
-  for (const char* gone : {"softmax", "matmul", "rsqrt", "conv2d", "gelu_tanh"})
+  for (const char* gone : {"softmax", "matmul", "rsqrt", "conv", "gelu_tanh"})
     EXPECT_EQ(count_ops(after, gone), 0u) << gone;
 }
 TEST(Models, OfPi0RotateHeadsInTheirProjections) {

@@ -134,57 +134,12 @@ TEST(LinearReference, NormsItsRowsByTheirSquares) {
       values_of(wanted), 1e-4);
 }
 
-TEST(Conv2dReference, SlidesTheWindowByTheStride) {
-  Inputs inputs{{"x", f32({1, 1, 3, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})},
-                {"w", f32({2, 1, 2, 2}, {1, 0, 0, 1, 1, 1, 1, 1})},
-                {"b", f32({2}, {0, 100})}};
-  Tensor y = run("conv2d(x:f32[1,1,3,4], w:f32[2,1,2,2], b:f32[2], stride=2)", inputs);
-  EXPECT_EQ(y.shape(), (Shape{1, 2, 1, 2}));
-  expect_values(y, {7, 11, 114, 122});
-  expect_values(run("conv2d(x:f32[1,1,3,4], w:f32[2,1,2,2], b:f32[2])", inputs),
-                {7, 9, 11, 15, 17, 19, 114, 118, 122, 130, 134, 138});
-}
-
-TEST(Conv2dReference, SumsChannelsAndKeepsBatchesApart) {
-  Inputs inputs{{"x", f32({2, 2, 1, 1}, {1, 2, 3, 4})}, {"w", f32({1, 2, 1, 1}, {10, 1})}, {"b", f32({1}, {0})}};
-  expect_values(run("conv2d(x:f32[2,2,1,1], w:f32[1,2,1,1], b:f32[1])", inputs), {12, 34});
-}
-
 TEST(Im2colReference, LaysPatchesOutInRowOrderChannelMajor) {
   // Two channels of 2x4, patch 2: patch 0 holds columns 0-1 of channel 0, then of channel 1.
   Inputs inputs{{"x", f32({1, 2, 2, 4}, {0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17})}};
   Tensor y = run("im2col(x:f32[1,2,2,4], patch=2)", inputs);
   EXPECT_EQ(y.shape(), (Shape{1, 2, 8}));
   expect_values(y, {0, 1, 4, 5, 10, 11, 14, 15, 2, 3, 6, 7, 12, 13, 16, 17});
-}
-
-TEST(Im2colReference, ThenLinearIsConv2d) {
-  Inputs inputs{{"x", random({2, 3, 4, 6}, 3)}, {"w", random({5, 3, 2, 2}, 4)}, {"b", random({5}, 5)}};
-  Tensor conv =
-      run("transpose(reshape(conv2d(x:f32[2,3,4,6], w:f32[5,3,2,2], b:f32[5], stride=2), shape=[2,5,6]), "
-          "permutation=[0,2,1])",
-          inputs);
-  Tensor patches =
-      run("linear(im2col(x:f32[2,3,4,6], patch=2), reshape(w:f32[5,3,2,2], shape=[5,12]), b:f32[5], "
-          "slots=bias)",
-          inputs);
-  expect_values(patches, values_of(conv), 1e-6);
-}
-
-TEST(Conv2dReference, TakesNonSquareWindowsAndDropsTheRest) {
-  Inputs inputs{{"x", f32({1, 1, 3, 4}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})},
-                {"w", f32({1, 1, 1, 2}, {1, 10})},
-                {"b", f32({1}, {0})}};
-  Tensor y = run("conv2d(x:f32[1,1,3,4], w:f32[1,1,1,2], b:f32[1], stride=2)", inputs);
-  EXPECT_EQ(y.shape(), (Shape{1, 1, 2, 2}));
-  expect_values(y, {21, 43, 109, 131});
-}
-
-TEST(Conv2dReference, KeepsWindowsChannelsAndBatchesInOrder) {
-  Inputs inputs{
-      {"x", f32({2, 1, 1, 3}, {1, 2, 3, 4, 5, 6})}, {"w", f32({2, 1, 1, 1}, {1, 10})}, {"b", f32({2}, {0, 100})}};
-  expect_values(run("conv2d(x:f32[2,1,1,3], w:f32[2,1,1,1], b:f32[2])", inputs),
-                {1, 2, 3, 110, 120, 130, 4, 5, 6, 140, 150, 160});
 }
 
 TEST(Im2colReference, LeavesPixelsThatFillNoPatch) {

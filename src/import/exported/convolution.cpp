@@ -1,108 +1,59 @@
-// Convolutions of exported graphs: patches as an op of their own, others as products with the windows side by side.
+// Convolutions and poolings of exported graphs, whose channels stand before the other axes, and elements around an
+// axis.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "import/exported/emit.hpp"
+#include "ir/windows.hpp"
 
 namespace rung::exported {
 namespace {
 
-constexpr int64_t kMostTaps = 1024;   // of a window along an axis
-constexpr int64_t kMostNodes = 8192;  // that one convolution becomes
+constexpr int64_t kMostOfWindow = int64_t{1} << 30;  // the op's rule has the same limit
 
-// One number for each of the convolution's axes.
-std::vector<int64_t> each(const std::vector<int64_t>& given, size_t axes, int64_t left_out, const char* what) {
-  if (given.empty()) return std::vector<int64_t>(axes, left_out);
-  if (given.size() == 1) return std::vector<int64_t>(axes, given[0]);
-  if (given.size() != axes) refuse("a convolution with {} [{}], wanted {} numbers", what, fmt::join(given, ","), axes);
-  return given;
+// One number for each axis, as an op has them: none where all are the ones that an op has without them.
+Dims listed(const std::vector<int64_t>& given, int axes, int64_t left_out, const char* what) {
+  const auto count = static_cast<size_t>(axes);
+  if (given.size() > 1 && given.size() != count)
+    refuse("windows with {} [{}], wanted {} numbers", what, fmt::join(given, ","), axes);
+  if (std::ranges::any_of(given, [](int64_t number) { return number < 0 || number > kMostOfWindow; }))
+    refuse("windows with {} [{}], wanted numbers from 0 to {}", what, fmt::join(given, ","), kMostOfWindow);
+  if (std::ranges::all_of(given, [=](int64_t number) { return number == left_out; })) return {};
+  return given.size() == 1 ? Dims::filled(axes, given[0]) : Dims(given);
 }
 
-bool all(const std::vector<int64_t>& values, int64_t wanted) {
-  return std::ranges::all_of(values, [=](int64_t value) { return value == wanted; });
-}
+int64_t at(const Dims& list, int axis, int64_t left_out) { return list.rank() == 0 ? left_out : list[axis]; }
 
-// A convolution whose numbers are checked and spelled out; x is padded already.
-struct Windows {
-  const Emit& emit;
-  NodeId x, w;
-  std::vector<int64_t> stride, dilation;
-  int64_t groups;
-
-  int axes() const { return emit.rank(x) - 2; }
-  int64_t taps(int axis) const { return emit.shape(w)[axis + 2]; }
-  int64_t results(int axis) const {
-    const auto at = static_cast<size_t>(axis);
-    return (emit.shape(x)[axis + 2] - dilation[at] * (taps(axis) - 1) - 1) / stride[at] + 1;
-  }
-  // The elements that a tap sees along an axis of the convolution, which stands at axis `at` of `from`.
-  NodeId seen(NodeId from, int axis, int at, int64_t tap) const {
-    const auto i = static_cast<size_t>(axis);
-    const int64_t begin = tap * dilation[i];
-    return emit.slice(from, at, begin, begin + (results(axis) - 1) * stride[i] + 1, stride[i]);
-  }
-
-  NodeId channels_last(NodeId of) const;
-  NodeId channels_first(NodeId of) const;
-  NodeId product(std::optional<NodeId> bias) const;
-  NodeId each_channel() const;
-  NodeId by_groups() const;
-};
-
-NodeId Windows::channels_last(NodeId of) const {
+Dims channels_last(int rank) {
   Dims order{0};
-  for (int i = 2; i < emit.rank(of); ++i) order.push_back(i);
+  for (int i = 2; i < rank; ++i) order.push_back(i);
   order.push_back(1);
-  return emit.transpose(of, order);
+  return order;
 }
-NodeId Windows::channels_first(NodeId of) const {
-  Dims order{0, emit.rank(of) - 1};
-  for (int i = 1; i < emit.rank(of) - 1; ++i) order.push_back(i);
-  return emit.transpose(of, order);
-}
-
-// Every window becomes a row, axis by axis: its channels, then the taps of the first axis, then those of the second.
-NodeId Windows::product(std::optional<NodeId> bias) const {
-  NodeId rows = channels_last(x);
-  Dims order{0};
-  for (int axis = 0; axis < axes(); ++axis) {
-    std::vector<NodeId> parts;
-    for (int64_t tap = 0; tap < taps(axis); ++tap) parts.push_back(seen(rows, axis, axis + 1, tap));
-    rows = emit.concat(parts, -1);
-    order.insert(1, axis + 2);
-  }
-  order.push_back(1);
-  const NodeId matrix = emit.reshape(emit.transpose(w, order), std::vector<int64_t>{emit.shape(w)[0], -1});
-  return channels_first(emit.linear(rows, matrix, bias));
+Dims channels_first(int rank) {
+  Dims order{0, rank - 1};
+  for (int i = 1; i < rank - 1; ++i) order.push_back(i);
+  return order;
 }
 
-// One kernel for each channel: the sum over its taps.
-NodeId Windows::each_channel() const {
-  const int64_t second = axes() == 2 ? taps(1) : 1;
-  Shape factor{emit.shape(w)[0]};
-  for (int axis = 0; axis < axes(); ++axis) factor.push_back(1);
-  std::optional<NodeId> sum;
-  for (int64_t tap = 0; tap < taps(0) * second; ++tap) {
-    NodeId values = seen(x, 0, 2, tap / second), weight = emit.slice(w, 2, tap / second, tap / second + 1);
-    if (axes() == 2) {
-      values = seen(values, 1, 3, tap % second);
-      weight = emit.slice(weight, 3, tap % second, tap % second + 1);
-    }
-    const NodeId term = emit.binary(BinaryKind::mul, values, emit.reshape(weight, factor));
-    sum = sum ? emit.binary(BinaryKind::add, *sum, term) : term;
-  }
-  return *sum;
+int axes_of(const Emit& emit, NodeId x) {
+  const int axes = emit.rank(x) - 2;
+  if (axes < 1 || axes > 3) refuse("windows over {}, wanted one to three axes behind the channels", emit.type(x));
+  return axes;
 }
 
-NodeId Windows::by_groups() const {
-  const auto sources = emit.split_evenly(x, 1, emit.shape(x)[1] / groups);
-  const auto kernels = emit.split_evenly(w, 0, emit.shape(w)[0] / groups);
-  std::vector<NodeId> results;
-  for (size_t i = 0; i < sources.size(); ++i)
-    results.push_back(Windows{emit, sources[i], kernels[i], stride, dilation, 1}.product(std::nullopt));
-  return emit.concat(results, 1);
+// Turns weights [C,O/groups,K...], as transposed convolutions have them in files, into [O,K...,C/groups].
+NodeId turned_weights(const Emit& emit, NodeId w, int64_t groups) {
+  Shape apart = emit.shape(w), together{groups * apart[1]};
+  if (groups < 1 || apart[0] % groups) refuse("a convolution with {} in {} groups", emit.type(w), groups);
+  apart[0] /= groups;
+  apart.insert(0, groups);
+  Dims order{0, 2};
+  for (int i = 3; i < apart.rank(); ++i) order.push_back(i), together.push_back(apart[i]);
+  order.push_back(1), together.push_back(apart[1]);
+  return emit.reshape(emit.transpose(emit.reshape(w, apart), order), together);
 }
 
 }  // namespace
@@ -125,45 +76,102 @@ NodeId Emit::padded(NodeId x, int64_t at, int64_t before, int64_t after, double 
 }
 
 NodeId Emit::convolution(const ConvolutionCall& call) const {
-  const Shape kernel = shape(call.w);
-  const int axes = rank(call.x) - 2;
-  if (axes < 1 || axes > 2 || kernel.rank() != axes + 2)
-    refuse("a convolution of {} with {}, wanted one or two dimensions", type(call.x), type(call.w));
-  const auto count = static_cast<size_t>(axes);
-  const auto stride = each(call.stride, count, 1, "stride"), dilation = each(call.dilation, count, 1, "dilation");
-  const auto before = each(call.before, count, 0, "padding"), after = each(call.after, count, 0, "padding");
-  const int64_t channels = shape(call.x)[1], groups = call.groups;
-  if (groups < 1 || channels % groups || kernel[0] % groups || kernel[1] * groups != channels)
-    refuse("a convolution of {} with {} in {} groups", type(call.x), type(call.w), groups);
-  NodeId x = call.x;
-  int64_t all_taps = 1, sum_of_taps = 0;
+  const int axes = axes_of(*this, call.x);
+  if (rank(call.w) != axes + 2) refuse("a convolution of {} with {}", type(call.x), type(call.w));
+  Conv op{.stride = listed(call.windows.stride, axes, 1, "stride"),
+          .dilation = listed(call.windows.dilation, axes, 1, "dilation"),
+          .before = listed(call.windows.before, axes, 0, "padding"),
+          .after = listed(call.windows.after, axes, 0, "padding"),
+          .extra = listed(call.extra, axes, 0, "output padding"),
+          .groups = call.groups,
+          .transposed = call.transposed};
+  if (!call.transposed) op.extra = {};
+  const NodeId w =
+      call.transposed ? turned_weights(*this, call.w, call.groups) : transpose(call.w, channels_last(axes + 2));
+  std::vector<NodeId> operands{transpose(call.x, channels_last(axes + 2)), w};
+  if (call.bias) op.slots.put(operands, ConvSlot::bias, *call.bias);
+  return transpose(add(std::move(op), operands), channels_first(axes + 2));
+}
+
+namespace {
+
+// The number of windows along an axis and the elements behind it that they reach: one more window may begin inside of x
+// or before it, and end anywhere (`ceil`).
+int64_t after_of(const Window& window, bool ceil) {
+  if (!ceil) return window.after;
+  const int64_t reach = window.dilation * (window.taps - 1) + 1;
+  const int64_t spare = window.extent + window.before + window.after - reach;
+  if (spare < 0) return window.after;
+  int64_t results = (spare + window.stride - 1) / window.stride + 1;
+  if ((results - 1) * window.stride >= window.extent + window.before) --results;
+  return std::max<int64_t>(0, (results - 1) * window.stride + reach - window.extent - window.before);
+}
+
+// How many taps of each window stand inside of x or of the padding, of all axes together: [1,R...,1].
+Tensor counts_of(const std::vector<Window>& windows, const Shape& results) {
+  Shape shape = results;
+  shape[0] = shape[shape.rank() - 1] = 1;
+  Tensor counts({DType::f32, shape});
+  const auto values = counts.as<float>();
+  for (size_t i = 0; i < values.size(); ++i) {
+    int64_t rest = static_cast<int64_t>(i), count = 1;
+    for (size_t axis = windows.size(); axis-- > 0;) {
+      const Window& window = windows[axis];
+      const int64_t extent = results[static_cast<int>(axis) + 1], begin = rest % extent * window.stride;
+      const int64_t room = window.extent + window.before + window.after - begin;
+      count *= std::min(window.taps, room < 1 ? 0 : (room - 1) / window.dilation + 1);
+      rest /= extent;
+    }
+    values[i] = static_cast<float>(count);
+  }
+  return counts;
+}
+
+}  // namespace
+
+NodeId Emit::divided_by_counts(NodeId sums, const std::vector<Window>& windows) const {
+  Shape places = shape(sums);
+  places[0] = 1;
+  if (places.product() > kMostMade) refuse("averages of {} windows", type(sums));
+  const Tensor counts = counts_of(windows, shape(sums));
+  const auto values = counts.as<float>();
+  if (std::ranges::all_of(values, [&](float value) { return value == values[0]; }))
+    return scale(sums, 1 / static_cast<double>(values[0]));
+  return binary(BinaryKind::div, sums, cast(literal(counts), dtype(sums)));
+}
+
+Emit::Pooled Emit::pool(const PoolCall& call) const {
+  const int axes = axes_of(*this, call.x);
+  const Dims taps = listed(call.window, axes, 0, "a size");
+  if (taps.rank() != axes) refuse("windows of [{}] over {}", fmt::join(call.window, ","), type(call.x));
+  Pool op{.kind = call.kind,
+          .window = taps,
+          .stride = listed(call.windows.stride, axes, 1, "stride"),
+          .dilation = listed(call.windows.dilation, axes, 1, "dilation"),
+          .before = listed(call.windows.before, axes, 0, "padding"),
+          .after = listed(call.windows.after, axes, 0, "padding"),
+          .places = call.places};
+  const bool counts_padding =
+      call.kind == ReduceKind::mean && call.counts_padding && (op.before.rank() > 0 || op.after.rank() > 0);
+  std::vector<Window> windows;
+  std::vector<int64_t> after;
   for (int axis = 0; axis < axes; ++axis) {
-    const auto i = static_cast<size_t>(axis);
-    if (stride[i] < 1 || dilation[i] < 1 || before[i] < 0 || after[i] < 0)
-      refuse("a convolution with stride {}, dilation {} and padding {}, {}", stride[i], dilation[i], before[i],
-             after[i]);
-    x = padded(x, axis + 2, before[i], after[i], 0);
-    const int64_t window = kernel[axis + 2], extent = shape(x)[axis + 2];
-    if (window < 1 || window > kMostTaps || dilation[i] > extent || dilation[i] * (window - 1) >= extent)
-      refuse("a window of {} over {} elements", window, extent);
-    all_taps *= window;
-    sum_of_taps += window;
+    windows.push_back({.extent = shape(call.x)[axis + 2],
+                       .taps = taps[axis],
+                       .stride = std::max<int64_t>(1, at(op.stride, axis, 1)),
+                       .dilation = std::max<int64_t>(1, at(op.dilation, axis, 1)),
+                       .before = at(op.before, axis, 0),
+                       .after = at(op.after, axis, 0)});
+    after.push_back(after_of(windows.back(), call.ceil));
   }
-  const bool single = groups == channels && kernel[0] == channels && channels > 1;
-  if (single ? all_taps > kMostNodes : groups > kMostNodes / sum_of_taps)
-    refuse("a convolution with {} in {} groups, wanted smaller windows", type(call.w), groups);
-  const bool patches = axes == 2 && groups == 1 && kernel[2] == kernel[3];
-  if (patches && all(stride, kernel[2]) && all(dilation, 1)) {
-    const NodeId bias = call.bias ? *call.bias : filled({kernel[0]}, 0, dtype(x));
-    return add(Conv2d{.stride = kernel[2]}, {x, call.w, bias});
-  }
-  const Windows windows{*this, x, call.w, stride, dilation, groups};
-  if (groups == 1) return windows.product(call.bias);
-  const NodeId y = single ? windows.each_channel() : windows.by_groups();
-  if (!call.bias) return y;
-  Shape places{kernel[0]};
-  for (int axis = 0; axis < axes; ++axis) places.push_back(1);
-  return binary(BinaryKind::add, y, reshape(*call.bias, places));
+  op.after = listed(after, axes, 0, "padding");
+  if (counts_padding) op.kind = ReduceKind::sum;
+  NodeId y = add(std::move(op), {transpose(call.x, channels_last(axes + 2))});
+  Pooled pooled;
+  if (call.places) pooled.places = transpose(add(NthResult{}, {y}), channels_first(axes + 2));
+  if (counts_padding) y = divided_by_counts(y, windows);
+  pooled.values = transpose(y, channels_first(axes + 2));
+  return pooled;
 }
 
 }  // namespace rung::exported

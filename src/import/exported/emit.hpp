@@ -8,6 +8,10 @@
 #include "base/json.hpp"
 #include "import/graph_builder.hpp"
 
+namespace rung {
+struct Window;
+}
+
 namespace rung::exported {
 
 struct Resampling;
@@ -93,16 +97,35 @@ class Emit {
   NodeId linear(NodeId x, NodeId w, std::optional<NodeId> bias) const;
   // Sums of products by axes with names: "bij,bjk->bik". An ellipsis stands for axes without a name.
   NodeId einsum(const std::string& equation, const std::vector<NodeId>& operands) const;
-  // A convolution as files say it, over one axis or two: x [B,C,...], w [O,C/groups,...]. Lists have one number for all
-  // axes or one each.
+  // Windows over one to three axes: lists have one number for all axes or one each.
+  struct WindowCall {
+    std::vector<int64_t> stride, dilation;  // none: 1
+    std::vector<int64_t> before, after;     // elements around x that it does not have; none: 0
+  };
+  // A convolution as files say it: x [B,C,...], w [O,C/groups,...]; w is [C,O/groups,...] of a transposed one.
   struct ConvolutionCall {
     NodeId x, w;
     std::optional<NodeId> bias;
-    std::vector<int64_t> stride, dilation;  // none: 1
-    std::vector<int64_t> before, after;     // zeros that stand around x; none: 0
+    WindowCall windows;
     int64_t groups = 1;
+    bool transposed = false;
+    std::vector<int64_t> extra;  // results of a transposed one behind the others; none: 0
   };
   NodeId convolution(const ConvolutionCall& call) const;
+  // The largest, the sum or the mean of each window of x [B,C,...].
+  struct PoolCall {
+    NodeId x;
+    ReduceKind kind;
+    std::vector<int64_t> window;
+    WindowCall windows;
+    bool ceil = false;            // windows that begin inside of x may end anywhere
+    bool counts_padding = false;  // a mean's elements around x are zeros, not absent
+    bool places = false;          // of the largest, among the elements of a channel
+  };
+  struct Pooled {
+    NodeId values = kNoNode, places = kNoNode;
+  };
+  Pooled pool(const PoolCall& call) const;
   struct AttentionCall {
     NodeId q, k, v;               // [B,H,S,D], [B,G,K,D], [B,G,K,D]; G divides H
     std::optional<NodeId> mask;   // broadcast to [B,H,S,K]: bool, true where a key is read, or added to the scores
@@ -136,6 +159,7 @@ class Emit {
   NodeId attention_mask(const AttentionCall& call) const;
   NodeId attention_as_written(const AttentionCall& call, std::optional<NodeId> mask) const;
   NodeId filled(const Shape& shape, double value, DType dtype) const;
+  NodeId divided_by_counts(NodeId sums, const std::vector<Window>& windows) const;
 
   GraphBuilder& builder_;
   std::string label_;

@@ -19,6 +19,10 @@ float place_of(const Resampling& how, int64_t element) {
       return how.to == 1 ? 0 : x * static_cast<float>(how.from - 1) / static_cast<float>(how.to - 1);
     case Coordinates::asymmetric:
       return x / scale;
+    case Coordinates::half_pixel_symmetric: {  // the middle stays in place where `scale` is not exactly to / from
+      const float whole = scale * static_cast<float>(how.from), middle = static_cast<float>(how.from) / 2;
+      return middle * (1 - static_cast<float>(how.to) / whole) + (x + 0.5F) / scale - 0.5F;
+    }
     case Coordinates::half_pixel_or_first:
       if (how.to == 1) return 0;
       [[fallthrough]];

@@ -9,7 +9,7 @@ namespace rung::exported {
 
 enum class Interpolation : uint8_t { nearest, linear, cubic };
 // Source: ONNX's Resize, coordinate_transformation_mode and nearest_mode.
-enum class Coordinates : uint8_t { half_pixel, half_pixel_or_first, corners, asymmetric };
+enum class Coordinates : uint8_t { half_pixel, half_pixel_or_first, half_pixel_symmetric, corners, asymmetric };
 enum class Nearest : uint8_t { down, up, half_down, half_up };
 
 struct Resampling {

@@ -98,9 +98,11 @@ NodeId embed_patches(ModuleBuilder& w, const PatchEmbedding& embedding, NodeId i
   const int64_t width = embedding.width, patch = embedding.patch, channels = w.graph.shape(image)[1];
   const NodeId kernel = w.weight(m.tensor("weight"), {width, channels, patch, patch}, dtype);
   const NodeId bias = embedding.has_bias ? w.weight(m.tensor("bias"), {width}, dtype) : w.zeros({width}, dtype);
-  const NodeId x = w.op(Conv2d{.stride = patch}, {image, kernel, bias}, m.label);
+  const auto channels_last = [&](NodeId x) { return w.op(Transpose{{0, 2, 3, 1}}, {x}, m.label); };
+  const NodeId x = w.op(Conv{.slots = {ConvSlot::bias}, .stride = {patch, patch}},
+                        {channels_last(image), channels_last(kernel), bias}, m.label);
   const Shape grid = w.graph.shape(x);
-  return w.swap_axes(w.reshape(x, {grid[0], width, grid[2] * grid[3]}, m.label), 1, 2, m.label);
+  return w.reshape(x, {grid[0], grid[1] * grid[2], width}, m.label);
 }
 
 NodeId with_class_token(ModuleBuilder& w, const std::string& weight, const Shape& shape, NodeId patches) {

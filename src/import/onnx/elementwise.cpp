@@ -71,6 +71,10 @@ Outputs softplus(const Call& call) {
   return {call.binary(BinaryKind::add, call.unary(UnaryKind::relu, x), rest)};
 }
 
+Outputs mish(const Call& call) {
+  return {call.binary(BinaryKind::mul, call[0], call.unary(UnaryKind::tanh, softplus(call)[0]))};
+}
+
 Outputs sign(const Call& call) { return {call.sign(call[0])}; }
 Outputs floor(const Call& call) { return {call.rounded(call[0], exported::Rounding::down)}; }
 Outputs ceil(const Call& call) { return {call.rounded(call[0], exported::Rounding::up)}; }

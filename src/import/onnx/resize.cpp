@@ -40,6 +40,7 @@ Resampling resampling_of(const Call& call) {
   how.coordinates = one_of<Coordinates>(call, "coordinate_transformation_mode", "half_pixel",
                                         {{"half_pixel", Coordinates::half_pixel},
                                          {"pytorch_half_pixel", Coordinates::half_pixel_or_first},
+                                         {"half_pixel_symmetric", Coordinates::half_pixel_symmetric},
                                          {"align_corners", Coordinates::corners},
                                          {"asymmetric", Coordinates::asymmetric}});
   how.nearest = one_of<Nearest>(call, "nearest_mode", "round_prefer_floor",
@@ -74,6 +75,25 @@ Outputs resize(const Call& call) {
     if (!(extent >= 0 && extent <= static_cast<double>(exported::kMostMade))) refuse("a factor of {}", how.scale);
     how.to = scales.empty() ? sizes[i] : static_cast<int64_t>(extent);
     x = call.resampled(x, axes[i], how);
+  }
+  return {x};
+}
+
+// A resize as it was before it had coordinates of its own.
+Outputs upsample(const Call& call) {
+  NodeId x = call[0];
+  const std::vector<double> scales = numbers_of(call, 1);
+  if (scales.size() != static_cast<size_t>(call.rank(x))) refuse("got {} scales for {}", scales.size(), call.type(x));
+  Resampling how{.interpolation = one_of<Interpolation>(
+                     call, "mode", "nearest", {{"nearest", Interpolation::nearest}, {"linear", Interpolation::linear}}),
+                 .coordinates = Coordinates::asymmetric,
+                 .nearest = Nearest::down};
+  for (size_t i = 0; i < scales.size(); ++i) {
+    how.from = call.shape(x)[static_cast<int>(i)], how.scale = scales[i];
+    const double extent = std::floor(static_cast<double>(how.from) * how.scale);
+    if (!(extent >= 0 && extent <= static_cast<double>(exported::kMostMade))) refuse("a factor of {}", how.scale);
+    how.to = static_cast<int64_t>(extent);
+    x = call.resampled(x, static_cast<int64_t>(i), how);
   }
   return {x};
 }

@@ -147,6 +147,52 @@ Values softplus(const Call& call) {
   const NodeId soft = call.scale(call.unary(UnaryKind::log, sum), 1 / beta);
   return one(call.select(call.binary(BinaryKind::gt, scaled, call.scalar(threshold, call.dtype(x))), x, soft));
 }
+// x tanh(log(1 + exp(x)))
+Values mish(const Call& call) {
+  const NodeId soft = call.unary(UnaryKind::tanh, softplus(call)[0].node()->id);
+  return one(call.binary(BinaryKind::mul, call.tensor("self"), soft));
+}
+Values relu6(const Call& call) { return one(call.clamp(call.tensor("self"), 0, 6)); }
+namespace {
+
+// slope x where x is positive, else factor (exp(rate x) - 1)
+struct ExponentialUnit {
+  double slope = 1, factor = 1, rate = 1;
+};
+Values exponential_unit(const Call& call, const ExponentialUnit& unit) {
+  const NodeId x = call.tensor("self"), zero = call.scalar(0, call.dtype(x));
+  const NodeId low = call.binary(BinaryKind::min, call.scale(x, unit.rate), zero);
+  const NodeId less = call.binary(BinaryKind::sub, call.unary(UnaryKind::exp, low), call.scalar(1, call.dtype(x)));
+  return one(call.select(call.binary(BinaryKind::gt, x, zero), unit.slope == 1 ? x : call.scale(x, unit.slope),
+                         call.scale(less, unit.factor)));
+}
+
+}  // namespace
+
+Values elu(const Call& call) {
+  const double scale = call.number("scale", 1);
+  return exponential_unit(call, {scale, scale * call.number("alpha", 1), call.number("input_scale", 1)});
+}
+Values selu(const Call& call) {  // Klambauer et al., 2017
+  constexpr double kScale = 1.0507009873554804934193349852946, kAlpha = 1.6732632423543772848170429916717;
+  return exponential_unit(call, {kScale, kScale * kAlpha, 1});
+}
+Values celu(const Call& call) {
+  const double alpha = call.number("alpha", 1);
+  if (alpha == 0) exported::refuse("an alpha of 0");
+  return exponential_unit(call, {1, alpha, 1 / alpha});
+}
+// x where it is positive, else x times its channel's number.
+Values prelu(const Call& call) {
+  const NodeId x = call.tensor("self"), zero = call.scalar(0, call.dtype(x));
+  NodeId weight = call.tensor("weight");
+  if (call.shape(weight).product() > 1) {
+    Shape to = Dims::filled(call.rank(x), 1);
+    to[call.rank(x) > 1 ? 1 : 0] = call.shape(weight).product();
+    weight = call.reshape(weight, to);
+  }
+  return one(call.select(call.binary(BinaryKind::gt, x, zero), x, call.binary(BinaryKind::mul, x, weight)));
+}
 
 Values pow(const Call& call) {
   const Value* exponent = call.find("exponent");

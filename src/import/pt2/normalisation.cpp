@@ -57,6 +57,17 @@ Values group_norm(const Call& call) {
   return {Value(NodeRef{scaled(call, call.reshape(y, whole))}), Value(), Value()};
 }
 
+// Each channel's places are one row; or the statistics that training left, as in a batch norm.
+Values instance_norm(const Call& call) {
+  const NodeId x = call.tensor("input");
+  if (!call.flag("use_input_stats", true)) return {batch_norm(call)[0]};
+  const Shape whole = call.shape(x);
+  if (whole.rank() < 3 || whole.product() == 0) refuse("an instance norm of {}", call.type(x));
+  const Shape rows{whole[0], whole[1], whole.product() / whole[0] / whole[1]};
+  const NodeId y = call.layer_norm(call.reshape(x, rows), 1, std::nullopt, std::nullopt, call.number("eps", 1e-5));
+  return one(scaled(call, call.reshape(y, whole)));
+}
+
 // v times g over v's length along all axes but one.
 Values weight_norm(const Call& call) {
   const NodeId v = call.tensor("v");

@@ -1,7 +1,5 @@
-// Products, convolutions and attention of exported programs.
+// Products and attention of exported programs.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "import/pt2/operators.hpp"
 
 namespace rung::pt2::operators {
@@ -31,37 +29,6 @@ Values outer(const Call& call) {
   return one(call.binary(BinaryKind::mul, call.unsqueeze(call.tensor("self"), 1), call.tensor("vec2")));
 }
 Values einsum(const Call& call) { return one(call.einsum(call.text("equation", ""), call.tensors("tensors"))); }
-
-// "same" puts half of what a window reaches beyond its place at each end, the odd one behind.
-Values convolution(const Call& call) {
-  if (call.flag("transposed")) refuse("a transposed convolution");
-  const NodeId w = call.tensor("weight");
-  const auto dilation = call.integers("dilation", {});
-  std::vector<int64_t> before, after;
-  const Value* padding = call.find("padding");
-  if (!padding || !std::holds_alternative<std::string>(padding->is)) {
-    before = after = call.integers("padding", {});
-  } else if (const std::string word = call.text("padding", ""); word == "same") {
-    for (int axis = 2; axis < call.rank(w); ++axis) {
-      const auto at = static_cast<size_t>(axis - 2);
-      const int64_t step = dilation.empty() ? 1 : dilation[std::min(at, dilation.size() - 1)];
-      if (step < 1 || step > exported::kMostMade / std::max<int64_t>(1, call.shape(w)[axis]))
-        refuse("a convolution of {} with dilation {}", call.type(w), step);
-      before.push_back(step * (call.shape(w)[axis] - 1) / 2);
-      after.push_back(step * (call.shape(w)[axis] - 1) - before.back());
-    }
-  } else if (word != "valid") {
-    refuse("padding: got '{}', wanted 'same' or 'valid'", word);
-  }
-  return one(call.convolution({.x = call.tensor("input"),
-                               .w = w,
-                               .bias = call.optional_tensor("bias"),
-                               .stride = call.integers("stride", {}),
-                               .dilation = dilation,
-                               .before = before,
-                               .after = after,
-                               .groups = call.integer("groups", 1)}));
-}
 
 Values attention(const Call& call) {
   if (call.number("dropout_p", 0) != 0) refuse("dropout in training, wanted a model in eval mode: model.eval()");

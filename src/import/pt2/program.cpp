@@ -81,7 +81,7 @@ std::string label_of(const json& node) {
   const std::string target = without_namespace(node.at("target"));
   const bool is_module = target == "aten.linear.default" || target == "aten.layer_norm.default" ||
                          target == "aten.embedding.default" || target == "aten.conv2d.default" ||
-                         target == "aten.conv1d.default";
+                         target == "aten.conv1d.default" || target == "aten.conv3d.default";
   if (module.empty()) return node_name(node);
   return is_module ? module : module + "." + node_name(node);
 }

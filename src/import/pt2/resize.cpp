@@ -32,13 +32,14 @@ std::vector<std::optional<double>> factors_of(const Call& call, int axes) {
     return factors;
   }
   if (axes == 1) return {call.optional_number("scales")};
-  return {call.optional_number("scales_h"), call.optional_number("scales_w")};
+  if (axes == 2) return {call.optional_number("scales_h"), call.optional_number("scales_w")};
+  return {call.optional_number("scales_d"), call.optional_number("scales_h"), call.optional_number("scales_w")};
 }
 
 Values resized(const Call& call, Resampling how) {
   NodeId x = call.has("input") ? call.tensor("input") : call.tensor("self");
   const int axes = call.rank(x) - 2;
-  if (axes < 1 || axes > 2) refuse("a resize of {}, wanted one or two axes behind batch and channels", call.type(x));
+  if (axes < 1 || axes > 3) refuse("a resize of {}, wanted one to three axes behind batch and channels", call.type(x));
   const auto factors = factors_of(call, axes);
   const auto sizes = call.integers("output_size", {});
   if (!sizes.empty() && sizes.size() != factors.size()) refuse("got {} sizes, wanted {}", sizes.size(), axes);

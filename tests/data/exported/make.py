@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# Makes the exported models of this folder: small transformers with random weights, as PyTorch exports them, and what
-# PyTorch answers to one input each. Wants torch, transformers and onnx; what it was run with stands in README.md.
+# Makes the exported models of this folder: small ones with random weights, as PyTorch exports them, and what PyTorch
+# answers to one input each. Wants torch, transformers and onnx; what it was run with stands in README.md.
 # SPDX-License-Identifier: Apache-2.0
 #
 # Each norm's weight and each bias is changed: a weight of exactly one or a bias of zero would be folded away, and hide
@@ -15,6 +15,7 @@ import onnx
 import torch
 import transformers as t
 
+import convnets
 import modules
 
 HERE = Path(__file__).resolve().parent
@@ -67,6 +68,7 @@ MODELS = {
     'operators': lambda: modules.Arithmetic(),
     'operators_of_images': lambda: modules.Convolutions(),
     'pi0': lambda: policy.Pi0(PI0).init().float(),
+    **convnets.MODELS,
 }
 # Other ways to export some of them.
 VARIANTS = {
@@ -81,6 +83,8 @@ VARIANTS = {
     'llama_dynamic': ('llama', dict(dynamic=True)),
     'bert_bf16': ('bert', dict(dtype=torch.bfloat16)),
     'bert_f16': ('bert', dict(dtype=torch.float16)),
+    'resnet_decomposed': ('resnet', dict(decomposed=True)),
+    'efficientnet_decomposed': ('efficientnet', dict(decomposed=True)),
     'bert_f16_eager': ('bert', dict(dtype=torch.float16, attention='eager')),
     'llama_bf16': ('llama', dict(dtype=torch.bfloat16)),
     'llama_bf16_eager': ('llama', dict(dtype=torch.bfloat16, attention='eager')),
@@ -124,6 +128,7 @@ EXAMPLES = {
                                     mask=torch.rand(2, 3, 4) < 0.5),
     'operators_of_images': lambda dtype: dict(image=torch.randn(2, 6, 8, 7), row=torch.randn(2, 6, 9)),
     'pi0': pi0_example,
+    **convnets.EXAMPLES,
 }
 
 
@@ -136,6 +141,10 @@ def perturbed(model):
         for parameter in model.parameters():
             if parameter.dim() == 1:
                 parameter.add_(0.1 * torch.randn_like(parameter))
+        for module in model.modules():
+            if isinstance(module, torch.nn.BatchNorm2d):  # as if they had been trained
+                module.running_mean.normal_(std=0.3)
+                module.running_var.uniform_(0.5, 1.5)
     return model.eval()
 
 
@@ -191,6 +200,16 @@ ONNX = {
     'smolvla_expert': ('smolvla_expert', True, False),
     't5_encoder': ('t5_encoder', True, False),
     'vit': ('vit', True, False),
+    'resnet': ('resnet', True, False),
+    'resnet_bottleneck_older': ('resnet_bottleneck', False, False),
+    'efficientnet_older': ('efficientnet', False, False),
+    'mobilenet': ('mobilenet', True, False),
+    'convnext': ('convnext', True, False),
+    'diffusion_unet': ('diffusion_unet', True, False),
+    'act': ('act', True, False),
+    'detector': ('detector', True, False),
+    'detector_older': ('detector', False, False),
+    'dcgan': ('dcgan', True, False),
     'whisper_encoder': ('whisper_encoder', True, False),
     'whisper_encoder_older': ('whisper_encoder', False, False),
 }
@@ -237,7 +256,7 @@ def make_onnx(file, name, newer, dynamic):
 
 
 def main():
-    parser = argparse.ArgumentParser(description='Exports small transformers into this folder.')
+    parser = argparse.ArgumentParser(description='Exports small models into this folder.')
     parser.add_argument('names', nargs='*', help='of models, variants or onnx/NAME; default: all')
     wanted = parser.parse_args().names
     plans = {name: (name, {}) for name in MODELS} | VARIANTS

@@ -9,11 +9,6 @@
 namespace rung::cpu::gemm {
 namespace {
 
-const dnnl::engine& engine() {
-  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
-  return cpu;
-}
-
 // oneDNN brings its OpenMP runtime along, so rung does not link one and looks its functions up.
 template <class F>
 F openmp_function(const char* name) {
@@ -40,9 +35,7 @@ dnnl::algorithm algorithm_of(Activation activation) {
 
 dnnl::primitive_attr attributes_of(const OneDnnProblem& problem) {
   dnnl::post_ops after;
-  if (problem.activation != Activation::none)
-    after.append_eltwise(1.0f, algorithm_of(problem.activation), problem.activation == Activation::silu ? 1.0f : 0.0f,
-                         0.0f);
+  append_activation(after, problem.activation);
   if (problem.residual) after.append_binary(dnnl::algorithm::binary_add, *problem.residual);
   dnnl::primitive_attr attributes;
   attributes.set_post_ops(after);
@@ -52,11 +45,22 @@ dnnl::primitive_attr attributes_of(const OneDnnProblem& problem) {
 
 dnnl::matmul::primitive_desc describe(const OneDnnProblem& problem) {
   const dnnl::primitive_attr attributes = attributes_of(problem);
-  if (problem.bias) return {dnnl::matmul::desc(problem.x, problem.w, *problem.bias, problem.out), attributes, engine()};
-  return {dnnl::matmul::desc(problem.x, problem.w, problem.out), attributes, engine()};
+  if (problem.bias)
+    return {dnnl::matmul::desc(problem.x, problem.w, *problem.bias, problem.out), attributes, onednn_engine()};
+  return {dnnl::matmul::desc(problem.x, problem.w, problem.out), attributes, onednn_engine()};
 }
 
 }  // namespace
+
+const dnnl::engine& onednn_engine() {
+  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  return cpu;
+}
+
+void append_activation(dnnl::post_ops& after, Activation activation) {
+  if (activation == Activation::none) return;
+  after.append_eltwise(1.0f, algorithm_of(activation), activation == Activation::silu ? 1.0f : 0.0f, 0.0f);
+}
 
 OneOpenMpThread::OneOpenMpThread() {
   static const auto get = openmp_function<int (*)()>("omp_get_max_threads");
@@ -87,9 +91,9 @@ OneDnnMatmul::OneDnnMatmul(const OneDnnProblem& problem)
   const auto description = describe(problem);
   primitive_ = dnnl::matmul(description);
   weights_ = description.weights_desc();
-  stream_ = dnnl::stream(engine());
+  stream_ = dnnl::stream(onednn_engine());
   auto add = [&](int role, const dnnl::memory::desc& desc, void* data) {
-    memories_.emplace_back(desc, engine(), data);
+    memories_.emplace_back(desc, onednn_engine(), data);
     arguments_.push_back({role, memories_.back().get()});
   };
   add(DNNL_ARG_SRC, problem.x, nullptr);
@@ -129,8 +133,8 @@ Verdict onednn_supports(const OneDnnProblem& problem) {
 
 void onednn_reorder(const dnnl::memory::desc& plain, const void* from, const dnnl::memory::desc& packed, void* to) {
   const OneOpenMpThread alone;
-  dnnl::stream stream(engine());
-  dnnl::memory source(plain, engine(), const_cast<void*>(from)), target(packed, engine(), to);
+  dnnl::stream stream(onednn_engine());
+  dnnl::memory source(plain, onednn_engine(), const_cast<void*>(from)), target(packed, onednn_engine(), to);
   dnnl::reorder(source, target).execute(stream, source, target);
   stream.wait();
 }

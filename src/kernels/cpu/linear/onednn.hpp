@@ -12,6 +12,9 @@
 
 namespace rung::cpu::gemm {
 
+const dnnl::engine& onednn_engine();
+// Adds an activation behind what a primitive computes; none: nothing.
+void append_activation(dnnl::post_ops& after, Activation activation);
 std::optional<dnnl::memory::data_type> onednn_type(DType type);
 dnnl::memory::desc onednn_desc(DType type, const Shape& shape, const Strides& strides);
 

@@ -1,0 +1,141 @@
+// Type rules and semantics of convolution and pooling.
+// SPDX-License-Identifier: Apache-2.0
+#include "ir/op_rules.hpp"
+#include "ir/windows.hpp"
+
+namespace rung::infer {
+namespace {
+
+Status want_list(const Dims& list, int axes, int64_t least, std::string_view what) {
+  if (list.rank() != 0 && list.rank() != axes)
+    return fail("{}: got {}, wanted none or {} numbers, one for each axis", what, list, axes);
+  for (int64_t number : list)
+    if (number < least || number > kMostOfWindow)
+      return fail("{}: got {}, wanted numbers from {} to {}", what, list, least, kMostOfWindow);
+  return {};
+}
+
+template <class Windowed>
+Status want_lists(const Windowed& op, int axes) {
+  RUNG_CHECK(want_list(op.stride, axes, 1, "stride"));
+  RUNG_CHECK(want_list(op.dilation, axes, 1, "dilation"));
+  RUNG_CHECK(want_list(op.before, axes, 0, "before"));
+  return want_list(op.after, axes, 0, "after");
+}
+
+// Returns the number of the windows' results along one axis.
+Result<int64_t> results_of(const Window& window) {
+  if (window.taps < 1 || window.taps > kMostOfWindow || window.extent < 1 || window.extent > kMostOfWindow)
+    return fail("got windows of {} taps over {} elements, wanted at least one of each", window.taps, window.extent);
+  const int64_t reach = window.dilation * (window.taps - 1) + 1;
+  if (window.transposed ? window.results() < 1 : reach > window.extent + window.before + window.after)
+    return fail("got windows that reach over {} elements of {} with {} before and {} after: no window fits", reach,
+                window.extent, window.before, window.after);
+  return window.results();
+}
+
+// Returns the axes of I..., of x [B,I...,C].
+Result<int> axes_of(const Type& x) {
+  const int axes = x.shape.rank() - 2;
+  if (axes < 1 || axes > 3) return fail("x: got {}, wanted one to three axes between the batch and channels", x);
+  return axes;
+}
+
+// Returns how a result depends on x along an axis.
+AxisRead read_of(const Window& window, int axis) {
+  if (window.is_point()) return same(axis + 1);
+  if (window.transposed || window.before > 0 || window.after > 0) return whole(axis + 1, 1);
+  return infer::window(axis + 1, 0, window.stride, window.dilation * (window.taps - 1) + 1);
+}
+
+}  // namespace
+
+Result<Type> rule(const Conv& op, Types types) {
+  RUNG_CHECK(want_count(types, op.slots.size()));
+  const Type &x = types[0], &w = types[1];
+  RUNG_CHECK(want_float(x, "x"));
+  RUNG_CHECK(want_same_dtype(x, w));
+  RUNG_TRY(const int axes, axes_of(x));
+  RUNG_CHECK(want_rank(w, axes + 2, "weight"));
+  RUNG_CHECK(want_lists(op, axes));
+  RUNG_CHECK(want_list(op.extra, axes, 0, "extra"));
+  if (op.extra.rank() > 0 && !op.transposed) return fail("extra: got {}, wanted it in a transposed one only", op.extra);
+  if (op.groups < 1 || op.groups > x.shape.back() || x.shape.back() % op.groups || w.shape[0] % op.groups ||
+      w.shape.back() != x.shape.back() / op.groups)
+    return fail("got x {} and weight {} in {} groups: channels do not fit", x, w, op.groups);
+  if (op.last != Activation::none && !op.has(ConvSlot::residual))
+    return fail("got a last activation without a residual, wanted it as the activation");
+  Type result{x.dtype, {x.shape[0]}};
+  for (int axis = 0; axis < axes; ++axis) {
+    RUNG_TRY(const int64_t results, results_of(window_of(op, x.shape, w.shape, axis)));
+    result.shape.push_back(results);
+  }
+  result.shape.push_back(w.shape[0]);
+  if (const Type* bias = op.slots.find(types, ConvSlot::bias)) RUNG_CHECK(want_shape(*bias, Shape{w.shape[0]}, "bias"));
+  if (const Type* residual = op.slots.find(types, ConvSlot::residual))
+    RUNG_CHECK(want_shape(*residual, result.shape, "residual"));
+  for (size_t i = 2; i < types.size(); ++i) RUNG_CHECK(want_same_dtype(x, types[i]));
+  return result;
+}
+
+Semantics semantics(const Conv& op, const Signature& s) {
+  const Shape &x = s.shape(0), &w = s.shape(1);
+  const int axes = x.rank() - 2, last = axes + 1;
+  OperandUse of_x{.role = OperandRole::product, .axes = {same(0)}}, of_w{.role = OperandRole::weights};
+  of_w.axes.push_back(same(last));
+  int64_t terms = w.back();
+  double products = static_cast<double>(w.back());  // for each element of x if transposed, else of the result
+  for (int axis = 0; axis < axes; ++axis) {
+    const Window window = window_of(op, x, w, axis);
+    of_x.axes.push_back(read_of(window, axis));
+    of_w.axes.push_back(reduced());
+    terms *= op.transposed ? (window.taps - 1) / window.stride + 1 : window.taps;
+    products *= static_cast<double>(window.taps);
+  }
+  of_x.axes.push_back(reduced()), of_w.axes.push_back(reduced());
+  if (op.transposed) products *= count({DType::f32, x}) / count(s.result) * static_cast<double>(w[0]) /
+                static_cast<double>(x.back());
+  const bool has_bias = op.has(ConvSlot::bias), has_residual = op.has(ConvSlot::residual);
+  Semantics out{.operands = {of_x, of_w}, .terms = terms};
+  if (has_bias) out.operands.push_back({.role = OperandRole::scale, .axes = {same(last)}});
+  if (has_residual) out.operands.push_back(aligned(OperandRole::residual, s.result.shape));
+  const int others = has_bias + has_residual + (op.activation != Activation::none) + (op.last != Activation::none);
+  out.flops = count(s.result) * (2 * products + others);
+  return out;
+}
+
+Result<Type> rule(const Pool& op, Types types) {
+  RUNG_CHECK(want_count(types, 1));
+  const Type& x = types[0];
+  RUNG_CHECK(want_float(x, "x"));
+  RUNG_TRY(const int axes, axes_of(x));
+  if (op.window.rank() != axes) return fail("window: got {}, wanted {} numbers, one for each axis", op.window, axes);
+  RUNG_CHECK(want_lists(op, axes));
+  if (op.places && op.kind != ReduceKind::max) return fail("got places of {}, wanted them of max", name_of(op.kind));
+  Type result{x.dtype, {x.shape[0]}};
+  for (int axis = 0; axis < axes; ++axis) {
+    RUNG_TRY(const int64_t results, results_of(window_of(op, x.shape, axis)));
+    result.shape.push_back(results);
+  }
+  result.shape.push_back(x.shape.back());
+  return result;
+}
+
+Semantics semantics(const Pool& op, const Signature& s) {
+  const Shape& x = s.shape(0);
+  OperandUse use{.role = OperandRole::statistic, .axes = {same(0)}};
+  int64_t terms = 1;
+  for (int axis = 0; axis < x.rank() - 2; ++axis) {
+    use.axes.push_back(read_of(window_of(op, x, axis), axis));
+    terms *= op.window[axis];
+  }
+  use.axes.push_back(same(x.rank() - 1));
+  return {.operands = {use}, .terms = terms, .flops = count(s.result) * static_cast<double>(terms)};
+}
+
+std::vector<Type> further_types(const Pool& op, const Signature& s) {
+  if (!op.places) return {};
+  return {{DType::i64, s.result.shape}};
+}
+
+}  // namespace rung::infer

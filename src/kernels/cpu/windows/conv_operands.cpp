@@ -1,0 +1,66 @@
+// Operands and the end of convolutions.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/windows/conv_operands.hpp"
+
+#include "base/numeric.hpp"
+
+namespace rung::cpu {
+
+Verdict supports_conv(const Problem& problem) {
+  const Conv& op = problem.as<Conv>();
+  if (op.transposed) return reject("it is transposed");
+  if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be packed ahead");
+  for (const Operand& operand : problem.inputs)
+    if (operand.dtype != DType::f32 && operand.dtype != DType::bf16) return reject("only f32 and bf16");
+  for (size_t i = 2; i < problem.inputs.size(); ++i)
+    if (!problem.inputs[i].contiguous()) return reject("bias or residual is not dense");
+  return accept();
+}
+
+float ConvWeights::at(int64_t row, int64_t tap, int64_t channel) const {
+  int64_t offset = row * w_.strides[0] + channel * w_.strides.back();
+  for (int axis = w_.shape.rank() - 2; axis > 0; --axis) {
+    offset += tap % w_.shape[axis] * w_.strides[axis];
+    tap /= w_.shape[axis];
+  }
+  if (w_.dtype == DType::f32) return static_cast<const float*>(from_)[offset];
+  return static_cast<float>(static_cast<const bf16*>(from_)[offset]);
+}
+
+ConvFinish::ConvFinish(const Call& call, void (*finish)(const gemm::Finish&))
+    : op_(call.problem.as<Conv>()),
+      finish_(finish),
+      bias_(nullptr),
+      residual_(nullptr),
+      out_(call.output),
+      columns_(call.problem.output.shape.back()),
+      type_(call.problem.output.dtype) {
+  if (const auto* bias = op_.slots.find(call.inputs, ConvSlot::bias)) bias_ = *bias;
+  if (const auto* residual = op_.slots.find(call.inputs, ConvSlot::residual)) residual_ = *residual;
+}
+
+const std::byte* ConvFinish::element(const void* base, DType type, int64_t at) const {
+  return base ? static_cast<const std::byte*>(base) + at * static_cast<int64_t>(size_of(type)) : nullptr;
+}
+
+void ConvFinish::run(Sums sums, Part results, Part columns) const {
+  const int64_t first = results.begin * columns_ + columns.begin;
+  auto* out = static_cast<std::byte*>(out_) + first * static_cast<int64_t>(size_of(type_));
+  gemm::Finish f;
+  f.sums = sums.at, f.width = sums.width;
+  f.rows = results.count, f.columns = columns.count;
+  f.bias = element(bias_, type_, columns.begin), f.bias_type = type_;
+  f.residual = element(residual_, type_, first), f.residual_type = type_, f.residual_stride = columns_;
+  f.out = out, f.out_stride = columns_, f.out_type = type_;
+  f.activation = op_.activation;
+  if (op_.last == Activation::none) return finish_(f);
+  f.out = sums.at, f.out_stride = sums.width, f.out_type = DType::f32;
+  finish_(f);
+  gemm::Finish end;
+  end.sums = sums.at, end.width = sums.width, end.rows = f.rows, end.columns = f.columns;
+  end.out = out, end.out_stride = columns_, end.out_type = type_;
+  end.activation = op_.last;
+  finish_(end);
+}
+
+}  // namespace rung::cpu

@@ -1,0 +1,51 @@
+// Shared by the rows of convolution: the operands that they take, their weights, and the end of a result.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "device/cpu/share.hpp"
+#include "kernels/cpu/linear/micro.hpp"
+#include "kernels/cpu/rows.hpp"
+
+namespace rung::cpu {
+
+// Checks the operands as our own rows need them: f32 or bf16, constant weights, a dense residual; not transposed.
+Verdict supports_conv(const Problem& problem);
+
+// Reads weights [O,K...,C/groups] through their strides.
+class ConvWeights {
+ public:
+  ConvWeights(const Problem& problem, const void* from) : w_(problem.inputs[1]), from_(from) {}
+  // Returns the element of a row at a tap, counted in row order over all axes, and at a channel of the group.
+  float at(int64_t row, int64_t tap, int64_t channel) const;
+
+ private:
+  const Operand& w_;
+  const void* from_;
+};
+
+// The last step of a convolution over a block of results: bias, activation, residual, last activation.
+class ConvFinish {
+ public:
+  // Sums of neighbouring results, a row each.
+  struct Sums {
+    float* at;
+    int64_t width;  // elements from row to row
+  };
+  struct Part {
+    int64_t begin, count;
+  };
+  ConvFinish(const Call& call, void (*finish)(const gemm::Finish&));
+  // Overwrites the sums where there is a last activation.
+  void run(Sums sums, Part results, Part columns) const;
+
+ private:
+  const std::byte* element(const void* base, DType type, int64_t at) const;
+
+  const Conv& op_;
+  void (*finish_)(const gemm::Finish&);
+  const void *bias_, *residual_;
+  void* out_;
+  int64_t columns_;  // of the result
+  DType type_;
+};
+
+}  // namespace rung::cpu

@@ -1,0 +1,213 @@
+// Runs packed convolutions; one row per instruction set.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
+#include "base/numeric.hpp"
+#include "device/cpu/share.hpp"
+#include "kernels/cpu/windows/conv_operands.hpp"
+#include "kernels/cpu/windows/conv_plan.hpp"
+
+namespace rung::cpu {
+namespace {
+
+// A worker computes one part of the result: some chunks of segments of some panels of w.
+struct ConvWorker {
+  const ConvPlan& plan;
+  const float* x;  // x or its copy
+  const float *w, *w_end;
+  float* sums;
+  ConvFinish finish;
+  const float *ahead = nullptr, *ahead_end = nullptr;  // the next block's weights, of which each tile prefetches some
+
+  // Multiplies all segments of a chunk by one panel, block by block of its weights, which stay in the nearest cache.
+  void panel_of(int64_t chunk, int64_t panel) {
+    const Range segments{chunk * plan.chunk, std::min((chunk + 1) * plan.chunk, plan.shape.lines() * plan.segments)};
+    const int64_t depth = plan.together * plan.run, steps = plan.shape.taps() / plan.together * plan.blocks;
+    const float* weights = w + panel * plan.panel_bytes / int64_t{sizeof(float)};
+    const float* from = x + panel / plan.panels_of_group * plan.run;
+    for (int64_t step = 0; step < steps; ++step) {
+      const int64_t tap = step / plan.blocks * plan.together, begin = step % plan.blocks * plan.block;
+      gemm::Tile tile;
+      tile.x_stride = plan.shape.axes[2].stride * plan.shape.x_strides[2];
+      tile.depth = std::min(plan.block, depth - begin);
+      tile.w = weights + (tap * plan.run + begin) * plan.micro->width;
+      tile.accumulate = step > 0;
+      ahead = weights + (tap * plan.run + begin + tile.depth) * plan.micro->width;
+      ahead_end = std::min(ahead + plan.block * plan.micro->width, w_end);
+      for (int64_t at = segments.begin; at < segments.end; ++at)
+        segment(tile, at, from + offset_of(tap) + begin, sums_of(at - segments.begin));
+    }
+    for (int64_t at = segments.begin; at < segments.end; ++at) end(at, panel, sums_of(at - segments.begin));
+  }
+
+  float* sums_of(int64_t held) const { return sums + held * plan.segment * plan.micro->width; }
+
+  // The elements from what a window's first tap sees to what this one sees.
+  int64_t offset_of(int64_t tap) const {
+    int64_t offset = 0;
+    for (size_t axis = kWindowAxes; axis-- > 0; tap /= plan.shape.axes[axis].taps)
+      offset += tap % plan.shape.axes[axis].taps * plan.shape.axes[axis].dilation * plan.shape.x_strides[axis];
+    return offset;
+  }
+
+  // The results of a segment within its line.
+  Range results_of(int64_t segment) const {
+    const int64_t begin = segment % plan.segments * plan.segment;
+    return {begin, std::min(plan.shape.line(), begin + plan.segment)};
+  }
+
+  void segment(gemm::Tile& tile, int64_t at, const float* from, float* to) {
+    const LinePlace line(plan.shape, at / plan.segments);
+    const WindowShape& shape = plan.shape;
+    from += line.batch * shape.x_batch + line.at[0] * shape.axes[0].stride * shape.x_strides[0] +
+            line.at[1] * shape.axes[1].stride * shape.x_strides[1];
+    const Range results = results_of(at);
+    const int64_t tiles = (results.count() + plan.micro->max_rows - 1) / plan.micro->max_rows;
+    for (int64_t i = 0; i < tiles; ++i) {
+      const int64_t begin = results.count() * i / tiles, end = results.count() * (i + 1) / tiles;
+      tile.x = from + (results.begin + begin) * tile.x_stride;
+      tile.sums = to + begin * plan.micro->width;
+      tile.prefetch = ahead < ahead_end ? ahead : nullptr;
+      ahead += tile.depth * 64 / int64_t{sizeof(float)};
+      plan.micro->tiles[end - begin](tile);
+    }
+  }
+
+  void end(int64_t at, int64_t panel, float* from) {
+    const Range results = results_of(at);
+    const int64_t group = panel / plan.panels_of_group, first = panel % plan.panels_of_group * plan.micro->width;
+    const int64_t columns = std::min<int64_t>(plan.micro->width, plan.rows_of_group - first);
+    finish.run({from, plan.micro->width}, {at / plan.segments * plan.shape.line() + results.begin, results.count()},
+               {group * plan.rows_of_group + first, columns});
+  }
+};
+
+// Copies the elements of one line of x.
+void copy_line(const ConvPlan& plan, const void* x, int64_t offset, float* to) {
+  const Window& last = plan.from.axes[2];
+  const int64_t size = static_cast<int64_t>(size_of(plan.x_type));
+  if (plan.from_channel == 1) {
+    gemm::CopyRows c;
+    c.from = static_cast<const std::byte*>(x) + offset * size;
+    c.from_stride = plan.from.x_strides[2], c.from_type = plan.x_type;
+    c.to = to, c.to_stride = plan.channels, c.to_type = DType::f32;
+    c.rows = last.extent, c.columns = c.padded = plan.channels;
+    plan.micro->copy_rows(c);
+    return;
+  }
+  for (int64_t i = 0; i < last.extent; ++i)
+    for (int64_t c = 0; c < plan.channels; ++c) {
+      const int64_t at = offset + i * plan.from.x_strides[2] + c * plan.from_channel;
+      to[i * plan.channels + c] = plan.x_type == DType::f32 ? static_cast<const float*>(x)[at]
+                                                            : static_cast<float>(static_cast<const bf16*>(x)[at]);
+    }
+}
+
+// Copies a share of the lines of x, with their zeros, as f32.
+void copy_x(const ConvPlan& plan, const Call& call) {
+  const WindowShape& from = plan.from;
+  std::array<int64_t, kWindowAxes> extents{};
+  for (size_t axis = 0; axis < kWindowAxes; ++axis)
+    extents[axis] = from.axes[axis].extent + from.axes[axis].before + from.axes[axis].after;
+  const int64_t line = extents[2] * plan.channels;
+  const Range mine = share(from.batch * extents[0] * extents[1], call.part, call.parts);
+  for (int64_t at = mine.begin; at < mine.end; ++at) {
+    float* to = static_cast<float*>(call.scratch) + at * line;
+    const int64_t batch = at / extents[1] / extents[0];
+    const int64_t place[] = {at / extents[1] % extents[0] - from.axes[0].before, at % extents[1] - from.axes[1].before};
+    const auto is_inside = [&](int axis) {
+      return place[axis] >= 0 && place[axis] < from.axes[static_cast<size_t>(axis)].extent;
+    };
+    const Window& last = from.axes[2];
+    if (!is_inside(0) || !is_inside(1)) {
+      std::fill_n(to, line, 0.0f);
+      continue;
+    }
+    std::fill_n(to, last.before * plan.channels, 0.0f);
+    std::fill_n(to + (last.before + last.extent) * plan.channels, last.after * plan.channels, 0.0f);
+    const int64_t offset = batch * from.x_batch + place[0] * from.x_strides[0] + place[1] * from.x_strides[1];
+    copy_line(plan, call.inputs[0], offset, to + last.before * plan.channels);
+  }
+}
+
+}  // namespace
+
+void run(const ConvPlan& plan, const Call& call) {
+  if (plan.copies_x && call.phase == 0) return copy_x(plan, call);
+  auto* scratch = static_cast<std::byte*>(call.scratch);
+  auto* sums = scratch + plan.copy_bytes + static_cast<size_t>(call.thread) * plan.sums_bytes;
+  ConvWorker worker{plan,
+                    plan.copies_x ? reinterpret_cast<const float*>(scratch) : call.in<float>(0),
+                    call.in<float>(1),
+                    call.in<float>(1) + plan.panels() * plan.panel_bytes / int64_t{sizeof(float)},
+                    reinterpret_cast<float*>(sums),
+                    ConvFinish(call, plan.micro->finish)};
+  const int64_t inner = plan.lines_first ? plan.panels() : plan.chunks();
+  const Range mine = share(plan.panels() * plan.chunks(), call.part, call.parts);
+  for (int64_t at = mine.begin; at < mine.end; ++at)
+    plan.lines_first ? worker.panel_of(at / inner, at % inner) : worker.panel_of(at % inner, at / inner);
+}
+
+namespace {
+
+constexpr double kMostCopied = 1e12;
+
+double elements_with_zeros(const Problem& problem) {
+  const WindowShape shape = window_shape_of(problem);
+  double elements = static_cast<double>(shape.batch * problem.inputs[0].shape.back());
+  for (const Window& axis : shape.axes) elements *= static_cast<double>(axis.extent + axis.before + axis.after);
+  return elements;
+}
+
+const gemm::MicroKernels& micro_of(CpuIsa isa) {
+  return isa == CpuIsa::avx512 ? gemm::kAvx512F32x32 : gemm::kAvx2F32x24;
+}
+
+template <CpuIsa isa>
+struct PackedConv {
+  static Verdict supports(const Problem& problem, const Machine& cpu) {
+    if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
+    if (elements_with_zeros(problem) > kMostCopied) return reject("x has too many zeros around it");
+    return supports_conv(problem);
+  }
+  static void run(const Call& call) { cpu::run(*static_cast<const ConvPlan*>(call.state), call); }
+  static size_t scratch_bytes(const Problem& problem, const Machine&) {
+    const ConvPlan plan(problem, micro_of(isa));
+    return plan.copy_bytes + plan.sums_bytes * static_cast<size_t>(std::max(1, problem.threads));
+  }
+  static size_t packed_bytes(const Problem& problem, const Machine&, size_t i) {
+    const ConvPlan plan(problem, micro_of(isa));
+    return i == 1 ? static_cast<size_t>(plan.panels() * plan.panel_bytes) : 0;
+  }
+  static void pack(const Problem& problem, const Machine&, size_t, const void* from, void* to) {
+    cpu::pack(ConvPlan(problem, micro_of(isa)), problem, from, to);
+  }
+  static std::shared_ptr<void> prepare(const Problem& problem, const Machine&) {
+    return std::make_shared<ConvPlan>(problem, micro_of(isa));
+  }
+  static Split split(const Problem& problem, const Machine&) {
+    return ConvPlan(problem, micro_of(isa)).split(std::max(1, problem.threads));
+  }
+};
+
+template <CpuIsa isa>
+constexpr Kernel row(std::string_view name) {
+  using P = PackedConv<isa>;
+  return {.name = name,
+          .op = "conv",
+          .supports = P::supports,
+          .run = P::run,
+          .scratch_bytes = P::scratch_bytes,
+          .packed_bytes = P::packed_bytes,
+          .pack = P::pack,
+          .prepare = P::prepare,
+          .split = P::split};
+}
+
+}  // namespace
+
+extern const Kernel conv_avx512 = row<CpuIsa::avx512>("conv_avx512");
+extern const Kernel conv_avx2 = row<CpuIsa::avx2>("conv_avx2");
+
+}  // namespace rung::cpu

@@ -1,0 +1,106 @@
+// Plans a packed convolution.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/windows/conv_plan.hpp"
+
+#include <cstring>
+
+#include "base/divide.hpp"
+#include "kernels/cpu/split.hpp"
+#include "kernels/cpu/windows/conv_operands.hpp"
+
+namespace rung::cpu {
+namespace {
+
+constexpr int64_t kResultsHeld = 112;   // their sums take about a third of the first-level cache
+constexpr int64_t kElementsHeld = 384;  // so do their weights in a panel
+
+bool is_point(const WindowShape& shape) {
+  return shape.axes[0].is_point() && shape.axes[1].is_point() && shape.axes[2].is_point();
+}
+
+// Makes one line of all results of windows of one element.
+void join_lines(WindowShape& shape) {
+  int64_t elements = shape.batch;
+  for (const Window& axis : shape.axes) elements *= axis.extent;
+  const int64_t step = shape.x_strides[2];
+  shape = {};
+  shape.axes[2].extent = elements, shape.x_strides[2] = step;
+}
+
+bool has_zeros(const WindowShape& shape) {
+  for (const Window& axis : shape.axes)
+    if (axis.before > 0 || axis.after > 0) return true;
+  return false;
+}
+
+// Returns the windows over a dense copy of x that has its zeros.
+WindowShape over_copy(const WindowShape& from, int64_t channels) {
+  WindowShape copy = from;
+  int64_t stride = channels;
+  for (int axis = kWindowAxes - 1; axis >= 0; --axis) {
+    Window& window = copy.axes[static_cast<size_t>(axis)];
+    window.extent += window.before + window.after;
+    window.before = window.after = 0;
+    copy.x_strides[static_cast<size_t>(axis)] = stride;
+    stride *= window.extent;
+  }
+  copy.x_batch = stride;
+  return copy;
+}
+
+}  // namespace
+
+ConvPlan::ConvPlan(const Problem& problem, const gemm::MicroKernels& micro_kernels) : micro(&micro_kernels) {
+  const Operand &x = problem.inputs[0], &w = problem.inputs[1];
+  channels = x.shape.back(), groups = problem.as<Conv>().groups, run = channels / groups;
+  rows = w.shape[0], rows_of_group = rows / groups;
+  x_type = x.dtype, out_type = problem.output.dtype;
+  from = shape = window_shape_of(problem);
+  from_channel = channels > 1 ? x.strides.back() : 1;
+  const bool is_dense = x.contiguous();
+  copies_x = x_type != DType::f32 || from_channel != 1 || has_zeros(from) ||
+             (shape.axes[2].taps > 1 && shape.x_strides[2] != channels);
+  if (copies_x) {
+    shape = over_copy(from, channels);
+    copy_bytes = static_cast<size_t>(round_up(shape.batch * shape.x_batch * int64_t{sizeof(float)}, 64));
+  }
+  if (is_point(shape) && (is_dense || copies_x)) join_lines(shape);
+  together = groups == 1 && shape.axes[2].dilation == 1 ? shape.axes[2].taps : 1;
+  blocks = divide_up(together * run, kElementsHeld);
+  block = divide_up(together * run, blocks);
+  panels_of_group = divide_up(rows_of_group, micro->width);
+  panel_bytes = round_up(depth() * micro->width * int64_t{sizeof(float)}, 64);
+  segments = divide_up(shape.line(), kResultsHeld);
+  segment = divide_up(shape.line(), segments);
+  chunk = std::max<int64_t>(1, kResultsHeld / segment);
+  lines_first = x.shape.product() > w.shape.product();
+  sums_bytes = static_cast<size_t>(round_up(chunk * segment * micro->width * int64_t{sizeof(float)}, 64));
+}
+
+Split ConvPlan::split(int threads) const {
+  const double flop = 2 * static_cast<double>(shape.lines() * shape.line() * rows * depth());
+  Problem cut{};
+  cut.threads = threads;
+  const int pieces =
+      pieces_of_share(cut, flop * 1e-3 / kCoreGflops, std::max<int64_t>(1, panels() * chunks() / threads));
+  return {threads * pieces, copies_x ? 2 : 1};
+}
+
+// Packs panels of columns, group by group; a panel has its columns side by side for each tap and channel.
+void pack(const ConvPlan& plan, const Problem& problem, const void* from, void* to) {
+  const ConvWeights weights(problem, from);
+  const int64_t width = plan.micro->width, taps = plan.shape.taps();
+  std::memset(to, 0, static_cast<size_t>(plan.panels() * plan.panel_bytes));
+  for (int64_t panel = 0; panel < plan.panels(); ++panel) {
+    auto* at = reinterpret_cast<float*>(static_cast<std::byte*>(to) + panel * plan.panel_bytes);
+    const int64_t first = panel % plan.panels_of_group * width;
+    const int64_t row = panel / plan.panels_of_group * plan.rows_of_group + first;
+    const int64_t columns = std::min(width, plan.rows_of_group - first);
+    for (int64_t c = 0; c < columns; ++c)
+      for (int64_t tap = 0; tap < taps; ++tap)
+        for (int64_t channel = 0; channel < plan.run; ++channel)
+          at[(tap * plan.run + channel) * width + c] = weights.at(row + c, tap, channel);
+  }
+}
+
+}  // namespace rung::cpu

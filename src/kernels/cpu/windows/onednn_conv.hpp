@@ -1,0 +1,51 @@
+// A oneDNN convolution primitive that runs on the calling thread alone: it is made once, then called with addresses.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <dnnl.hpp>
+#include <memory>
+#include <vector>
+
+#include "kernels/cpu/windows/window_shape.hpp"
+
+namespace rung::cpu {
+
+// Some lines of a problem's results along the first of I..., of all batches.
+struct ConvSlice {
+  int64_t begin = 0, end = 0;  // results
+  int64_t x_begin = 0;         // the first element of x that they see, along that axis
+  Window window;               // over the elements of x that they see
+  ConvSlice(const Problem& problem, int part, int parts);
+  bool empty() const { return begin == end; }
+};
+
+class OneDnnConv {
+ public:
+  struct Addresses {
+    const void* x = nullptr;
+    const void* w = nullptr;
+    void* out = nullptr;
+    const void* bias = nullptr;
+    const void* residual = nullptr;
+  };
+  OneDnnConv(const Problem& problem, const ConvSlice& slice);  // throws dnnl::error
+  dnnl::memory::desc weights() const { return weights_; }
+  // Returns whether it has code for this processor: the library's own reference is slow.
+  bool is_fast() const { return is_fast_; }
+  void run(const Addresses& at) const;
+
+ private:
+  void add(int role, const dnnl::memory::desc& desc, void* data = nullptr);
+
+  dnnl::convolution_forward primitive_;
+  dnnl::memory::desc weights_;
+  dnnl::stream stream_;
+  std::vector<dnnl::memory> memories_;      // the operands in use, in the order of Addresses
+  std::vector<dnnl_exec_arg_t> arguments_;  // the same operands, then the scratch pad
+  std::unique_ptr<std::byte[]> scratch_pad_;
+  bool is_fast_ = true, has_bias_ = false, has_residual_ = false;
+};
+
+// Returns the weights as they stand in the problem: [O,C,K...], or [groups,O/groups,C/groups,K...].
+dnnl::memory::desc plain_weights(const Problem& problem);
+
+}  // namespace rung::cpu

@@ -1,0 +1,170 @@
+// Passes over convolutions: layouts, what folds and fuses into them, and what they become where no kernel runs them.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "passes/passes.hpp"
+#include "passes/support.hpp"
+
+namespace rung::test {
+namespace {
+
+using namespace passes;
+
+const std::string kConv = "w: f32[4,3,3,3] = constant()\nc = conv(x:f32[1,6,5,3], w, before=[1,1], after=[1,1])\n";
+const std::string kTurned = kConv + "t = transpose(c, permutation=[0,3,1,2])\n";
+
+TEST(ChannelsLast, TransposesMeetBehindElementwiseOps) {
+  expect_rewrite(channels_last, kTurned + "y = transpose(relu(add(t, s:f32[])), permutation=[0,2,3,1])",
+                 "y = transpose(transpose(relu(add(conv(x, w, before=[1,1], after=[1,1]), s)), permutation=[0,3,1,2]), "
+                 "permutation=[0,2,3,1])");
+}
+TEST(ChannelsLast, NumbersOfChannelsAreTurned) {
+  expect_equivalent(channels_last, kTurned + "b: f32[4,1,1] = constant()\ny = mul(t, b)");
+  expect_equivalent(channels_last, kTurned + "y = mul(t, reduce(t, axis=1, kind=mean, keep_dim=true))");
+}
+TEST(ChannelsLast, AxesFollowTheirValues) {
+  for (int axis = 1; axis < 4; ++axis) {
+    expect_equivalent(channels_last, fmt::format("{}y = reduce(t, axis={}, kind=max, keep_dim=true)", kTurned, axis));
+    expect_equivalent(channels_last, fmt::format("{}y = reduce(t, axis={}, kind=sum)", kTurned, axis));
+    expect_equivalent(channels_last, fmt::format("{}y = slice(t, axis={}, begin=1, end=3)", kTurned, axis));
+    expect_equivalent(channels_last, fmt::format("{}y = concat(t, relu(t), axis={})", kTurned, axis));
+  }
+  expect_equivalent(channels_last, kTurned + "i: i64[3] = constant(values=[2,0,0])\ny = gather(t, i, axis=-1)");
+}
+TEST(ChannelsLast, KeepsSumsOverTheBatch) {
+  expect_unchanged(channels_last, kTurned + "y = reduce(t, axis=0, kind=max)");
+  expect_unchanged(channels_last,
+                   "w: f32[4,3,2] = constant()\n"
+                   "y = reduce(transpose(conv(x:f32[2,6,2], w), permutation=[0,2,1]), axis=0)");
+}
+TEST(ChannelsLast, OnePlaceIsReshaped) {
+  expect_rewrite(channels_last, "y = transpose(x:f32[2,5,1,1], permutation=[0,2,3,1])",
+                 "y = reshape(x, shape=[2,1,1,5])");
+  expect_unchanged(channels_last, "y = transpose(x:f32[2,5,1,2], permutation=[0,2,3,1])");
+  expect_unchanged(channels_last, "y = transpose(x:f32[1,1,5,2], permutation=[0,2,1,3])");
+}
+TEST(ChannelsLast, KeepsSumsWithValuesThatStandOtherwise) {
+  expect_unchanged(channels_last, kTurned + "y = add(t, r:f32[1,4,6,5])");
+}
+TEST(ChannelsLast, KeepsMatricesThatStemFromNoConvolution) {
+  expect_unchanged(channels_last, "y = relu(transpose(x:f32[2,3,4], permutation=[0,2,1]))");
+}
+
+const std::string kPlain = "w: f32[4,3,2] = constant()\nb: f32[4] = constant()\ns: f32[4] = constant()\n";
+
+TEST(FoldChannelScale, FactorsAndSummandsOfChannelsGo) {
+  const PassRun run =
+      run_pass(fold_channel_scale,
+               graph_of(kPlain + "y = add(mul(conv(x:f32[1,6,2], w, b, slots=bias), reshape(s, shape=[1,1,4])), b)"));
+  EXPECT_EQ(count_ops(run.graph, "conv"), 1u);
+  EXPECT_EQ(expression(run.graph).rfind("y = conv(", 0), 0u) << expression(run.graph);
+  expect_equivalent(fold_channel_scale, kPlain + "y = mul(conv(x:f32[1,6,2], w), s)");
+  expect_equivalent(fold_channel_scale, kPlain + "y = add(conv(x:f32[1,6,2], w), s)");
+  expect_equivalent(fold_channel_scale, kPlain + "y = mul(conv(x:f32[1,6,2], w, transposed=true, stride=[2]), s)");
+  expect_equivalent(fold_channel_scale,
+                    "w: f32[4,3,1] = constant()\ns: f32[4] = constant()\n"
+                    "y = mul(conv(x:f32[1,6,2], w, groups=2), s)");
+}
+TEST(FoldChannelScale, KeepsWhatIsNoNumberOfAChannel) {
+  for (const char* twin : {"y = mul(conv(x:f32[1,6,2], w), v:f32[4])",               // not constant
+                           "y = mul(conv(x:f32[1,6,2], w, activation=relu), s)",     // behind an activation
+                           "c = conv(x:f32[1,6,2], w)\ny = mul(c, s)\nreturn y, c",  // the conv has another reader
+                           "t: f32[4,1] = constant()\ny = mul(conv(x:f32[1,6,2], w), t)",  // a number of a place
+                           "y = mul(conv(x:f32[1,6,2], v:f32[4,3,2]), s)",                 // weights are an input
+                           "y = mul(conv(x:f32[1,6,2], w, r:f32[1,4,4], slots=residual), s)"}) {  // behind a residual
+    expect_unchanged(fold_channel_scale, kPlain + twin);
+  }
+}
+
+TEST(FuseConv, ActivationsAndResidualsGoIntoTheConvolution) {
+  expect_rewrite(fuse_conv, kPlain + "y = silu(conv(x:f32[1,6,2], w, b, slots=bias))",
+                 "y = conv(x, w, b, slots=bias, activation=silu)");
+  expect_rewrite(fuse_conv, kPlain + "y = relu(add(r:f32[1,4,4], gelu(conv(x:f32[1,6,2], w))))",
+                 "y = conv(x, w, r, slots=residual, activation=gelu, last=relu)");
+}
+TEST(FuseConv, KeepsWhatHasAnotherReaderOrShape) {
+  for (const char* twin :
+       {"c = conv(x:f32[1,6,2], w)\ny = relu(c)\nreturn y, c", "y = add(conv(x:f32[1,6,2], w), r:f32[2,4,4])",
+        "y = exp(conv(x:f32[1,6,2], w))", "y = relu(conv(x:f32[1,6,2], w, activation=silu))",
+        "y = add(conv(x:f32[1,6,2], w, r:f32[1,4,4], slots=residual), q:f32[1,4,4])",
+        "y = tanh(conv(x:f32[1,6,2], w, r:f32[1,4,4], slots=residual, last=relu))"})
+    expect_unchanged(fuse_conv, kPlain + twin);
+}
+TEST(FuseConv, KeepsWhatNoKernelRuns) {
+  const KernelQuery no = [](const Op&, std::span<const Type>) { return reject("no"); };
+  EXPECT_EQ(count_ops(run_pass(fuse_conv, graph_of(kPlain + "y = relu(conv(x:f32[1,6,2], w))"), no).graph, "relu"), 1u);
+}
+
+TEST(LowerPatchConv, WindowsThatDoNotOverlapBecomeALinear) {
+  const std::string conv =
+      "w: f32[5,3,2,2] = constant()\nb: f32[5] = constant()\n"
+      "c = conv(transpose(x:f32[1,3,5,7], permutation=[0,2,3,1]), transpose(w, permutation=[0,2,3,1]), b, slots=bias, "
+      "stride=[2,2])\n";
+  expect_rewrite(lower_patch_conv, conv + "y = reshape(c, shape=[1,6,5])",
+                 "y = linear(im2col(x, patch=2), reshape(w, shape=[5,12]), b, slots=bias)");
+  expect_equivalent(lower_patch_conv, conv + "y = relu(c)");
+}
+TEST(LowerPatchConv, KeepsWindowsThatOverlapOrDiffer) {
+  for (const char* twin : {"w:f32[5,3,3,3], stride=[2,2]", "w:f32[5,2,3,3], stride=[2,3]", "w:f32[5,1,1,3]",
+                           "w:f32[5,2,2,3], stride=[2,2], before=[1,1]", "w:f32[3,2,2,1], stride=[2,2], groups=3",
+                           "w:f32[5,2,2,3], stride=[2,2], activation=relu"})
+    expect_unchanged(lower_patch_conv,
+                     fmt::format("y = conv(transpose(x:f32[1,3,6,6], permutation=[0,2,3,1]), {})", twin));
+  expect_unchanged(lower_patch_conv, "y = conv(x:f32[1,6,6,3], w:f32[5,2,2,3], stride=[2,2])");
+}
+
+TEST(LowerTransposedConv, PhasesBecomePlainConvolutions) {
+  for (const char* fields :
+       {"stride=[2,2], before=[1,1], after=[1,1]", "stride=[2,2], before=[1,1], after=[1,1], extra=[1,1]",
+        "stride=[3,2], dilation=[2,1]", "stride=[1,1], before=[2,0]", "stride=[2,1], dilation=[1,3]",
+        "stride=[2,2], before=[3,2], after=[2,3]"}) {
+    const std::string text =
+        fmt::format("w: f32[4,4,3,3] = constant()\ny = conv(x:f32[2,5,4,3], w, transposed=true, {})", fields);
+    expect_equivalent(lower_transposed_conv, text);
+    const Graph lowered = run_pass(lower_transposed_conv, graph_of(text)).graph;
+    for (NodeId id : lowered.order())
+      if (const auto* conv = lowered.as<Conv>(id)) EXPECT_FALSE(conv->transposed) << fields;
+  }
+  expect_equivalent(lower_transposed_conv,
+                    "w: f32[4,4,3] = constant()\nb: f32[4] = constant()\n"
+                    "y = conv(x:f32[2,5,6], w, b, slots=bias, transposed=true, stride=[2], groups=2, activation=relu)");
+}
+TEST(LowerTransposedConv, KeepsPhasesThatSeeNothing) {
+  expect_unchanged(lower_transposed_conv, "y = conv(x:f32[1,5,3], w:f32[4,2,3], transposed=true, stride=[3])");
+  expect_unchanged(lower_transposed_conv, "y = conv(x:f32[1,5,3], w:f32[4,99,3], transposed=true, stride=[99])");
+}
+
+TEST(LowerConv, WindowsOfOneElementBecomeLinears) {
+  expect_rewrite(lower_conv,
+                 "y = conv(x:f32[1,6,2], w:f32[4,1,2], b:f32[4], r:f32[1,6,4], slots=bias+residual, activation=silu)",
+                 "y = linear(x, reshape(w, shape=[4,2]), b, r, slots=bias+residual, activation=silu)");
+}
+TEST(LowerConv, KeepsStepsGroupsAndLastActivations) {
+  for (const char* twin : {"w:f32[4,1,2], stride=[2]", "w:f32[4,1,1], groups=2", "w:f32[4,3,2]",
+                           "w:f32[4,1,2], r:f32[1,6,4], slots=residual, last=relu", "w:f32[4,1,2], before=[1]"})
+    expect_unchanged(lower_conv, fmt::format("y = conv(x:f32[1,6,2], {})", twin));
+}
+TEST(LowerConv, WithoutAKernelWindowsBecomeRows) {
+  const KernelQuery no_conv = [](const Op& op, std::span<const Type>) {
+    return as<Conv>(op) ? reject("no") : accept();
+  };
+  for (const char* conv :
+       {"x:f32[1,6,5,3], w:f32[4,3,2,3], b:f32[4], slots=bias, stride=[1,2], before=[1,0], after=[0,2]",
+        "x:f32[2,9,4], w:f32[6,3,4], r:f32[2,5,6], slots=residual, dilation=[2], activation=silu, last=relu",
+        "x:f32[1,4,5,6,2], w:f32[3,2,1,3,2]", "x:f32[1,6,5,4], w:f32[6,3,2,2], groups=2, after=[1,1]",
+        "x:f32[1,6,5,4], w:f32[4,3,2,1], b:f32[4], slots=bias, groups=4, dilation=[2,1]",
+        "x:f32[1,6,5,4], w:f32[4,1,1,4], stride=[2,2]"}) {
+    const Graph graph = graph_of(fmt::format("y = conv({})", conv));
+    const Graph lowered = run_pass(lower_conv, graph, no_conv).graph;
+    EXPECT_EQ(count_ops(lowered, "conv"), 0u) << conv;
+    expect_same_values(graph, lowered);
+  }
+}
+TEST(LowerConv, KeepsWindowsOfTooManyTaps) {
+  const KernelQuery none = [](const Op&, std::span<const Type>) { return reject("no"); };
+  const Graph graph = graph_of("y = conv(x:f32[1,9000,1], w:f32[2,5000,1])");
+  EXPECT_EQ(count_ops(run_pass(lower_conv, graph, none).graph, "conv"), 1u);
+}
+
+}  // namespace
+}  // namespace rung::test
