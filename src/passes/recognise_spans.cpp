@@ -24,7 +24,7 @@ struct Sizes {
   friend auto operator<=>(const Sizes&, const Sizes&) = default;
 };
 
-// What a mask says: a span, and what is left to add to the scores.
+// A mask, read as a span and what is left to add to the scores.
 struct Reading {
   KeySpan span;
   NodeId rest = kNoNode;

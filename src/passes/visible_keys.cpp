@@ -5,7 +5,7 @@
 namespace rung::passes {
 namespace {
 
-// What one query sees: the first `solid` keys; behind the gap the keys from `next` on; none behind `last`.
+// The keys of one query: the first `solid`; behind the gap those from `next` on; none behind `last`.
 struct Row {
   int64_t query, solid = 0, next = 0, last = -1;
   Row(const VisibleKeys& table, int64_t query) : query(query) {
