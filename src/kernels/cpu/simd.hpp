@@ -59,6 +59,11 @@ RUNG_SIMD Vec negate(Vec a) { return _mm512_xor_ps(a, _mm512_set1_ps(-0.0f)); }
 RUNG_SIMD Vec round(Vec a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 RUNG_SIMD Mask less(Vec a, Vec b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
 RUNG_SIMD Vec select(Mask m, Vec yes, Vec no) { return _mm512_mask_blend_ps(m, no, yes); }
+// Returns y 2^n for an n that stands in the low bits of `shifted`; y and the result are normal.
+RUNG_SIMD Vec add_exponent(Vec y, Vec shifted) {
+  return _mm512_castsi512_ps(
+      _mm512_add_epi32(_mm512_castps_si512(y), _mm512_slli_epi32(_mm512_castps_si512(shifted), 23)));
+}
 // Returns p 2^n for integral n, right down to denormals.
 RUNG_SIMD Vec scale2(Vec p, Vec n) { return _mm512_scalef_ps(p, n); }
 RUNG_SIMD float sum(Vec a) { return _mm512_reduce_add_ps(a); }
@@ -118,6 +123,11 @@ RUNG_SIMD Vec negate(Vec a) { return _mm256_xor_ps(a, _mm256_set1_ps(-0.0f)); }
 RUNG_SIMD Vec round(Vec a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 RUNG_SIMD Mask less(Vec a, Vec b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
 RUNG_SIMD Vec select(Mask m, Vec yes, Vec no) { return _mm256_blendv_ps(no, yes, m); }
+// Returns y 2^n for an n that stands in the low bits of `shifted`; y and the result are normal.
+RUNG_SIMD Vec add_exponent(Vec y, Vec shifted) {
+  return _mm256_castsi256_ps(
+      _mm256_add_epi32(_mm256_castps_si256(y), _mm256_slli_epi32(_mm256_castps_si256(shifted), 23)));
+}
 // Returns p 2^n for integral n in [-252, 254], right down to denormals, in two steps, as 2^n itself may be no float.
 RUNG_SIMD Vec scale2(Vec p, Vec n) {
   Ints whole = _mm256_cvtps_epi32(n), half = _mm256_srai_epi32(whole, 1), rest = _mm256_sub_epi32(whole, half);
