@@ -5,7 +5,6 @@
 
 #include "passes/passes.hpp"
 #include "passes/support.hpp"
-#include "passes/visible_keys.hpp"
 
 namespace rung::test {
 namespace {
@@ -138,21 +137,6 @@ TEST(RecogniseSpans, KeepsSpansThatAreThere) {
   expect_unchanged(recognise_spans, numbers(causal) +
                                         "y = attention(q:f32[1,6,2,4], table, k:f32[1,8,2,4], v:f32[1,8,2,4], "
                                         "slots=mask, before=1)");
-}
-
-// The closed form against the count, for windows on either side of all places.
-TEST(KeySpan, CountsThePairsThatItSees) {
-  constexpr int64_t kAll = KeySpan::kAll;
-  for (int64_t before : {-9, -2, 0, 1, 3, 20})
-    for (int64_t after = -before; after < 12; ++after)
-      for (int64_t prefix : {0, 2, 7, 30})
-        for (const KeySpan& span :
-             {KeySpan{before, after, prefix}, KeySpan{kAll, after, prefix}, KeySpan{before, kAll, prefix}}) {
-          int64_t pairs = 0;
-          for (int64_t i = 0; i < kQueries; ++i)
-            for (int64_t j = 0; j < kKeys; ++j) pairs += span.sees(i, j);
-          EXPECT_EQ(span.pairs(kQueries, kKeys), static_cast<double>(pairs)) << before << " " << after << " " << prefix;
-        }
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace rung::cpu::RUNG_ISA {
 
 struct KeyRange {
   int64_t begin, end;
-  bool empty() const { return begin == end; }
+  int64_t count() const { return end - begin; }
 };
 
 struct QueryRange {
