@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "base/words.hpp"
 #include "passes/passes.hpp"
@@ -21,7 +22,9 @@ constexpr double kLow = -1e30;
 
 struct Sizes {
   int64_t queries, keys;
-  friend auto operator<=>(const Sizes&, const Sizes&) = default;
+  friend bool operator<(const Sizes& a, const Sizes& b) {
+    return std::pair(a.queries, a.keys) < std::pair(b.queries, b.keys);
+  }
 };
 
 // A mask, read as a span and what is left to add to the scores.
