@@ -1,5 +1,5 @@
 // Reads masks that follow from the places of queries and keys alone, such as causal ones, as the span of an attention,
-// whose kernels skip the keys outside it.
+// whose kernels skip the keys outside it. Padding is left as one row for all queries.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -48,7 +48,7 @@ class SpanReader {
   Result<std::optional<Reading>> read(NodeId mask, Sizes sizes) {
     const auto known = readings_.find({mask, sizes});
     if (known != readings_.end() && still_stands(known->second)) return known->second;
-    RUNG_TRY(std::optional<Reading> reading, read_anew(mask, sizes));
+    RUNG_TRY(std::optional<Reading> reading, examined(mask, sizes));
     readings_[{mask, sizes}] = reading;
     return reading;
   }
@@ -56,7 +56,7 @@ class SpanReader {
  private:
   using Reads = Result<std::optional<Reading>>;
 
-  Reads read_anew(NodeId mask, Sizes sizes) {
+  Reads examined(NodeId mask, Sizes sizes) {
     if (is_constant(mask)) return read_table(mask, sizes);
     const NodeId source = without_broadcast(mask);
     if (graph_.as<Select>(source)) return read_selection(source, sizes);
@@ -89,19 +89,17 @@ class SpanReader {
   // mask: zeros, and -inf outside a span  =>  the span
   // Where each query sees a key, a low number stands for -inf. Numbers beside zeros stay, and are read within the span.
   Reads read_table(NodeId mask, Sizes sizes) {
-    std::optional<Reading> none;
+    const Reads none = std::optional<Reading>();
     if (!is_table(mask, sizes)) return none;
     RUNG_TRY(const Tensor table, evaluate_constant(graph_, mask));
     const auto values = table.as<float>();
-    const auto hidden = [&](double most) {
-      return visible(sizes, values.size(), [&](size_t i) { return !(values[i] <= most); });
-    };
-    auto keys = hidden(kLow);
-    const bool low = std::ranges::any_of(values, [](float x) { return x <= kLow && !std::isinf(x); });
-    if (low && keys && !keys->every_query_sees()) return none;
+    const auto hides = [](float x) { return x <= kLow; };
+    const auto keys = visible(sizes, values.size(), [&](size_t i) { return !hides(values[i]); });
     const auto span = keys ? keys->span() : std::nullopt;
     if (!span) return none;
-    const bool zeros = std::ranges::all_of(values, [](float x) { return x == 0 || x <= kLow; });
+    const bool numbers = std::ranges::any_of(values, [&](float x) { return hides(x) && !std::isinf(x); });
+    if (numbers && !keys->every_query_sees()) return none;
+    const bool zeros = std::ranges::all_of(values, [&](float x) { return x == 0 || hides(x); });
     if (!zeros && span->sees_all()) return none;
     return std::optional(Reading{*span, zeros ? kNoNode : mask});
   }
@@ -123,6 +121,7 @@ class SpanReader {
 
   // select(and(table, other), x, -inf)  =>  the table's span, and select(other, x, -inf)
   // select(or(table, other), -inf, x)  =>  the same, where the table says what is hidden
+  // select(broadcast(other), x, -inf)  =>  no limits, and select(other, x, -inf)      x is a number
   // A query without any key gets zeros from both; of a low number in place of -inf it would see all keys.
   Reads read_selection(NodeId select, Sizes sizes) {
     const std::vector<NodeId> operands = graph_[select].operands;
@@ -136,16 +135,22 @@ class SpanReader {
       condition.parts.erase(condition.parts.begin() + static_cast<std::ptrdiff_t>(i));
       return std::optional(Reading{*span, rest_of(condition, operands, keeps)});
     }
-    return std::optional<Reading>();
+    const bool uniform = uniform_value(graph_, operands[keeps ? 1 : 2]).has_value();
+    if (!uniform || !has_rows(select) || std::ranges::any_of(condition.parts, [&](NodeId x) { return has_rows(x); }))
+      return std::optional<Reading>();
+    return std::optional(Reading{KeySpan{}, rest_of(condition, operands, keeps)});
   }
+  // Returns whether a value has an element for each query, and not one for all.
+  bool has_rows(NodeId id) const { return graph_.shape(id).rank() > 1 && graph_.shape(id).back(1) != 1; }
 
-  // The operands of a tree of `and`, or of `or` where it says what is hidden.
+  // The operands of a tree of `and`, or of `or` where it says what is hidden, without those that decide nothing.
   struct Condition {
     std::vector<NodeId> parts;
   };
   void split(NodeId id, bool keeps, Condition& condition) const {
     const auto* binary = graph_.as<Binary>(id);
     const BinaryKind kind = keeps ? BinaryKind::logical_and : BinaryKind::logical_or;
+    if (uniform_value(graph_, id) == (keeps ? 1.0 : 0.0)) return;
     if (is_constant(id) || !binary || binary->kind != kind) return condition.parts.push_back(id);
     for (NodeId operand : graph_[id].operands) split(without_broadcast(operand), keeps, condition);
   }
@@ -205,41 +210,57 @@ Sizes sizes_of(const Graph& graph, NodeId attention) {
   return sizes;
 }
 
-// attention(q, mask, k, v)  =>  attention(q, rest of the mask, k, v, span)      a kernel takes spans
-Result<bool> take_span(Graph& graph, PassContext& context, SpanReader& reader, NodeId id) {
-  const auto* attention = graph.as<Attention>(id);
-  if (!attention || !attention->has_mask() || !attention->span.sees_all()) return false;
-  Insertion here(graph, id);
-  Attention op = *attention;
-  std::vector<NodeId> operands = graph[id].operands;
-  const auto at = op.slots.before(AttentionSlot::mask);
-  RUNG_TRY(const std::optional<Reading> reading, reader.read(operands[at], sizes_of(graph, id)));
-  if (!reading) return false;
-  op.span = reading->span;
-  if (reading->rest == kNoNode) {
-    op.slots = {};
-    operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(at));
-  } else {
-    operands[at] = reading->rest;
+class SpanTaker {
+ public:
+  SpanTaker(Graph& graph, PassContext& context) : graph_(graph), context_(context), reader_(graph) {}
+
+  // attention(q, mask, k, v)  =>  attention(q, rest of the mask, k, v, span)      a kernel takes it
+  Status take(NodeId id) {
+    const auto* attention = graph_.as<Attention>(id);
+    if (!attention || !attention->has_mask() || !attention->span.sees_all()) return {};
+    Insertion here(graph_, id);
+    Attention op = *attention;
+    std::vector<NodeId> operands = graph_[id].operands;
+    const size_t at = op.slots.before(AttentionSlot::mask);
+    RUNG_TRY(const std::optional<Reading> reading, reader_.read(operands[at], sizes_of(graph_, id)));
+    if (!reading) return {};
+    op.span = reading->span;
+    if (reading->rest == kNoNode) {
+      op.slots = {};
+      operands.erase(operands.begin() + static_cast<std::ptrdiff_t>(at));
+    } else {
+      operands[at] = reading->rest;
+    }
+    if (replace_if_kernel(graph_, context_, id, op, std::move(operands)))
+      ++(op.span.sees_all() ? narrowed_ : spans_);
+    else if (reading->rest != kNoNode)
+      erase_unused(graph_, reading->rest);
+    return {};
   }
-  if (replace_if_kernel(graph, context, id, op, std::move(operands))) return true;
-  if (reading->rest != kNoNode) erase_unused(graph, reading->rest);
-  return false;
-}
+
+  void tell() {
+    if (spans_)
+      context_.notes.add("{} keys by their places, and no others",
+                         words::counted(spans_, "attention reads", "attentions read"));
+    if (narrowed_)
+      context_.notes.add("{} one row of a mask for all queries",
+                         words::counted(narrowed_, "attention reads", "attentions read"));
+  }
+
+ private:
+  Graph& graph_;
+  PassContext& context_;
+  SpanReader reader_;
+  size_t spans_ = 0, narrowed_ = 0;
+};
 
 }  // namespace
 
 Status recognise_spans(Graph& graph, PassContext& context) {
-  SpanReader reader(graph);
-  size_t taken = 0;
-  for (NodeId id : graph.order()) {
-    if (!graph[id].alive) continue;
-    RUNG_TRY(const bool took, take_span(graph, context, reader, id));
-    taken += took;
-  }
-  if (taken)
-    context.notes.add("{} keys by their places, and no others",
-                      words::counted(taken, "attention reads", "attentions read"));
+  SpanTaker taker(graph, context);
+  for (NodeId id : graph.order())
+    if (graph[id].alive) RUNG_CHECK(taker.take(id));
+  taker.tell();
   return {};
 }
 

@@ -116,6 +116,20 @@ TEST(RecogniseSpans, KeepsSelectionsOfLowNumbers) {
                    kNumbers + bools(causal) + kPadding + attends("select(and(table, padding), none, zero)"));
 }
 
+TEST(RecogniseSpans, LeavesPaddingOneRow) {
+  const std::string head = kNumbers + std::string(kPadding);
+  expect_rewrite(recognise_spans, head + attends("select(broadcast(padding, shape=[1,1,6,8]), zero, none)"),
+                 "y = attention(q, select(padding, 0, -inf), k, v, slots=mask, scale=0.5)");
+  expect_rewrite(recognise_spans,
+                 head + "ones: bool[1,1,6,1] = constant(values=[1,1,1,1,1,1])\n" +
+                     attends("select(and(ones, padding), zero, none)"),
+                 "y = attention(q, select(padding, 0, -inf), k, v, slots=mask, scale=0.5)");
+  expect_unchanged(recognise_spans, head + attends("select(padding, zero, none)"));
+  expect_unchanged(recognise_spans, head + attends("select(padding, bias:f32[1,1,6,8], none)"));
+  expect_unchanged(recognise_spans,
+                   head + attends("select(and(rows:bool[1,1,6,1], broadcast(padding, shape=[1,1,6,8])), zero, none)"));
+}
+
 TEST(RecogniseSpans, SharesThePaddingOfLayers) {
   const std::string text = kNumbers + bools(causal) + kPadding + "m = select(and(table, padding), zero, none)\n" +
                            "x = attention(q:f32[1,6,2,4], m, k:f32[1,8,2,4], v:f32[1,8,2,4], slots=mask)\n"
