@@ -89,7 +89,7 @@ class SpanReader {
   // mask: zeros, and -inf outside a span  =>  the span
   // Where each query sees a key, a low number stands for -inf. Numbers beside zeros stay, and are read within the span.
   Reads read_table(NodeId mask, Sizes sizes) {
-    const Reads none = std::optional<Reading>();
+    Reads none = std::optional<Reading>();
     if (!is_table(mask, sizes)) return none;
     RUNG_TRY(const Tensor table, evaluate_constant(graph_, mask));
     const auto values = table.as<float>();
