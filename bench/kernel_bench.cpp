@@ -25,6 +25,9 @@ constexpr const char* kProblems[] = {
     "y = attention(reshape(slice(qkv, axis=2, begin=0, end=384), shape=[1,S,12,32]), mask:f32[1,1,1,S], "
     "reshape(slice(qkv, axis=2, begin=384, end=768), shape=[1,S,12,32]), "
     "reshape(slice(qkv, axis=2, begin=768, end=1152), shape=[1,S,12,32]), slots=mask, scale=0.17677669)",
+    "y = attention(q:T[1,S,8,64], mask:f32[S,S], k:T[1,S,8,64], v:T[1,S,8,64], slots=mask, scale=0.125)",
+    "y = attention(q:T[1,S,8,64], k:T[1,S,8,64], v:T[1,S,8,64], scale=0.125, after=0)",
+    "y = attention(q:T[1,S,8,64], k:T[1,S,8,64], v:T[1,S,8,64], scale=0.125, before=63, after=0)",
     "y = attention(q:T[1,51,8,256], k:T[1,S,1,256], v:T[1,S,1,256], scale=0.0625)",
     "y = linear(x:T[1,S,384], w:T[1152,384], wb:T[1152], slots=bias, out=T)",
     "y = linear(x:T[1,S,384], w:T[384,384], wb:T[384], r:T[1,S,384], slots=bias+residual, out=T)",
@@ -78,7 +81,8 @@ Work work_of(const Problem& p) {
   for (const ResultPlace& result : results_of(p)) work.bytes += static_cast<double>(result.type.bytes());
   if (as<Linear>(p.op) || as<MatMul>(p.op)) work.flops = 2 * out * static_cast<double>(p.inputs[0].shape.back());
   if (const auto* attention = as<Attention>(p.op))
-    work.flops = 4 * out * static_cast<double>(p.inputs[attention->first_key()].shape[1]);
+    work.flops = 4 * out / static_cast<double>(p.output.shape[1]) *
+                 attention->span.pairs(p.output.shape[1], p.inputs[attention->first_key()].shape[1]);
   if (as<Gather>(p.op)) work.bytes = 2 * out * static_cast<double>(size_of(p.output.dtype));
   return work;
 }

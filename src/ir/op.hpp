@@ -12,6 +12,7 @@
 
 #include "ir/category.hpp"
 #include "ir/fault.hpp"
+#include "ir/key_span.hpp"
 #include "ir/narrowing.hpp"
 #include "ir/op_kinds.hpp"
 #include "ir/shape.hpp"
@@ -210,17 +211,20 @@ struct Pool {
 //           k: T[B,Ki,G,D], v: T[B,Ki,G,D]) -> T[B,S,H,D]: softmax(cap(scale * q k') + mask) v, softmax in f32
 //   Keys of all segments one after another (K = sum of Ki); query head h reads key head h / (H/G); G divides H. Where
 //   the mask is -inf for every key a query gets zeros, not softmax's NaN; numbers, however low, take no key away.
+//   Keys outside the query's span are taken away, too.
 struct Attention {
   RUNG_OP("attention", attention, none, products);
   AttentionSlots slots;
   float scale = 1.0f;
   float softcap = 0.0f;  // c: a scaled score s becomes c tanh(s / c) before the mask; 0: it stays
+  KeySpan span;
   int64_t segments = 1;
   bool has_mask() const { return slots.has(AttentionSlot::mask); }
   // Returns the index of the first segment's keys; its values and the other segments follow.
   size_t first_key() const { return slots.size(); }
   RUNG_FIELDS(RUNG_FIELD(Attention, slots), RUNG_FIELD(Attention, scale), RUNG_FIELD(Attention, softcap),
-              RUNG_FIELD(Attention, segments))
+              RUNG_PART_FIELD(Attention, span, before), RUNG_PART_FIELD(Attention, span, after),
+              RUNG_PART_FIELD(Attention, span, prefix), RUNG_FIELD(Attention, segments))
   RUNG_EQUAL(Attention);
 };
 

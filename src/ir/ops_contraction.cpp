@@ -174,10 +174,25 @@ std::vector<Type> further_types(const Linear& op, const Signature& s) {
   return {{DType::bf16, s.result.shape}, {DType::f32, squares}};
 }
 
+namespace {
+
+Status want_span(const KeySpan& span) {
+  constexpr int64_t kAll = KeySpan::kAll;
+  for (const auto& [name, reach] : {std::pair("before", span.before), std::pair("after", span.after)})
+    if (reach < -kAll || reach > kAll) return fail("got {}={}, wanted {} at most either way", name, reach, kAll);
+  if (span.before + span.after < 0)
+    return fail("got before={} and after={}, wanted a sum from 0 on", span.before, span.after);
+  if (span.prefix < 0 || span.prefix > kAll) return fail("got prefix={}, wanted 0 to {}", span.prefix, kAll);
+  return {};
+}
+
+}  // namespace
+
 Result<Type> rule(const Attention& op, Types types) {
   if (op.segments < 1) return fail("got {} segments, wanted at least 1", op.segments);
   if (!(op.softcap >= 0) || std::isinf(op.softcap))
     return fail("got softcap {}, wanted a number from 0 on", op.softcap);
+  RUNG_CHECK(want_span(op.span));
   const size_t first = op.first_key();
   // Divides, because twice a number from a file may wrap around.
   if (types.size() < first || (types.size() - first) % 2 || (types.size() - first) / 2 != uint64_t(op.segments))
@@ -229,7 +244,8 @@ Semantics semantics(const Attention& op, const Signature& s) {
   const size_t first = op.first_key();
   const AxisRead head = s.shape(first)[2] == q[2] ? same(2) : whole(2, 1);  // several query heads read one key head
   Semantics out;
-  out.operands.push_back({.role = OperandRole::product, .axes = {same(0), same(1), same(2), reduced()}});
+  const AxisRead query = op.span.sees_all() ? same(1) : whole(1, 1);  // its place says what it sees
+  out.operands.push_back({.role = OperandRole::product, .axes = {same(0), query, same(2), reduced()}});
   if (op.has_mask()) out.operands.push_back(mask_use(s.shape(1), s.result.shape));
   int64_t keys = 0;
   for (size_t i = first; i < s.operands.size(); i += 2) {
@@ -239,7 +255,8 @@ Semantics semantics(const Attention& op, const Signature& s) {
     out.operands.push_back({.role = OperandRole::product, .axes = {same(0), reduced(), head, whole(3, 1)}});
   }
   out.terms = q[3] + keys;  // terms of q k', then over the keys
-  out.flops = 4 * count(s.result) * static_cast<double>(keys);
+  const auto dim = [](int64_t n) { return static_cast<double>(n); };
+  out.flops = 4 * dim(q[0]) * dim(q[2]) * dim(q[3]) * op.span.pairs(q[1], keys);
   return out;
 }
 

@@ -25,6 +25,7 @@ Status compose_linears(Graph& graph, PassContext& context);
 
 // attention
 Status fuse_attention(Graph& graph, PassContext& context);
+Status recognise_spans(Graph& graph, PassContext& context);
 
 // projection
 Status merge_projections(Graph& graph, PassContext& context);

@@ -42,15 +42,22 @@ Head read_head(std::span<const Tensor> pairs, int64_t batch, int64_t head) {
   return out;
 }
 
-// Computes out = softmax(cap(scale * q k') + mask) v for one query; an empty mask adds nothing. If all scores are -inf
+struct Query {
+  int64_t at;
+  Rows values, mask;  // an empty mask adds nothing
+};
+
+// Computes out = softmax(cap(scale * q k') + mask) v for one query, over the keys in its span. If all scores are -inf
 // no key remains, and the sum over no keys is zero.
-void attend(const Attention& op, const Head& head, Rows query, Rows mask, std::span<double> out) {
+void attend(const Attention& op, const Head& head, const Query& q, std::span<double> out) {
+  const Rows query = q.values, mask = q.mask;
   size_t width = query.size(), count = width ? head.keys.size() / width : 0;
   std::vector<double> scores(count);
   for (size_t key = 0; key < count; ++key) {
     scores[key] = double{op.scale} * dot(query, Rows(head.keys).subspan(key * width, width));
     if (op.softcap != 0) scores[key] = op.softcap * std::tanh(scores[key] / op.softcap);
     if (!mask.empty()) scores[key] += mask[key];
+    if (!op.span.sees(q.at, static_cast<int64_t>(key))) scores[key] = -INFINITY;
   }
   if (std::all_of(scores.begin(), scores.end(), [](double score) { return score == -INFINITY; }))
     return std::fill(out.begin(), out.end(), 0.0);
@@ -77,7 +84,7 @@ Result<Tensor> compute(const Attention& op, const Arguments& arguments) {
         size_t at = size(((b * q[1] + s) * q[2] + h) * q[3]);
         Rows mask_row =
             op.has_mask() ? Rows(mask).subspan(size(((b * q[2] + h) * q[1] + s) * keys), size(keys)) : Rows{};
-        attend(op, head, Rows(queries).subspan(at, size(q[3])), mask_row, std::span(out).subspan(at, size(q[3])));
+        attend(op, head, {s, Rows(queries).subspan(at, size(q[3])), mask_row}, std::span(out).subspan(at, size(q[3])));
       }
     }
   return write(arguments.result, out);

@@ -229,6 +229,21 @@ constexpr const char* kFloatProblems[] = {
     "v2:T[1,9,1,256], slots=mask, segments=2, scale=0.0625)",
     "result = attention(q:T[2,13,16,256], blind100:f32[2,1,13,100], k:T[2,87,1,256], v:T[2,87,1,256], "
     "k2:T[2,13,1,256], v2:T[2,13,1,256], slots=mask, segments=2, scale=0.0625)",
+    // spans: causal, behind a cache, windows of one and of two sides, prefixes, and queries that see no key
+    "result = attention(q:T[1,70,4,32], k:T[1,70,2,32], v:T[1,70,2,32], scale=0.177, after=0)",
+    "result = attention(q:T[1,9,8,64], k:T[1,53,2,64], v:T[1,53,2,64], k2:T[1,9,2,64], v2:T[1,9,2,64], "
+    "scale=0.125, after=53, segments=2)",
+    "result = attention(q:T[1,150,2,64], k:T[1,150,2,64], v:T[1,150,2,64], scale=0.125, before=20, after=0)",
+    "result = attention(q:T[2,130,3,40], mask:f32[2,1,1,130], k:T[2,130,3,40], v:T[2,130,3,40], slots=mask, "
+    "scale=0.158, before=17, after=33)",
+    "result = attention(q:T[1,100,2,72], k:T[1,100,2,72], v:T[1,100,2,72], scale=0.118, after=0, prefix=37)",
+    "result = attention(q:T[1,140,2,32], k:T[1,140,2,32], v:T[1,140,2,32], scale=0.177, before=5, after=0, prefix=3)",
+    "result = attention(q:T[1,100,2,24], k:T[1,100,2,24], v:T[1,100,2,24], scale=0.2, softcap=2, after=-70)",
+    "result = attention(q:T[1,90,2,16], k:T[1,41,2,16], v:T[1,41,2,16], scale=0.25, before=12, after=3)",
+    "result = attention(q:T[1,7,2,5], bias:f32[2,7,300], k:T[1,300,2,5], v:T[1,300,2,5], slots=mask, before=-120, "
+    "after=260)",
+    "result = attention(q:T[1,40,2,64], gaps:f32[40,40], k:T[1,40,2,64], v:T[1,40,2,64], slots=mask, scale=0.125, "
+    "after=0)",
     // a softmax of nothing but -inf has no number, unlike such an attention
     "result = softmax(blind37:T[7,37])",
     // batches of texts, each with a mask of its own

@@ -40,6 +40,19 @@ TEST(InferType, CountsTheScoresOfAllSegments) {
   EXPECT_THAT(error_of(Attention{.segments = 3}, operands), HasSubstr("wanted at most"));
 }
 
+TEST(InferType, RefusesSpansThatNoKeyIsIn) {
+  const std::vector<Type> operands{f32({1, 4, 1, 1}), f32({1, 4, 1, 1}), f32({1, 4, 1, 1})};
+  const auto error = [&](const KeySpan& span) { return error_of(Attention{.span = span}, operands); };
+  constexpr int64_t kAll = KeySpan::kAll;
+  for (const KeySpan& span : {KeySpan{.after = 0}, KeySpan{.before = -3, .after = 3}, KeySpan{.before = 2, .after = -2},
+                              KeySpan{.before = kAll, .after = -kAll, .prefix = kAll}})
+    EXPECT_EQ(error(span), "");
+  EXPECT_THAT(error({.before = 2, .after = -3}), HasSubstr("got before=2 and after=-3, wanted a sum from 0 on"));
+  EXPECT_THAT(error({.before = INT64_MIN}), HasSubstr("got before=-9223372036854775808, wanted"));
+  EXPECT_THAT(error({.after = kAll + 1}), HasSubstr("got after="));
+  for (int64_t prefix : {int64_t{-1}, kAll + 1}) EXPECT_THAT(error({.prefix = prefix}), HasSubstr("got prefix="));
+}
+
 TEST(InferType, KeepsStepsWithinTheAxis) {
   EXPECT_EQ(error_of(Slice{.axis = 0, .begin = 0, .end = 4, .step = 4}, {f32({4})}), "");
   EXPECT_THAT(error_of(Slice{.axis = 0, .begin = 0, .end = 4, .step = INT64_MAX}, {f32({4})}),

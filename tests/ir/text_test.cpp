@@ -159,6 +159,7 @@ struct Sample {
     if constexpr (std::is_same_v<T, LinearSlots>) return {LinearSlot::residual, LinearSlot::squares};
     if constexpr (std::is_same_v<T, Linear::Prologue> || std::is_same_v<T, Linear::Epilogue>) return sample<T>();
     if constexpr (std::is_same_v<T, ConvSlots>) return {ConvSlot::residual};
+    if constexpr (std::is_same_v<T, KeySpan>) return sample<T>();
     if constexpr (std::is_same_v<T, AttentionSlots>) return {AttentionSlot::mask};
     if constexpr (std::is_same_v<T, LayerNormSlots>) return {LayerNormSlot::residual};
     if constexpr (std::is_same_v<T, Activation>) return Activation::tanh;

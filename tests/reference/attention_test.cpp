@@ -101,6 +101,25 @@ TEST(AttentionReference, GivesAMaskedKeyNoWeight) {
   expect_values(run("attention(q:f32[1,1,1,1], m:f32[2], k:f32[1,2,1,1], v:f32[1,2,1,1], slots=mask)", inputs), {7}, 0);
 }
 
+// All scores are 0: a result is the mean of the values 1, 2, 4, 8, 16 of the keys that the query sees.
+TEST(AttentionReference, SeesTheKeysOfItsSpan) {
+  const auto means = [](const std::string& span) {
+    const Inputs inputs{{"q", f32({1, 4, 1, 1}, {0, 0, 0, 0})},
+                        {"k", f32({1, 5, 1, 1}, {0, 0, 0, 0, 0})},
+                        {"v", f32({1, 5, 1, 1}, {1, 2, 4, 8, 16})}};
+    return values_of(run("attention(q:f32[1,4,1,1], k:f32[1,5,1,1], v:f32[1,5,1,1], " + span + ")", inputs));
+  };
+  using testing::ElementsAre;
+  const auto near = [](double x) { return testing::DoubleNear(x, 1e-6); };
+  EXPECT_THAT(means("after=0"), ElementsAre(1, 1.5, near(7 / 3.0), 3.75));
+  EXPECT_THAT(means("after=1"), ElementsAre(1.5, near(7 / 3.0), 3.75, near(31 / 5.0)));
+  EXPECT_THAT(means("before=1, after=0"), ElementsAre(1, 1.5, 3, 6));
+  EXPECT_THAT(means("before=1, after=1"), ElementsAre(1.5, near(7 / 3.0), near(14 / 3.0), near(28 / 3.0)));
+  EXPECT_THAT(means("before=0, after=0, prefix=2"), ElementsAre(1.5, 1.5, near(7 / 3.0), near(11 / 3.0)));
+  EXPECT_THAT(means("before=-2, after=3"), ElementsAre(6, 12, 16, 0));
+  EXPECT_THAT(means("after=-2"), ElementsAre(0, 0, 1, 1.5));
+}
+
 TEST(AttentionReference, RoundsItsResultToTheOperandsType) {
   Inputs inputs{{"q", to_bf16(f32({1, 1, 1, 1}, {0}))},
                 {"k", to_bf16(f32({1, 2, 1, 1}, {0, 0}))},

@@ -86,6 +86,8 @@ AttentionPlan plan_for(const Problem& p) {
   plan.groups = p.inputs[first].shape[2];
   plan.segments = static_cast<int>(op.segments);
   plan.softcap = op.softcap, plan.inverse_softcap = op.softcap == 0 ? 0 : 1 / op.softcap;
+  plan.sees_all = op.span.sees_all();
+  plan.before = op.span.before, plan.after = op.span.after, plan.prefix = op.span.prefix;
   plan.scale = op.scale, plan.has_mask = op.has_mask(), plan.dtype = p.output.dtype;
   for (size_t i = first; i < p.inputs.size(); i += 2) plan.keys += p.inputs[i].shape[1];
   plan_strides(p, plan);
@@ -125,7 +127,8 @@ int64_t blocks_of(const AttentionPlan& plan) { return plan.batch * plan.heads * 
 template <CpuIsa isa>
 Split split(const Problem& p, const Machine&) {
   const AttentionPlan plan = plan_for<isa>(p);
-  const double flop = 4 * static_cast<double>(plan.batch * plan.heads * plan.queries * plan.keys * plan.width);
+  const double flop = 4 * static_cast<double>(plan.batch * plan.heads * plan.width) *
+                      p.as<Attention>().span.pairs(plan.queries, plan.keys);
   return {p.threads *
           pieces_of_share(p, flop * 1e-3 / kCoreGflops, blocks_of(plan) / blocks_of_group(plan) / p.threads)};
 }

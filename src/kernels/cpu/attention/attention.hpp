@@ -20,6 +20,8 @@ struct AttentionPlan {
   float scale;
   float softcap, inverse_softcap;  // both 0: scores are not capped
   bool has_mask;
+  bool sees_all;  // each query sees all keys; else those of its span (ir/key_span.hpp)
+  int64_t before, after, prefix;
   DType dtype;
   int segments;
   struct Segment {

@@ -14,7 +14,7 @@ namespace {
 template <int row_tiles, int panels>
 void tile(const Product& p, int64_t row, int64_t panel) {
   const uint16_t* a = p.a + row * p.a_stride;
-  const uint16_t* b = p.b + panel * p.pairs * 32;
+  const uint16_t* b = p.b + panel * p.b_stride;
   const int64_t a_bytes = p.a_stride * 2, c_bytes = p.c_stride * 4;
   _tile_zero(0);
   if constexpr (panels == 2) _tile_zero(1);
@@ -25,7 +25,7 @@ void tile(const Product& p, int64_t row, int64_t panel) {
     _tile_loadd(6, b, 64);
     _tile_dpbf16ps(0, 4, 6);
     if constexpr (panels == 2) {
-      _tile_loadd(7, b + p.pairs * 32, 64);
+      _tile_loadd(7, b + p.b_stride, 64);
       _tile_dpbf16ps(1, 4, 7);
     }
     if constexpr (row_tiles == 2) {

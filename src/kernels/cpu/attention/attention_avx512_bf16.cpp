@@ -16,7 +16,7 @@ void leave() {}
 template <int rows, int panels>
 void tile(const Product& p, int64_t row, int64_t panel) {
   const uint16_t* a = p.a + row * p.a_stride;
-  const uint16_t* b = p.b + panel * p.pairs * 32;
+  const uint16_t* b = p.b + panel * p.b_stride;
   Vec sums[rows][panels];
 #pragma GCC unroll 8
   for (int i = 0; i < rows; ++i)
@@ -25,7 +25,7 @@ void tile(const Product& p, int64_t row, int64_t panel) {
   for (int64_t k = 0; k < p.pairs; ++k, a += 2, b += 32) {
     __m512bh columns[panels];
 #pragma GCC unroll 2
-    for (int j = 0; j < panels; ++j) columns[j] = reinterpret_cast<__m512bh>(_mm512_loadu_si512(b + j * p.pairs * 32));
+    for (int j = 0; j < panels; ++j) columns[j] = reinterpret_cast<__m512bh>(_mm512_loadu_si512(b + j * p.b_stride));
 #pragma GCC unroll 8
     for (int i = 0; i < rows; ++i) {
       int pair;

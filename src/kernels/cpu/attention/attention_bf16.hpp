@@ -6,11 +6,12 @@
 namespace rung::cpu {
 
 // c[rows][16 panels] = a[rows][2 pairs] b, where a is row-major and b in panels of [pair][16 columns][2]; pairs is a
-// multiple of 16. Strides are in elements.
+// multiple of 16. Strides are in elements; b_stride is the distance of panels, which may have more pairs.
 struct Product {
   const uint16_t* a;
   int64_t a_stride;
   const uint16_t* b;
+  int64_t b_stride;
   int64_t pairs;
   float* c;
   int64_t c_stride;

@@ -41,6 +41,7 @@ AttentionShape::AttentionShape(const Problem& problem)
 
 Verdict supports_attention(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture == 0) return reject("no GPU");
+  if (!problem.as<Attention>().span.sees_all()) return reject("a span of keys");
   const AttentionShape shape(problem);
   if (!is_computed_float(problem.output.dtype)) return reject("only f32, bf16 and f16");
   if (problem.as<Attention>().segments > kMaxAttentionSegments)
