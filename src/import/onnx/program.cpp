@@ -190,7 +190,10 @@ Status Program::add_inputs() {
     if (!dtype) return fail_in(dtype.error(), "'{}': input '{}'", file_->path(), input.name);
     RUNG_TRY(const Shape shape, shape_of(input));
     const NodeId node = exported::add_input(model_, input.name, {*dtype, shape});
-    names_[input.name] = builder_.cast(node, computed(*dtype), input.name);
+    const auto frozen = options_.frozen.find(input.name);
+    const bool known = frozen != options_.frozen.end() && frozen->second.type() == Type{*dtype, shape};
+    const NodeId value = known ? model_.graph.literal(input.name, frozen->second) : node;
+    names_[input.name] = builder_.cast(value, computed(*dtype), input.name);
   }
   return {};
 }
