@@ -1,5 +1,6 @@
 // Element-wise operators of ONNX graphs.
 // SPDX-License-Identifier: Apache-2.0
+#include "import/onnx/elements.hpp"
 #include "import/onnx/operators.hpp"
 #include "import/onnx/tensors.hpp"
 
@@ -148,8 +149,18 @@ Outputs clip(const Call& call) {
   return {x};
 }
 Outputs where(const Call& call) { return {call.select(call[0], call[1], call[2])}; }
-Outputs cast(const Call& call) { return {call.cast(call[0], value_or_throw(dtype_of_number(call.integer("to"))))}; }
-Outputs cast_like(const Call& call) { return {call.cast(call[0], call.dtype(call[1]))}; }
+Outputs cast(const Call& call) {
+  const std::string mode = call.text("round_mode", "up");
+  return {call.elements().noted(converted(call, call[0], call.integer("to"), call.integer("saturate", 1) != 0, mode),
+                                call.integer("to"))};
+}
+Outputs cast_like(const Call& call) {
+  const auto type = call.elements().of(call[1]);
+  if (!type) return {call.cast(call[0], call.dtype(call[1]))};
+  const NodeId y = converted(call, call[0], type->number, call.integer("saturate", 1) != 0,
+                             call.text("round_mode", "up"));
+  return {call.elements().noted(y, type->number)};
+}
 Outputs identity(const Call& call) { return {call[0]}; }
 Outputs dropout(const Call& call) {
   if (call.has(2) && call.integer_of(2) != 0) refuse("dropout in training, wanted a model in eval mode: model.eval()");

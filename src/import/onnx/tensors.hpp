@@ -14,6 +14,18 @@ namespace rung::onnx {
 // Errors: those, by name.
 Result<DType> dtype_of_number(int64_t data_type);
 
+// An element type of files that tensors of ours do not have: another type carries its values, each exactly.
+struct Carried {
+  int64_t number;
+  std::string_view name;
+  DType carrier;
+  int bits;
+  bool is_signed;
+};
+// None: tensors of ours have the type, or no type of theirs carries it.
+std::optional<Carried> carried_type(int64_t data_type);
+
+
 // Opens the files beside a model that hold weights, each once.
 class ExternalFiles {
  public:
