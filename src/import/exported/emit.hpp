@@ -69,6 +69,12 @@ class Emit {
   NodeId gather(NodeId x, NodeId indices, int64_t axis) const;
   // result[..., i, ...] = x[..., indices[..., i, ...], ...], at the axis alone.
   NodeId gather_elements(NodeId x, NodeId indices, int64_t axis) const;
+  // The places of those elements in x as one axis, i64 of the indices' shape.
+  NodeId element_places(NodeId x, NodeId indices, int64_t axis) const;
+  // 0 to extent - 1, i64, along an axis of `rank` axes, of which the others have an extent of 1.
+  NodeId counted(int64_t extent, int axis, int rank) const;
+  // x with those rows of its first axis joined with the updates, one after another; indices: i64 of one axis.
+  NodeId scatter(ScatterKind kind, NodeId x, NodeId indices, NodeId updates) const;
   // x[i, j, ...] with indices of some axes that stand together, which broadcast; other axes stay. Negative ones count
   // from the end.
   NodeId index(NodeId x, const std::vector<std::optional<NodeId>>& indices) const;

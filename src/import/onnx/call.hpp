@@ -50,6 +50,8 @@ class Call : public exported::Emit {
   double number(std::string_view name, double left_out) const;
   std::vector<int64_t> integers(std::string_view name, std::vector<int64_t> left_out = {}) const;
   std::string text(std::string_view name, std::string left_out) const;
+  std::vector<std::string> texts(std::string_view name) const;
+  std::vector<float> numbers(std::string_view name) const;
   std::optional<Tensor> tensor(std::string_view name) const;
   // Axes as an input of newer versions, or as an attribute of older ones; empty: none are given.
   std::vector<int64_t> axes(size_t input) const;

@@ -106,24 +106,16 @@ Outputs hard_sigmoid(const Call& call) {
 }
 Outputs hard_swish(const Call& call) { return {call.binary(BinaryKind::mul, call[0], hard_step(call, 1.0 / 6, 0.5))}; }
 
-// The remainder of a division of integers, with the divisor's sign.
-Outputs mod(const Call& call) {
-  const NodeId a = call[0], b = call[1];
-  if (call.integer("fmod", 0) != 0 || is_float(call.dtype(a)))
-    refuse("a remainder of {}, wanted integers", call.type(a));
-  const NodeId zero = call.scalar(0, call.dtype(a));
-  const NodeId whole = call.binary(BinaryKind::mul, call.binary(BinaryKind::div, a, b), b);
-  const NodeId left = call.binary(BinaryKind::sub, a, whole);
-  const NodeId signs = call.binary(BinaryKind::lt, call.binary(BinaryKind::mul, left, b), zero);
-  return {call.select(signs, call.binary(BinaryKind::add, left, b), left)};
-}
-
 // The exponent may be of another type.
 Outputs pow(const Call& call) {
   const NodeId x = call[0], exponent = call[1];
-  if (call.value_of(exponent) && call.type(exponent).elements() == 1 && call.rank(exponent) <= call.rank(x))
+  if (is_float(call.dtype(x)) && call.value_of(exponent) && call.type(exponent).elements() == 1 && call.rank(exponent) <= call.rank(x))
     if (const auto known = call.power(x, *number_at(call, 1))) return {*known};
-  return {call.binary(BinaryKind::pow, x, call.cast(exponent, call.dtype(x)))};
+  const DType type = call.dtype(x);
+  if (is_float(type)) return {call.binary(BinaryKind::pow, x, call.cast(exponent, type))};
+  if (!is_float(call.dtype(exponent))) return {call.add(Formula{FormulaKind::int_pow}, {x, call.cast(exponent, type)})};
+  const NodeId power = call.binary(BinaryKind::pow, call.cast(x, DType::f32), call.cast(exponent, DType::f32));
+  return {call.cast(power, type)};
 }
 
 Outputs gelu(const Call& call) {
@@ -144,6 +136,10 @@ Outputs quick_gelu(const Call& call) { return {times_sigmoid(call, call.number("
 
 Outputs clip(const Call& call) {
   NodeId x = call[0];
+  if (call.version() < 11) {
+    if (call.find("min", AttributeKind::f)) x = call.clamp(x, call.number("min", 0), std::nullopt);
+    return {call.find("max", AttributeKind::f) ? call.clamp(x, std::nullopt, call.number("max", 0)) : x};
+  }
   if (call.has(1)) x = call.binary(BinaryKind::max, x, call[1]);
   if (call.has(2)) x = call.binary(BinaryKind::min, x, call[2]);
   return {x};
