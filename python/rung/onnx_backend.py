@@ -130,10 +130,9 @@ class Prepared(BackendRep):
         choices = list(dict.fromkeys([(), integers, tuple(arrays)]))
         for frozen in choices:
             try:
-                known = {name: arrays[name] for name in frozen}
-                shapes = {name: array.shape for name, array in arrays.items() if name not in frozen}
-                return build(path, inputs=known, freeze=frozen, shapes=shapes, device=self.device, threads=1,
-                             database=""), frozen
+                # Of the other inputs the shapes alone matter.
+                known = {name: array if name in frozen else numpy.zeros_like(array) for name, array in arrays.items()}
+                return build(path, inputs=known, freeze=frozen, device=self.device, threads=1, database=""), frozen
             except Error as error:
                 if frozen == choices[-1] or not KNOWN_AT_IMPORT.search(str(error)):
                     raise

@@ -51,7 +51,7 @@ int64_t shifted_left(int64_t x, int64_t places) {
   return places < 0 || places > 63 ? 0 : static_cast<int64_t>(static_cast<uint64_t>(x) << places);
 }
 int64_t shifted_right(int64_t x, int64_t places) {
-  if (places < 0 || places > 63) return x < 0 && places > 0 ? -1 : 0;
+  if (places < 0 || places > 63) return x < 0 ? -1 : 0;
   return x >> places;
 }
 

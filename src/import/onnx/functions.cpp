@@ -43,7 +43,8 @@ Outputs bit_and(const Call& call) { return {formula(call, FormulaKind::bit_and, 
 Outputs bit_or(const Call& call) { return {formula(call, FormulaKind::bit_or, call[0], call[1])}; }
 Outputs bit_xor(const Call& call) { return {formula(call, FormulaKind::bit_xor, call[0], call[1])}; }
 Outputs bit_not(const Call& call) {
-  return {formula(call, FormulaKind::bit_xor, call[0], call.scalar(-1, call.dtype(call[0])))};
+  const DType type = call.dtype(call[0]);
+  return {formula(call, FormulaKind::bit_xor, call[0], call.scalar(type == DType::u8 ? 255 : -1, type))};
 }
 Outputs bit_shift(const Call& call) {
   const std::string way = call.text("direction", "");
@@ -55,7 +56,6 @@ Outputs bit_shift(const Call& call) {
 // The remainder of a division, with the divisor's sign, or the dividend's where fmod says so.
 Outputs mod(const Call& call) {
   const bool of_dividend = call.integer("fmod", 0) != 0;
-  if (is_float(call.dtype(call[0])) && !of_dividend) refuse("a remainder of {}, wanted fmod=1", call.type(call[0]));
   return {formula(call, of_dividend ? FormulaKind::fmod : FormulaKind::floor_mod, call[0], call[1])};
 }
 

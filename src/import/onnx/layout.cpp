@@ -15,6 +15,13 @@ int64_t block_of(const Call& call) {
   return size;
 }
 
+// Whether the block is the outer part of the depth, or else the channel.
+bool blocks_first(const Call& call) {
+  const std::string mode = call.text("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") refuse("mode: got '{}', wanted DCR or CRD", mode);
+  return mode == "DCR";
+}
+
 }  // namespace
 
 // [B,C,H b,W b] -> [B,b b C,H,W]
@@ -22,21 +29,20 @@ Outputs space_to_depth(const Call& call) {
   const int64_t b = block_of(call);
   const Shape s = call.shape(call[0]);
   if (s[2] % b || s[3] % b) refuse("blocks of {} in {}", b, call.type(call[0]));
+  const Dims order = blocks_first(call) ? Dims{0, 3, 5, 1, 2, 4} : Dims{0, 1, 3, 5, 2, 4};
   const NodeId apart = call.reshape(call[0], Shape{s[0], s[1], s[2] / b, b, s[3] / b, b});
-  return {call.reshape(call.transpose(apart, {0, 3, 5, 1, 2, 4}), Shape{s[0], b * b * s[1], s[2] / b, s[3] / b})};
+  return {call.reshape(call.transpose(apart, order), Shape{s[0], b * b * s[1], s[2] / b, s[3] / b})};
 }
 
-// [B,b b C,H,W] -> [B,C,H b,W b]; the mode says whether the block or the channel is the outer part of the depth.
+// [B,b b C,H,W] -> [B,C,H b,W b].
 Outputs depth_to_space(const Call& call) {
   const int64_t b = block_of(call);
   const Shape s = call.shape(call[0]);
   if (s[1] % (b * b)) refuse("blocks of {} in {}", b, call.type(call[0]));
   const int64_t channels = s[1] / (b * b);
-  const std::string mode = call.text("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") refuse("mode: got '{}', wanted DCR or CRD", mode);
-  const bool blocks_first = mode == "DCR";
-  const Shape parts = blocks_first ? Shape{s[0], b, b, channels, s[2], s[3]} : Shape{s[0], channels, b, b, s[2], s[3]};
-  const Dims order = blocks_first ? Dims{0, 3, 4, 1, 5, 2} : Dims{0, 1, 4, 2, 5, 3};
+  const bool outer = blocks_first(call);
+  const Shape parts = outer ? Shape{s[0], b, b, channels, s[2], s[3]} : Shape{s[0], channels, b, b, s[2], s[3]};
+  const Dims order = outer ? Dims{0, 3, 4, 1, 5, 2} : Dims{0, 1, 4, 2, 5, 3};
   return {call.reshape(call.transpose(call.reshape(call[0], parts), order), Shape{s[0], channels, s[2] * b, s[3] * b})};
 }
 
