@@ -124,6 +124,9 @@ Outputs gelu(const Call& call) {
   return unary(call, form == "tanh" ? UnaryKind::gelu_tanh : UnaryKind::gelu);
 }
 Outputs swish(const Call& call) { return {times_sigmoid(call, call.number("alpha", 1))}; }
+Outputs swiglu(const Call& call) {
+  return {call.binary(BinaryKind::mul, times_sigmoid(call, call.number("alpha", 1)), call[1])};
+}
 Outputs contrib_gelu(const Call& call) { return unary(call, UnaryKind::gelu); }
 Outputs fast_gelu(const Call& call) {
   const NodeId x = call.has(1) ? call.binary(BinaryKind::add, call[0], call[1]) : call[0];
@@ -159,8 +162,11 @@ Outputs cast_like(const Call& call) {
 }
 Outputs identity(const Call& call) { return {call[0]}; }
 Outputs dropout(const Call& call) {
-  if (call.has(2) && call.integer_of(2) != 0) refuse("dropout in training, wanted a model in eval mode: model.eval()");
-  return {call[0]};
+  const auto rate = call.has(1) ? call.value_of(call[1]) : std::nullopt;
+  const bool keeps_all = rate && rate->elements() == 1 && convert(*rate, DType::f32).as<float>()[0] == 0;
+  if (call.has(2) && call.integer_of(2) != 0 && !keeps_all)
+    refuse("dropout in training, wanted a model in eval mode: model.eval()");
+  return {call[0], call.broadcast(call.literal(Tensor::of<bool>({}, {true})), call.shape(call[0]))};
 }
 
 }  // namespace rung::onnx::operators

@@ -28,10 +28,20 @@ Outputs log_softmax(const Call& call) {
   return {call.reshape(call.log_softmax(flatten(call)[0], 1), call.shape(call[0]))};
 }
 
-// Its mean and factor have no reader in inference.
+// The further results are the mean and the factor, which few models read.
 Outputs layer_norm(const Call& call) {
   const NodeId x = call[0];
-  return {call.layer_norm(x, axes_of_norm(call, x), call[1], call.optional(2), call.number("epsilon", 1e-5))};
+  const int axes = axes_of_norm(call, x);
+  const double eps = call.number("epsilon", 1e-5);
+  Outputs results{call.layer_norm(x, axes, call[1], call.optional(2), eps)};
+  if (call.node().outputs.size() == 1) return results;
+  std::vector<int64_t> all;
+  for (int i = call.rank(x) - axes; i < call.rank(x); ++i) all.push_back(i);
+  const NodeId wide = call.cast(x, DType::f32), mean = call.reduce(ReduceKind::mean, wide, all, true);
+  const NodeId squares = call.unary(UnaryKind::square, call.binary(BinaryKind::sub, wide, mean));
+  const NodeId variance = call.reduce(ReduceKind::mean, squares, all, true);
+  const NodeId widened = call.binary(BinaryKind::add, variance, call.scalar(eps, DType::f32));
+  return {results[0], mean, call.unary(UnaryKind::rsqrt, widened)};
 }
 
 Outputs rms_norm(const Call& call) {
