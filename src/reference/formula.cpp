@@ -69,9 +69,10 @@ double narrow_or(double x, double otherwise) {
   return narrow<Float>(x);
 }
 
-// 0, 0.5, 1, 1.5, 2, 3, 4 and 6; there is no NaN, which becomes 6 as what is too large does.
+// 0, 0.5, 1, 1.5, 2, 3, 4 and 6; there is no NaN, which becomes -0.
 double narrow_f4(double x) {
-  const double size = std::isnan(x) ? 6 : std::min(std::abs(x), 6.0);
+  if (std::isnan(x)) return -0.0;
+  const double size = std::min(std::abs(x), 6.0);
   const double unit = size < 2 ? 0.5 : size < 4 ? 1 : 2;
   return std::copysign(std::nearbyint(size / unit) * unit, x);
 }

@@ -1,5 +1,7 @@
 // Operators of ONNX graphs that exchange depth and space, cut or frame.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "import/onnx/operators.hpp"
 
 namespace rung::onnx::operators {
@@ -63,6 +65,57 @@ Outputs center_crop_pad(const Call& call) {
     } else if (rest > 0) {
       x = call.padded(x, axes[i], rest / 2, rest - rest / 2, 0);
     }
+  }
+  return {x};
+}
+
+namespace {
+
+// The element of an axis that stands at a place before or behind it; a reflection leaves the ends out.
+int64_t mirrored(int64_t place, int64_t extent, const std::string& mode) {
+  if (mode == "edge") return std::clamp<int64_t>(place, 0, extent - 1);
+  if (mode == "wrap") return ((place % extent) + extent) % extent;
+  const int64_t round = std::max<int64_t>(1, 2 * (extent - 1)), at = ((place % round) + round) % round;
+  return std::min(at, round - at);
+}
+
+NodeId copied_around(const Call& call, NodeId x, int axis, int64_t before, int64_t after, const std::string& mode) {
+  const int64_t extent = call.shape(x)[axis];
+  for (const int64_t width : {before, after})
+    if (width > exported::kMostMade || width < -extent) refuse("a frame of {} and {} around {}", before, after, extent);
+  if (before + extent + after < 0 || extent == 0) refuse("a frame of {} and {} around {}", before, after, extent);
+  std::vector<int64_t> places;
+  for (int64_t i = -before; i < extent + after; ++i) places.push_back(mirrored(i, extent, mode));
+  const Tensor list = Tensor::of<int64_t>({static_cast<int64_t>(places.size())}, places);
+  return call.add(Gather{axis}, {x, call.literal(list)});
+}
+
+}  // namespace
+
+// A frame around x, of all axes or of those that an input names: a constant, or copies of what is inside. Older files
+// have widths and the constant as attributes.
+Outputs pad(const Call& call) {
+  NodeId x = call[0];
+  const bool as_inputs = call.has(1);
+  const auto widths = as_inputs ? call.integers_of(1) : call.integers(call.version() < 2 ? "paddings" : "pads");
+  auto axes = call.has(3) ? call.integers_of(3) : std::vector<int64_t>();
+  if (axes.empty())
+    for (int i = 0; i < call.rank(x); ++i) axes.push_back(i);
+  if (widths.size() != 2 * axes.size()) refuse("got {} widths for {} axes", widths.size(), axes.size());
+  const std::string mode = call.text("mode", "constant");
+  if (mode != "constant" && mode != "edge" && mode != "reflect" && mode != "wrap")
+    refuse("mode: got '{}', wanted constant, edge, reflect or wrap", mode);
+  double value = call.number("value", 0);
+  if (call.has(2)) {
+    const auto given = call.value_of(call[2]);
+    if (!given || given->elements() != 1) refuse("the constant depends on the values of an input");
+    value = static_cast<double>(convert(*given, DType::f32).as<float>()[0]);
+  }
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const int64_t before = widths[i], after = widths[axes.size() + i];
+    if (before == 0 && after == 0) continue;
+    x = mode == "constant" ? call.padded(x, axes[i], before, after, value)
+                           : copied_around(call, x, call.axis(x, axes[i]), before, after, mode);
   }
   return {x};
 }

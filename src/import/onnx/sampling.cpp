@@ -79,7 +79,8 @@ std::vector<Tap> taps_of(const Sampler& s, const Line& line, const std::string& 
   const Numbers& of = s.of;
   if (mode == "nearest") {
     const NodeId near = s.settled(of.call.rounded(line.place, Rounding::nearest_even), line.extent);
-    return {{s.padding == Padding::reflection ? of.call.rounded(near, Rounding::nearest_even) : near, of.number(1)}};
+    const NodeId index = s.padding == Padding::reflection ? of.call.rounded(near, Rounding::nearest_even) : near;
+    return {{index, of.call.broadcast(of.number(1), of.call.shape(index))}};
   }
   const bool cubic = mode == "cubic";
   const NodeId place = cubic ? line.place : s.settled(line.place, line.extent);
