@@ -107,8 +107,9 @@ class Prepared(BackendRep):
             if value.name not in inputs:
                 raise MismatchError(f"input '{value.name}' is missing")
             array = carried(value, inputs[value.name])
-            if array.dtype.kind in "OUST":
-                raise UnsupportedError(f"input '{value.name}': got strings, wanted numbers")
+            if array.dtype.kind in "OUSTc" or array.dtype == numpy.float64:
+                kind = "strings" if array.dtype.kind in "OUST" else array.dtype
+                raise UnsupportedError(f"input '{value.name}': got {kind}, wanted bool, integers or floats of 32 bits")
             arrays[value.name] = array
         return arrays
 
