@@ -60,12 +60,12 @@ double narrow(double x) {
   return static_cast<double>(static_cast<float>(Float(static_cast<float>(x))));
 }
 
-// `beyond`: where the next number would stand if the format had one, so that half way to it the last one still wins.
-template <class Float, int beyond>
+// `next`: the number that would follow the largest if the format had one. Half way to it the even one of both wins.
+template <class Float, int next>
 double narrow_or(double x, double otherwise) {
-  const double largest = narrow<Float>(kInfinity), half_way = (largest + beyond) / 2;
+  const double half_way = (narrow<Float>(kInfinity) + next) / 2;
   if (std::isnan(x)) return x;
-  if (std::abs(x) > half_way || (std::abs(x) == half_way && beyond != 480)) return std::copysign(otherwise, x);
+  if (std::abs(x) > half_way || (std::abs(x) == half_way && Float::kMost % 2 == 1)) return std::copysign(otherwise, x);
   return narrow<Float>(x);
 }
 

@@ -9,7 +9,11 @@ namespace {
 
 using exported::refuse;
 
-Outputs binary(const Call& call, BinaryKind kind) { return {call.binary(kind, call[0], call[1])}; }
+// Files before opset 7 may say at which axis the second operand stands.
+Outputs binary(const Call& call, BinaryKind kind) {
+  if (call.version() < 7 && call.find("axis", AttributeKind::i)) refuse("a broadcast at an axis, of opset {}", call.version());
+  return {call.binary(kind, call[0], call[1])};
+}
 Outputs unary(const Call& call, UnaryKind kind) { return {call.unary(kind, call[0])}; }
 
 // Any number of inputs, one after another.
@@ -162,6 +166,7 @@ Outputs cast_like(const Call& call) {
 }
 Outputs identity(const Call& call) { return {call[0]}; }
 Outputs dropout(const Call& call) {
+  if (call.version() < 7 && call.integer("is_test", 0) == 0) refuse("dropout in training, wanted is_test=1");
   const auto rate = call.has(1) ? call.value_of(call[1]) : std::nullopt;
   const bool keeps_all = rate && rate->elements() == 1 && convert(*rate, DType::f32).as<float>()[0] == 0;
   if (call.has(2) && call.integer_of(2) != 0 && !keeps_all)

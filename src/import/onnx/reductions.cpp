@@ -36,17 +36,6 @@ std::optional<NodeId> of_nothing(const Call& call, NodeId x, const std::vector<i
   return keeps(call) ? filled : call.squeeze(filled, axes);
 }
 
-// Pairs of halves, again and again: as many products as the axis's size has digits in base 2.
-NodeId product_along(const Call& call, NodeId x, int64_t axis) {
-  for (int64_t left = call.shape(x)[static_cast<int>(axis)]; left > 1; left = call.shape(x)[static_cast<int>(axis)]) {
-    const int64_t half = left / 2;
-    const NodeId product =
-        call.binary(BinaryKind::mul, call.slice(x, axis, 0, half), call.slice(x, axis, half, 2 * half));
-    x = left % 2 == 0 ? product : call.concat({product, call.slice(x, axis, left - 1, left)}, axis);
-  }
-  return x;
-}
-
 double least_of(DType type) {
   if (is_float(type)) return -INFINITY;
   if (type == DType::i64) return static_cast<double>(std::numeric_limits<int64_t>::min());
@@ -64,74 +53,40 @@ NodeId largest(const Call& call, NodeId x, const std::vector<int64_t>& axes, boo
   return least ? call.turned(y) : y;
 }
 
-NodeId reversed(const Call& call, NodeId x, int axis) {
-  const int64_t extent = call.shape(x)[axis];
-  Tensor places({DType::i64, {extent}});
-  for (int64_t i = 0; i < extent; ++i) places.as<int64_t>()[static_cast<size_t>(i)] = extent - 1 - i;
-  return call.add(Gather{axis}, {x, call.literal(places)});
-}
-
 Outputs place_of_largest(const Call& call, NodeId x) {
   const int axis = call.axis(x, call.integer("axis", 0));
   if (call.integer("select_last_index", 0) == 0) return {call.arg_max(x, axis, keeps(call))};
   const NodeId last = call.scalar(static_cast<double>(call.shape(x)[axis] - 1), DType::i64);
-  return {call.binary(BinaryKind::sub, last, call.arg_max(reversed(call, x, axis), axis, keeps(call)))};
+  return {call.binary(BinaryKind::sub, last, call.arg_max(call.reversed(x, axis), axis, keeps(call)))};
 }
 
-// x with rows of a neutral value before it along an axis, cut behind.
-NodeId shifted(const Call& call, NodeId x, int axis, int64_t rows, double neutral) {
-  const int64_t extent = call.shape(x)[axis];
-  Shape front = call.shape(x);
-  front[axis] = std::min(rows, extent);
-  const NodeId fill = call.broadcast(call.scalar(neutral, call.dtype(x)), front);
-  return rows >= extent ? fill : call.concat({fill, call.slice(x, axis, 0, extent - rows)}, axis);
-}
-
-// Each element times the one 1, 2, 4, ... places before it.
-NodeId running_product(const Call& call, NodeId x, int axis) {
-  for (int64_t step = 1; step < call.shape(x)[axis]; step *= 2)
-    x = call.binary(BinaryKind::mul, x, shifted(call, x, axis, step, 1));
-  return x;
-}
-
+NodeId running_product(const Call& call, NodeId x, int axis) { return call.running_product(x, axis); }
 NodeId running_sum(const Call& call, NodeId x, int axis) { return call.cast(call.add(CumSum{axis}, {x}), call.dtype(x)); }
 
 Outputs running(const Call& call, NodeId (*run)(const Call&, NodeId, int), double neutral) {
   NodeId x = call[0];
   const int axis = call.axis(x, call.integer_of(1));
   const bool turns = call.integer("reverse", 0) != 0;
-  if (turns) x = reversed(call, x, axis);
+  if (turns) x = call.reversed(x, axis);
   x = run(call, x, axis);
-  if (call.integer("exclusive", 0) != 0) x = shifted(call, x, axis, 1, neutral);
-  return {turns ? reversed(call, x, axis) : x};
+  if (call.integer("exclusive", 0) != 0) x = call.shifted(x, axis, 1, neutral);
+  return {turns ? call.reversed(x, axis) : x};
 }
 
 }  // namespace
 
 Outputs reduce_prod(const Call& call) {
-  NodeId x = call[0];
   const auto axes = reduced_axes(call);
-  if (!axes) return {x};
-  if (const auto empty = of_nothing(call, x, *axes, 1)) return {*empty};
-  for (const int64_t axis : *axes) x = product_along(call, x, axis);
-  return {keeps(call) ? x : call.squeeze(x, *axes)};
+  return {axes && !axes->empty() ? call.product(call[0], *axes, keeps(call)) : call[0]};
 }
 Outputs reduce_log_sum(const Call& call) { return {call.unary(UnaryKind::log, reduce_sum(call)[0])}; }
 
-// max + log(sum(exp(x - max))), whose exponentials stay within 1; an infinite maximum is left out.
 Outputs reduce_log_sum_exp(const Call& call) {
   const NodeId x = call[0];
   const auto axes = reduced_axes(call);
   if (!axes) return {call.unary(UnaryKind::log, call.unary(UnaryKind::exp, x))};
   if (const auto empty = of_nothing(call, x, *axes, -INFINITY)) return {*empty};
-  NodeId most = call.reduce(ReduceKind::max, x, *axes, true);
-  const NodeId finite = call.binary(BinaryKind::lt, call.unary(UnaryKind::abs, most),
-                                    call.scalar(INFINITY, call.dtype(x)));
-  most = call.select(finite, most, call.scalar(0, call.dtype(x)));
-  const NodeId powers = call.unary(UnaryKind::exp, call.binary(BinaryKind::sub, x, most));
-  const NodeId sum = call.unary(UnaryKind::log, call.reduce(ReduceKind::sum, powers, *axes, true));
-  const NodeId y = call.binary(BinaryKind::add, most, sum);
-  return {keeps(call) ? y : call.squeeze(y, *axes)};
+  return {axes->empty() ? x : call.log_sum_exp(x, *axes, keeps(call))};
 }
 
 Outputs reduce_max(const Call& call) {
@@ -146,19 +101,10 @@ Outputs reduce_min(const Call& call) {
 Outputs arg_max(const Call& call) { return place_of_largest(call, call[0]); }
 Outputs arg_min(const Call& call) { return place_of_largest(call, call.turned(call[0])); }
 
-// The largest or least of rows along an axis, in that order; equal ones by ascending place.
 Outputs top_k(const Call& call) {
-  const NodeId x = call[0];
-  const int axis = call.axis(x, call.integer("axis", -1));
-  const bool least = call.integer("largest", 1) == 0;
   const int64_t k = call.version() < 10 ? call.integer("k") : call.integer_of(1);
-  if (k == 0) {
-    const NodeId none = call.slice(x, axis, 0, 0);
-    return {none, call.cast(none, DType::i64)};
-  }
-  const NodeId rows = call.swap_axes(least ? call.turned(x) : x, axis, -1);
-  const NodeId values = call.add(TopK{k}, {rows}), places = call.add(NthResult{}, {values});
-  return {call.swap_axes(least ? call.turned(values) : values, axis, -1), call.swap_axes(places, axis, -1)};
+  const auto top = call.top(call[0], k, call.integer("axis", -1), call.integer("largest", 1) == 0);
+  return {top.values, top.places};
 }
 
 Outputs cumsum(const Call& call) { return running(call, running_sum, 0); }

@@ -10,8 +10,8 @@
 
 namespace rung::onnx {
 
-// Source: onnx.proto3, TensorProto.DataType. Integers of 16 and 32 bits without a sign, and f64, have no type here.
-// Errors: those, by name.
+// Returns the type of tensors that have these elements, or that carry them. Source: onnx.proto3, TensorProto.DataType.
+// Errors: f64, strings and complex numbers, which none carries, by name.
 Result<DType> dtype_of_number(int64_t data_type);
 
 // An element type of files that tensors of ours do not have: another type carries its values, each exactly.
