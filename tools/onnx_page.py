@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-# Runs the test cases of the onnx package on rung, and writes docs/onnx.md: what passes per operator, and what is refused.
+# Runs the test cases of the onnx package on rung, and writes docs/onnx.md: what passes, and why others are refused.
 # SPDX-License-Identifier: Apache-2.0
 #
 #   PYTHONPATH=build/ci/python PYTHON tools/onnx_page.py [--only REGEX] [--json FILE] [--check]
 #
-# PYTHON has the packages onnx and ml_dtypes. Cases run in child processes, some together: one that crashes or hangs ends
-# alone, and the cases behind it run in a new child.
+# PYTHON has the packages onnx and ml_dtypes. Cases run in a child process: one that crashes or hangs ends alone, and
+# the cases behind it run in a new child.
 import argparse
 import json
 import re
@@ -19,9 +19,9 @@ from pathlib import Path
 PAGE = Path(__file__).resolve().parent.parent / 'docs' / 'onnx.md'
 HEAD = """# ONNX's own test cases
 
-What rung makes on a processor of the test cases of the `onnx` package {version}, one for each form of each operator, by
-its backend `rung.onnx_backend`. *Frozen* cases pass with inputs as constants of the plan, as their values decide shapes.
-Element types that rung's tensors do not have are carried by wider ones that hold each value; float64, strings and complex
+These are the test cases of the `onnx` package {version}, one for each form of each operator, as `rung.onnx_backend`
+runs them on a processor. *Frozen* cases pass with inputs as constants of the plan, as their values decide shapes. Element
+types that rung's tensors do not have are carried by wider ones that hold each value; float64, strings and complex
 numbers have none and are refused. `tools/onnx_page.py` writes this page.
 
 | Kind | Cases | Passed | Frozen | Refused | Wrong | Crashed |

@@ -168,8 +168,9 @@ class RungBackend(Backend):
                  for name, array in zip(names, arrays)]
         made = [helper.make_empty_tensor_value_info(name) for name in node.output if name]
         if outputs_info is not None:
-            made = [helper.make_tensor_value_info(value.name, helper.np_dtype_to_tensor_dtype(numpy.dtype(dtype)), shape)
-                    for value, (dtype, shape) in zip(made, outputs_info)]
+            types = [helper.np_dtype_to_tensor_dtype(numpy.dtype(dtype)) for dtype, _ in outputs_info]
+            made = [helper.make_tensor_value_info(value.name, number, shape)
+                    for value, number, (_, shape) in zip(made, types, outputs_info)]
         opsets = [helper.make_opsetid(node.domain, kwargs.get("opset_version", onnx.defs.onnx_opset_version()))]
         model = helper.make_model(helper.make_graph([node], "node", given, made), opset_imports=opsets)
         if outputs_info is None:

@@ -81,9 +81,10 @@ tl::unexpected<Error> refuse_input_floats(const std::string& what, const Type& t
                                           const std::function<Tolerates()>& tolerates) {
   if (found.minus_infinity == 0)
     return mismatch("{} {}: got {} NaN and {} infinite values, wanted none", what, type, found.nan, found.infinity);
-  return mismatch("{} {}: got {} NaN and {} infinite values, {} of them -inf, wanted none{}", what, type, found.nan,
-                  found.infinity, found.minus_infinity,
-                  tolerates() == Tolerates::minus_infinity ? " but -inf" : fmt::format("; -inf is for masks: where {}", kMaskRule));
+  return mismatch(
+      "{} {}: got {} NaN and {} infinite values, {} of them -inf, wanted none{}", what, type, found.nan, found.infinity,
+      found.minus_infinity,
+      tolerates() == Tolerates::minus_infinity ? " but -inf" : fmt::format("; -inf is for masks: where {}", kMaskRule));
 }
 
 Status check_input_floats(const std::string& what, const Tensor& tensor, const std::function<Tolerates()>& tolerates) {

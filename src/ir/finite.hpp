@@ -17,8 +17,8 @@ NonFinite count_non_finite(const Type& type, const std::byte* values);
 NonFinite count_non_finite(const Tensor& tensor);
 // Checks that a tensor has none. The error names `what` (such as "weight 'encoder.w'") and both counts.
 Status check_finite(const std::string& what, const Tensor& tensor);
-// What a run's input may hold beside numbers: nothing, -inf where it is a mask, or anything where each element is
-// computed with alone.
+// A run's input may hold beside numbers: nothing, -inf where it is a mask, or anything where elements are only
+// moved, converted or compared.
 enum class Tolerates : uint8_t { numbers, minus_infinity, all };
 // Checks a run's input; `tolerates` is called only where it holds something beside numbers.
 Status check_input_floats(const std::string& what, const Tensor& tensor, const std::function<Tolerates()>& tolerates);

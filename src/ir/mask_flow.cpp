@@ -27,13 +27,14 @@ bool leads_to_mask(const Graph& graph, NodeId value) {
   return false;
 }
 
-bool reads_apart(const Semantics& semantics, size_t operand) {
+bool reads_apart(const Op& op, const Semantics& semantics, size_t operand, DType result) {
   const OperandUse& use = semantics.operands[operand];
   if (use.role != OperandRole::data) return false;
   const auto is_alone = [](const AxisRead& read) {
     return read.kind == AxisRead::Kind::same || read.kind == AxisRead::Kind::broadcast;
   };
-  return semantics.flops == 0 || std::ranges::all_of(use.axes, is_alone);
+  if (semantics.flops == 0) return true;
+  return (as<Formula>(op) || !is_float(result)) && std::ranges::all_of(use.axes, is_alone);
 }
 
 bool stays_apart(const Graph& graph, NodeId value) {
@@ -48,8 +49,10 @@ bool stays_apart(const Graph& graph, NodeId value) {
       const std::vector<NodeId>& operands = graph[user].operands;
       const Semantics semantics = semantics_of(graph, user);
       for (size_t at = 0; at < operands.size(); ++at)
-        if (operands[at] == from && (at >= semantics.operands.size() || !reads_apart(semantics, at))) return false;
-      open.push_back(user);
+        if (operands[at] == from &&
+            (at >= semantics.operands.size() || !reads_apart(graph[user].op, semantics, at, graph.type(user).dtype)))
+          return false;
+      if (is_float(graph.type(user).dtype)) open.push_back(user);
     }
   }
   return true;

@@ -110,8 +110,8 @@ struct Select {
   RUNG_EQUAL(Select);
 };
 
-// formula(x: T) or formula(x: T, y: T) -> T: a function that models call rarely (ir/formulas.inc). Integers wrap around in
-// their own width; a division of them by zero is an error at run time.
+// formula(x: T) or formula(x: T, y: T) -> T: a function that models call rarely (ir/formulas.inc). Integers wrap around
+// in their own width; a division of them by zero is an error at run time.
 struct Formula {
   RUNG_OP("formula", elementwise, integer_divided_by_zero, stays);
   FormulaKind kind = FormulaKind::tan;
@@ -301,8 +301,8 @@ struct Gather {
   RUNG_EQUAL(Gather);
 };
 
-// scatter(x: T[N,...], indices: i64[M], updates: T[M,...]) -> T[N,...]: x with row indices[i] joined with updates[i], one
-// after another; an index out of range is an error at run time.
+// scatter(x: T[N,...], indices: i64[M], updates: T[M,...]) -> T[N,...]: x with row indices[i] joined with updates[i],
+// one after another; an index out of range is an error at run time.
 struct Scatter {
   RUNG_OP("scatter", copy, index_out_of_range, stays);
   ScatterKind kind = ScatterKind::set;

@@ -31,8 +31,9 @@ bool stays_apart(const Plan& plan, const PlanInput& input) {
     for (size_t at = 0; at < step.inputs.size(); ++at) {
       const PlanOperand& operand = step.inputs[at];
       if (operand.region != Region::buffer || !reached[operand.index]) continue;
-      if (!reads_apart(semantics, at)) return false;
-      reached[step.output.index] = true;
+      const DType result = type_of(step.output).dtype;
+      if (!reads_apart(step.op, semantics, at, result)) return false;
+      if (is_float(result)) reached[step.output.index] = true;
     }
   }
   return true;

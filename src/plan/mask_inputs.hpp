@@ -8,7 +8,7 @@ namespace rung {
 
 // Returns whether launches carry this input to a launch that reads it as a mask.
 bool leads_to_mask(const Plan& plan, const PlanInput& input);
-// Returns whether all steps that the input gets to compute with each element alone (ir/mask_flow.hpp).
+// Returns whether all steps that the input gets to only move, convert or compare each element (ir/mask_flow.hpp).
 bool stays_apart(const Plan& plan, const PlanInput& input);
 Tolerates tolerated(const Plan& plan, const PlanInput& input);
 

@@ -79,7 +79,7 @@ double narrow_f4(double x) {
 
 enum class PowerOfTwo : uint8_t { up, down, nearest };
 
-// Of 2^-127 to 2^127, by the size alone; a half way of `nearest` goes up.
+// Returns one of 2^-127 to 2^127, by the size alone; a half way of `nearest` goes up.
 double power_of_two(double x, PowerOfTwo way) {
   if (std::isnan(x)) return x;
   const double size = std::clamp(std::abs(x), std::ldexp(1.0, -127), std::ldexp(1.0, 127));

@@ -28,7 +28,8 @@ Status check_range(const PlanInput& input, const std::byte* values) {
 
 }  // namespace
 
-Status check_input_values(const PlanInput& input, const std::byte* values, const std::function<Tolerates()>& tolerates) {
+Status check_input_values(const PlanInput& input, const std::byte* values,
+                          const std::function<Tolerates()>& tolerates) {
   RUNG_CHECK(check_range(input, values));
   RUNG_CHECK(check_bools("input", input.name, input.type, values));
   const NonFinite found = count_non_finite(input.type, values);

@@ -64,8 +64,10 @@ Result<std::byte*> Ports::own_input(size_t index, Place place) {
   place = of_own(place);
   RUNG_TRY(std::byte * memory, recorder_.memory(input.buffer, place));
   if (in.from == From::own && in.place == place) return memory;
-  In bound{
-      .from = From::own, .place = place, .on_host = place == Place::host ? memory : in.on_host, .tolerates = in.tolerates};
+  In bound{.from = From::own,
+           .place = place,
+           .on_host = place == Place::host ? memory : in.on_host,
+           .tolerates = in.tolerates};
   const In before = std::exchange(in, bound);
   const bool holds_last = place == Place::device && before.from != From::nothing && before.from != From::fallback;
   if (holds_last) return memory;

@@ -47,10 +47,13 @@ TEST(CheckInputFloats, TakesMinusInfinityOfMasksAlone) {
 
 TEST(CheckInputFloats, TakesNothingElseOfMasksEither) {
   for (float bad : {NAN, kInfinity}) {
-    auto refused = check_input_floats("input 'm'", Tensor::of<float>({3}, {bad, -kInfinity, 0}), [] { return Tolerates::minus_infinity; });
+    auto refused = check_input_floats("input 'm'", Tensor::of<float>({3}, {bad, -kInfinity, 0}),
+                                      [] { return Tolerates::minus_infinity; });
     ASSERT_FALSE(refused) << bad;
     EXPECT_THAT(refused.error().message, testing::HasSubstr("1 of them -inf, wanted none but -inf")) << bad;
-    EXPECT_FALSE(check_input_floats("input 'm'", Tensor::of<float>({2}, {bad, 0}), [] { return Tolerates::minus_infinity; })) << bad;
+    EXPECT_FALSE(check_input_floats("input 'm'", Tensor::of<float>({2}, {bad, 0}), [] {
+      return Tolerates::minus_infinity;
+    })) << bad;
   }
 }
 

@@ -59,7 +59,8 @@ TEST(MovementReference, GatherNamesAnIndexOutOfRange) {
   EXPECT_THAT(error_of("gather(x:i64[2,3], i:i64[3])", inputs), HasSubstr("index -1 at position 1"));
 }
 
-const Inputs kRows{{"x", i64({3, 2}, {1, 2, 3, 4, 5, 6})}, {"i", i64({3}, {2, 0, 2})}, {"u", i64({3, 2}, {7, 8, 9, 1, 2, 3})}};
+const Inputs kRows{
+    {"x", i64({3, 2}, {1, 2, 3, 4, 5, 6})}, {"i", i64({3}, {2, 0, 2})}, {"u", i64({3, 2}, {7, 8, 9, 1, 2, 3})}};
 
 TEST(ScatterReference, LastOfTheValuesForARowWins) {
   EXPECT_THAT(run("scatter(x:i64[3,2], i:i64[3], u:i64[3,2])", kRows).as<int64_t>(), ElementsAre(9, 1, 3, 4, 2, 3));

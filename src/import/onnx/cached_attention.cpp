@@ -140,8 +140,8 @@ Outputs attention(const Call& call) {
   for (const NodeId x : {parts.q, parts.k, parts.v})
     if (call.rank(x) != 4) refuse("attention of {}, wanted [batch, heads, tokens, width]", call.type(x));
   const auto mask = mask_of(call, parts);
-  const bool writes = has_result(call, 3) || call.number("softcap", 0) != 0 ||
-                      call.shape(parts.v)[3] != call.shape(parts.q)[3];
+  const bool writes =
+      has_result(call, 3) || call.number("softcap", 0) != 0 || call.shape(parts.v)[3] != call.shape(parts.q)[3];
   Written made{kNoNode, kNoNode};
   if (writes) {
     made = as_written(call, parts, mask);

@@ -52,7 +52,8 @@ std::vector<int64_t> kept(const std::vector<Box>& boxes, const float* scores, in
   for (const int64_t i : order) {
     if (static_cast<int64_t>(all.size()) >= most || !(scores[i] > least)) break;
     const auto box = static_cast<size_t>(i);
-    if (std::ranges::none_of(all, [&](int64_t j) { return overlap(boxes[box], boxes[static_cast<size_t>(j)]) > bound; }))
+    if (std::ranges::none_of(all,
+                             [&](int64_t j) { return overlap(boxes[box], boxes[static_cast<size_t>(j)]) > bound; }))
       all.push_back(i);
   }
   return all;

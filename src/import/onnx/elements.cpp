@@ -11,17 +11,17 @@ using exported::refuse;
 
 // Operators whose results are elements of their first or second input, moved or selected.
 constexpr std::string_view kMoves[] = {
-    "Concat", "DepthToSpace", "Expand",      "Flatten", "Gather",    "GatherElements",  "GatherND",    "Identity",
-    "Max",    "Min",          "Pad",         "Relu",    "Reshape",   "ScatterElements", "ScatterND",   "Slice",
-    "Split",  "SpaceToDepth", "Squeeze",     "Tile",    "TopK",      "Transpose",       "Trilu",       "Unsqueeze",
-    "Where",  "Clip",         "TensorScatter"};
+    "Concat",    "DepthToSpace", "Expand",    "Flatten",      "Gather",  "GatherElements", "GatherND",
+    "Identity",  "Max",          "Min",       "Pad",          "Relu",    "Reshape",        "ScatterElements",
+    "ScatterND", "Slice",        "Split",     "SpaceToDepth", "Squeeze", "Tile",           "TopK",
+    "Transpose", "Trilu",        "Unsqueeze", "Where",        "Clip",    "TensorScatter"};
 // Operators that compute integers within their type.
-constexpr std::string_view kArithmetic[] = {"Abs",        "Add",        "BitShift", "BitwiseAnd", "BitwiseNot",
-                                            "BitwiseOr",  "BitwiseXor", "Div",      "Mod",        "Mul",
-                                            "Neg",        "Pow",        "Sub",      "Sum"};
+constexpr std::string_view kArithmetic[] = {"Abs",       "Add",        "BitShift", "BitwiseAnd", "BitwiseNot",
+                                            "BitwiseOr", "BitwiseXor", "Div",      "Mod",        "Mul",
+                                            "Neg",       "Pow",        "Sub",      "Sum"};
 // Operators whose results have types of their own.
-constexpr std::string_view kReads[] = {"Cast",  "CastLike",       "DequantizeLinear", "Equal",           "Greater",
-                                       "Less",  "GreaterOrEqual", "LessOrEqual",      "QuantizeLinear",  "QLinearMatMul",
+constexpr std::string_view kReads[] = {"Cast",  "CastLike",       "DequantizeLinear", "Equal",          "Greater",
+                                       "Less",  "GreaterOrEqual", "LessOrEqual",      "QuantizeLinear", "QLinearMatMul",
                                        "Shape", "Size",           "MatMulInteger",    "BitCast"};
 // Those to which the order of numbers matters.
 constexpr std::string_view kOrders[] = {"BitShift", "Cast", "Clip", "Div",         "Greater", "GreaterOrEqual", "Less",

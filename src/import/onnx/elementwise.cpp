@@ -11,7 +11,8 @@ using exported::refuse;
 
 // Files before opset 7 may say at which axis the second operand stands.
 Outputs binary(const Call& call, BinaryKind kind) {
-  if (call.version() < 7 && call.find("axis", AttributeKind::i)) refuse("a broadcast at an axis, of opset {}", call.version());
+  if (call.version() < 7 && call.find("axis", AttributeKind::i))
+    refuse("a broadcast at an axis, of opset {}", call.version());
   return {call.binary(kind, call[0], call[1])};
 }
 Outputs unary(const Call& call, UnaryKind kind) { return {call.unary(kind, call[0])}; }
@@ -113,7 +114,8 @@ Outputs hard_swish(const Call& call) { return {call.binary(BinaryKind::mul, call
 // The exponent may be of another type.
 Outputs pow(const Call& call) {
   const NodeId x = call[0], exponent = call[1];
-  if (is_float(call.dtype(x)) && call.value_of(exponent) && call.type(exponent).elements() == 1 && call.rank(exponent) <= call.rank(x))
+  if (is_float(call.dtype(x)) && call.value_of(exponent) && call.type(exponent).elements() == 1 &&
+      call.rank(exponent) <= call.rank(x))
     if (const auto known = call.power(x, *number_at(call, 1))) return {*known};
   const DType type = call.dtype(x);
   if (is_float(type)) return {call.binary(BinaryKind::pow, x, call.cast(exponent, type))};
@@ -160,8 +162,8 @@ Outputs cast(const Call& call) {
 Outputs cast_like(const Call& call) {
   const auto type = call.elements().of(call[1]);
   if (!type) return {call.cast(call[0], call.dtype(call[1]))};
-  const NodeId y = converted(call, call[0], type->number, call.integer("saturate", 1) != 0,
-                             call.text("round_mode", "up"));
+  const NodeId y =
+      converted(call, call[0], type->number, call.integer("saturate", 1) != 0, call.text("round_mode", "up"));
   return {call.elements().noted(y, type->number)};
 }
 Outputs identity(const Call& call) { return {call[0]}; }

@@ -61,9 +61,7 @@ Outputs mod(const Call& call) {
 
 Outputs is_inf(const Call& call) {
   const NodeId x = call[0], wide = call.cast(x, DType::f32);
-  const auto equals = [&](double value) {
-    return call.binary(BinaryKind::eq, wide, call.scalar(value, DType::f32));
-  };
+  const auto equals = [&](double value) { return call.binary(BinaryKind::eq, wide, call.scalar(value, DType::f32)); };
   const bool negative = call.integer("detect_negative", 1) != 0, positive = call.integer("detect_positive", 1) != 0;
   if (negative && positive) return {call.binary(BinaryKind::logical_or, equals(-INFINITY), equals(INFINITY))};
   if (negative || positive) return {equals(negative ? -INFINITY : INFINITY)};

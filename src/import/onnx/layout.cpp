@@ -79,7 +79,13 @@ int64_t mirrored(int64_t place, int64_t extent, const std::string& mode) {
   return std::min(at, round - at);
 }
 
-NodeId copied_around(const Call& call, NodeId x, int axis, int64_t before, int64_t after, const std::string& mode) {
+struct Frame {
+  int axis;
+  int64_t before, after;
+};
+
+NodeId copied_around(const Call& call, NodeId x, const Frame& frame, const std::string& mode) {
+  const auto [axis, before, after] = frame;
   const int64_t extent = call.shape(x)[axis];
   for (const int64_t width : {before, after})
     if (width > exported::kMostMade || width < -extent) refuse("a frame of {} and {} around {}", before, after, extent);
@@ -115,7 +121,7 @@ Outputs pad(const Call& call) {
     const int64_t before = widths[i], after = widths[axes.size() + i];
     if (before == 0 && after == 0) continue;
     x = mode == "constant" ? call.padded(x, axes[i], before, after, value)
-                           : copied_around(call, x, call.axis(x, axes[i]), before, after, mode);
+                           : copied_around(call, x, {call.axis(x, axes[i]), before, after}, mode);
   }
   return {x};
 }

@@ -7,8 +7,8 @@ namespace {
 
 using exported::refuse;
 
-// -x of each target's class, x: [N,C,...], targets: [N,...], input 2: weights of classes, [C]. Targets that `ignore_index`
-// names cost nothing.
+// -x of each target's class, x: [N,C,...], targets: [N,...], input 2: weights of classes, [C]. Targets that
+// `ignore_index` names cost nothing.
 NodeId loss(const Call& call, NodeId x, NodeId target) {
   if (call.rank(x) < 2 || call.rank(target) != call.rank(x) - 1)
     refuse("targets of {} for {}", call.type(target), call.type(x));

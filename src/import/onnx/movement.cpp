@@ -144,11 +144,11 @@ Outputs gather_nd(const Call& call) {
   const NodeId x = call[0], indices = call[1];
   const int64_t batches = call.integer("batch_dims", 0);
   const int64_t count = call.rank(indices) == 0 ? 0 : call.shape(indices).back();
-  if (batches < 0 || batches >= std::min(call.rank(x), call.rank(indices)) || count < 1 || count > call.rank(x) - batches)
+  if (batches < 0 || batches >= std::min(call.rank(x), call.rank(indices)) || count < 1 ||
+      count > call.rank(x) - batches)
     refuse("places along {} axes of {} behind {} of batches", count, call.type(x), batches);
   std::vector<std::optional<NodeId>> places;
-  for (int i = 0; i < batches; ++i)
-    places.emplace_back(call.counted(call.shape(x)[i], i, call.rank(indices) - 1));
+  for (int i = 0; i < batches; ++i) places.emplace_back(call.counted(call.shape(x)[i], i, call.rank(indices) - 1));
   for (int64_t i = 0; i < count; ++i) places.emplace_back(call.cast(call.select_index(indices, -1, i), DType::i64));
   return {call.index(x, places)};
 }

@@ -16,7 +16,8 @@ struct Bounds {
   double least, most;
 };
 
-// Of the type that values are quantised to, by its number; none: a float, whose conversion has bounds of its own.
+// Returns the bounds of the type that values are quantised to, by its number; none: a float, whose conversion has
+// bounds of its own.
 std::optional<Bounds> bounds_of(int64_t data_type) {
   const auto carried = carried_type(data_type);
   if (carried && is_float(carried->carrier)) return std::nullopt;
@@ -39,7 +40,8 @@ NodeId along_axis(const Call& call, NodeId x, NodeId vector) {
   const int64_t extent = call.shape(x)[axis];
   if (block != 0) {
     Shape blocks = call.shape(vector);
-    if (block < 1 || block > exported::kMostMade || blocks.rank() != call.rank(x) || blocks[axis] != (extent + block - 1) / block)
+    if (block < 1 || block > exported::kMostMade || blocks.rank() != call.rank(x) ||
+        blocks[axis] != (extent + block - 1) / block)
       refuse("scales of {} for blocks of {} along axis {} of {}", call.type(vector), block, axis, call.type(x));
     const NodeId apart = call.unsqueeze(wide, axis + 1);
     Shape repeated = call.shape(apart);
@@ -74,7 +76,7 @@ int64_t type_number(const Call& call, size_t input) {
   return type == DType::u8 ? kU8 : kI8;
 }
 
-// Products of integers in f32, of which so many terms at a time are added that each sum is exact; i32.
+// Products of integers in f32, a number of terms at a time whose sum is exact; i32.
 NodeId product_of_integers(const Call& call, NodeId a, NodeId b) {
   constexpr int64_t kExactTerms = 256;  // of two factors within +-255: below 2^24
   const int64_t terms = call.shape(a).back();

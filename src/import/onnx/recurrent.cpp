@@ -35,8 +35,7 @@ NodeId activated(const Call& call, const Activated& f, NodeId x) {
   if (f.name == "affine") return plus(call.scale(x, f.alpha), f.beta);
   if (f.name == "scaledtanh") return call.scale(call.unary(UnaryKind::tanh, call.scale(x, f.beta)), f.alpha);
   if (f.name == "hardsigmoid") return call.clamp(plus(call.scale(x, f.alpha), f.beta), 0, 1);
-  if (f.name == "softsign")
-    return call.binary(BinaryKind::div, x, plus(call.unary(UnaryKind::abs, x), 1));
+  if (f.name == "softsign") return call.binary(BinaryKind::div, x, plus(call.unary(UnaryKind::abs, x), 1));
   refuse("activation '{}'", f.name);
 }
 
@@ -136,7 +135,13 @@ std::vector<Activated> activations_of(const Call& call, const CellFacts& facts, 
   for (size_t i = 0; i < names.size(); ++i) {
     std::ranges::transform(names[i], names[i].begin(), [](unsigned char c) { return std::tolower(c); });
     const bool hard = names[i] == "hardsigmoid";
-    all.push_back({names[i], i < alphas.size() ? alphas[i] : hard ? 0.2 : 1, i < betas.size() ? betas[i] : hard ? 0.5 : 1});
+    all.push_back({names[i],
+                   i < alphas.size() ? alphas[i]
+                   : hard            ? 0.2
+                                     : 1,
+                   i < betas.size() ? betas[i]
+                   : hard           ? 0.5
+                                    : 1});
   }
   return all;
 }
@@ -151,7 +156,8 @@ Outputs recurrent(const Call& call, Cell cell) {
   if (call.rank(x) != 3 || call.rank(call[1]) != 3 || call.rank(call[2]) != 3)
     refuse("sequences of {} with weights of {} and {}", call.type(x), call.type(call[1]), call.type(call[2]));
   const int64_t hidden = call.shape(call[2]).back(), gates = facts.gates * hidden, batch = call.shape(x)[1];
-  if (call.shape(x)[0] < 1 || call.shape(x)[0] > kMostSteps) refuse("{} steps, wanted 1 to {}", call.shape(x)[0], kMostSteps);
+  if (call.shape(x)[0] < 1 || call.shape(x)[0] > kMostSteps)
+    refuse("{} steps, wanted 1 to {}", call.shape(x)[0], kMostSteps);
   if (call.shape(call[1])[0] != static_cast<int64_t>(directions) || call.shape(call[1])[1] != gates)
     refuse("weights of {} for {} directions of {} gates of {}", call.type(call[1]), directions, facts.gates, hidden);
   const auto f = activations_of(call, facts, directions);

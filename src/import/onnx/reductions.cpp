@@ -61,7 +61,9 @@ Outputs place_of_largest(const Call& call, NodeId x) {
 }
 
 NodeId running_product(const Call& call, NodeId x, int axis) { return call.running_product(x, axis); }
-NodeId running_sum(const Call& call, NodeId x, int axis) { return call.cast(call.add(CumSum{axis}, {x}), call.dtype(x)); }
+NodeId running_sum(const Call& call, NodeId x, int axis) {
+  return call.cast(call.add(CumSum{axis}, {x}), call.dtype(x));
+}
 
 Outputs running(const Call& call, NodeId (*run)(const Call&, NodeId, int), double neutral) {
   NodeId x = call[0];
@@ -143,8 +145,8 @@ Outputs mean_variance_normalization(const Call& call) {
   const NodeId centred = call.binary(BinaryKind::sub, x, call.reduce(ReduceKind::mean, x, axes, true));
   const NodeId variance = call.reduce(ReduceKind::mean, call.unary(UnaryKind::square, centred), axes, true);
   const NodeId deviation = call.unary(UnaryKind::sqrt, variance);
-  return {call.binary(BinaryKind::div, centred,
-                      call.binary(BinaryKind::add, deviation, call.scalar(1e-9, call.dtype(x))))};
+  return {
+      call.binary(BinaryKind::div, centred, call.binary(BinaryKind::add, deviation, call.scalar(1e-9, call.dtype(x))))};
 }
 
 }  // namespace rung::onnx::operators

@@ -198,7 +198,8 @@ Outputs affine_grid(const Call& call) {
   for (int64_t p = 0; p < points; ++p) {
     for (int i = 0; i < axes; ++i) {
       const int axis = axes - 1 - i;
-      const double extent = static_cast<double>(spatial[axis]), at = static_cast<double>(p / strides[axis] % spatial[axis]);
+      const double extent = static_cast<double>(spatial[axis]),
+                   at = static_cast<double>(p / strides[axis] % spatial[axis]);
       const double place = corners ? (extent == 1 ? 0 : 2 * at / (extent - 1) - 1) : (2 * at + 1) / extent - 1;
       values[static_cast<size_t>(p * (axes + 1) + i)] = static_cast<float>(place);
     }
@@ -225,8 +226,8 @@ Outputs roi_align(const Call& call) {
   if (mode != "avg") refuse("mode: got '{}', wanted avg", mode);
   const Numbers of{call};
   const int64_t regions = call.shape(call[1])[0];
-  const bool half = call.text("coordinate_transformation_mode", call.version() < 16 ? "output_half_pixel" : "half_pixel") ==
-                    "half_pixel";
+  const bool half = call.text("coordinate_transformation_mode",
+                              call.version() < 16 ? "output_half_pixel" : "half_pixel") == "half_pixel";
   const double scale = call.number("spatial_scale", 1);
   const auto edge = [&](int64_t i) {
     return of.plus(of.times(call.cast(call.slice(call[1], 1, i, i + 1), DType::f32), scale), half ? -0.5 : 0);
@@ -237,8 +238,8 @@ Outputs roi_align(const Call& call) {
     if (!half) width = call.binary(BinaryKind::max, width, of.number(1));
     Tensor steps({DType::f32, {1, cells * samples}});
     for (int64_t i = 0; i < cells * samples; ++i)
-      steps.as<float>()[static_cast<size_t>(i)] = static_cast<float>(
-          (static_cast<double>(i) + 0.5) / static_cast<double>(cells * samples));
+      steps.as<float>()[static_cast<size_t>(i)] =
+          static_cast<float>((static_cast<double>(i) + 0.5) / static_cast<double>(cells * samples));
     return of.add(begin, of.mul(width, call.literal(steps)));
   };
   const NodeId y = line(0, rows), xs = line(1, columns);

@@ -59,8 +59,7 @@ Outputs scatter_elements(const Call& call) {
   const NodeId x = call[0], places = call.element_places(x, call[1], call.integer("axis", 0));
   if (call.shape(call[2]) != call.shape(call[1]))
     refuse("updates of {} at indices of {}", call.type(call[2]), call.type(call[1]));
-  const NodeId y =
-      call.scatter(reduction_of(call), flat(call, x), flat(call, places), flat(call, call[2]));
+  const NodeId y = call.scatter(reduction_of(call), flat(call, x), flat(call, places), flat(call, call[2]));
   return {call.reshape(y, call.shape(x))};
 }
 
@@ -92,13 +91,11 @@ Outputs tensor_scatter(const Call& call) {
   const NodeId rows = call.swap_axes(cache, axis, 1), updates = call.swap_axes(call[1], axis, 1);
   const int64_t batch = call.shape(rows)[0], extent = call.shape(rows)[1], count = call.shape(updates)[1];
   NodeId place = call.counted(count, 1, 2);
-  if (call.has(2))
-    place = call.binary(BinaryKind::add, place, call.unsqueeze(call.cast(call[2], DType::i64), 1));
+  if (call.has(2)) place = call.binary(BinaryKind::add, place, call.unsqueeze(call.cast(call[2], DType::i64), 1));
   const NodeId size = call.scalar(static_cast<double>(extent), DType::i64);
   if (mode == "circular") place = call.add(Formula{FormulaKind::floor_mod}, {place, size});
   place = call.binary(BinaryKind::add, place, call.binary(BinaryKind::mul, call.counted(batch, 0, 2), size));
-  const NodeId y =
-      call.scatter(ScatterKind::set, rows_of(call, rows, 2), flat(call, place), rows_of(call, updates, 2));
+  const NodeId y = call.scatter(ScatterKind::set, rows_of(call, rows, 2), flat(call, place), rows_of(call, updates, 2));
   return {call.swap_axes(call.reshape(y, call.shape(rows)), axis, 1)};
 }
 
@@ -167,8 +164,7 @@ Outputs non_zero(const Call& call) {
   Tensor out({DType::i64, {rank, static_cast<int64_t>(found.size())}});
   for (int axis = 0; axis < rank; ++axis)
     for (size_t i = 0; i < found.size(); ++i)
-      out.as<int64_t>()[static_cast<size_t>(axis) * found.size() + i] =
-          found[i] / strides[axis] % x.shape()[axis];
+      out.as<int64_t>()[static_cast<size_t>(axis) * found.size() + i] = found[i] / strides[axis] % x.shape()[axis];
   return {call.literal(out)};
 }
 

@@ -114,7 +114,8 @@ Outputs window(const Call& call, double a, double b, double c) {
 Outputs dft(const Call& call) {
   const NodeId x = call[0];
   const bool inverse = call.integer("inverse", 0) != 0, half = call.integer("onesided", 0) != 0;
-  const int64_t given = call.has(2) ? call.integers(call[2], "the axis").at(0) : call.integer("axis", call.version() < 20 ? 1 : -2);
+  const int64_t given =
+      call.has(2) ? call.integers(call[2], "the axis").at(0) : call.integer("axis", call.version() < 20 ? 1 : -2);
   const int axis = call.axis(x, given);
   if (axis == call.rank(x) - 1) refuse("axis {} of {}, which has the parts of numbers", given, call.type(x));
   Complex parts = parts_of(call, x);
@@ -138,7 +139,7 @@ Outputs stft(const Call& call) {
   const Complex signal = parts_of(call, call.rank(x) == 2 ? call.unsqueeze(x, -1) : x);
   const int64_t extent = call.shape(signal.real).back();
   const int64_t step = integer_in(call, 1, "the step", exported::kMostMade);
-  const int64_t points = call.has(3) ? integer_in(call, 3, "the length", extent)
+  const int64_t points = call.has(3)   ? integer_in(call, 3, "the length", extent)
                          : call.has(2) ? call.shape(call[2]).back()
                                        : 0;
   if (points < 1 || points > extent) refuse("frames of {} in {}", points, call.type(x));
@@ -179,7 +180,8 @@ Outputs mel_weight_matrix(const Call& call) {
     const auto at = static_cast<size_t>(band);
     const int64_t first = corners[at], top = corners[at + 1], last = corners[at + 2];
     const auto set = [&](int64_t bin, double value) {
-      if (bin >= 0 && bin < bins) table.as<float>()[static_cast<size_t>(bin * bands + band)] = static_cast<float>(value);
+      if (bin >= 0 && bin < bins)
+        table.as<float>()[static_cast<size_t>(bin * bands + band)] = static_cast<float>(value);
     };
     if (top == first) set(top, 1);
     for (int64_t bin = first; bin <= top && top > first; ++bin)

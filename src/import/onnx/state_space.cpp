@@ -58,13 +58,14 @@ Outputs linear_attention(const Call& call) {
   for (int64_t i = 0; i < tokens; ++i) {
     NodeId value = token(v, i);
     if (decay) state = mul(state, call.unary(UnaryKind::exp, column(*decay, i)));
-    if (beta)
-      value = mul(token(*beta, i), call.binary(BinaryKind::sub, value, call.matmul(token(k, i), state)));
+    if (beta) value = mul(token(*beta, i), call.binary(BinaryKind::sub, value, call.matmul(token(k, i), state)));
     state = call.binary(BinaryKind::add, state, mul(column(k, i), value));
     NodeId read = call.unsqueeze(state, 2);
     const Shape s = call.shape(state);
-    read = call.reshape(call.broadcast(read, {s[0], groups, heads / groups, s[2], s[3]}), Shape{s[0], heads, s[2], s[3]});
-    rows.push_back(call.scale(call.matmul(token(q, i), read), scale == 0 ? 1 / std::sqrt(static_cast<double>(width)) : scale));
+    read =
+        call.reshape(call.broadcast(read, {s[0], groups, heads / groups, s[2], s[3]}), Shape{s[0], heads, s[2], s[3]});
+    rows.push_back(
+        call.scale(call.matmul(token(q, i), read), scale == 0 ? 1 / std::sqrt(static_cast<double>(width)) : scale));
   }
   const NodeId y = call.swap_axes(call.concat(rows, 2), 1, 2);
   const NodeId together = call.reshape(y, Shape{batch, tokens, heads * call.shape(v)[3]});
@@ -83,8 +84,7 @@ Outputs causal_conv_with_state(const Call& call) {
   std::optional<NodeId> sum;
   for (int64_t i = 0; i < taps; ++i) {
     const NodeId tap = call.cast(call.reshape(call.slice(weight, 2, i, i + 1), Shape{channels, 1}), DType::f32);
-    const NodeId term =
-        call.binary(BinaryKind::mul, call.cast(call.slice(all, 2, i, i + tokens), DType::f32), tap);
+    const NodeId term = call.binary(BinaryKind::mul, call.cast(call.slice(all, 2, i, i + tokens), DType::f32), tap);
     sum = sum ? call.binary(BinaryKind::add, *sum, term) : term;
   }
   if (call.has(2))

@@ -178,7 +178,8 @@ std::vector<float> floats_of_f4(const std::vector<int64_t>& codes) {
 }
 
 // Values of less than 16 bits, whose field has a byte of their bits for each number.
-Result<Tensor> widened_small(const DataType& type, const TensorProto& tensor, std::string_view raw, const Shape& shape) {
+Result<Tensor> widened_small(const DataType& type, const TensorProto& tensor, std::string_view raw,
+                             const Shape& shape) {
   std::string listed;
   for (const int32_t value : tensor.int32_data) listed.push_back(static_cast<char>(value));
   const std::string_view codes = raw.empty() ? listed : raw;

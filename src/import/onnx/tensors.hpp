@@ -25,7 +25,6 @@ struct Carried {
 // None: tensors of ours have the type, or no type of theirs carries it.
 std::optional<Carried> carried_type(int64_t data_type);
 
-
 // Opens the files beside a model that hold weights, each once.
 class ExternalFiles {
  public:

@@ -15,16 +15,15 @@ struct Groups {
   size_t count;  // of tensors
 
   Groups(const Call& c, size_t kinds) : call(c), count(c.count() < 2 ? 0 : (c.count() - 2) / kinds) {
-    if (count == 0 || c.count() != 2 + kinds * count) refuse("got {} inputs, wanted 2 and {} of each", c.count(), kinds);
+    if (count == 0 || c.count() != 2 + kinds * count)
+      refuse("got {} inputs, wanted 2 and {} of each", c.count(), kinds);
   }
   NodeId at(size_t kind, size_t i) const { return call[2 + kind * count + i]; }
   NodeId add(NodeId a, NodeId b) const { return call.binary(BinaryKind::add, a, b); }
   NodeId mul(NodeId a, NodeId b) const { return call.binary(BinaryKind::mul, a, b); }
   NodeId plus(NodeId a, double b) const { return add(a, call.scalar(b, call.dtype(a))); }
   // The gradient with that of the squared norm.
-  NodeId gradient(size_t i) const {
-    return add(call.scale(at(0, i), call.number("norm_coefficient", 0)), at(1, i));
-  }
+  NodeId gradient(size_t i) const { return add(call.scale(at(0, i), call.number("norm_coefficient", 0)), at(1, i)); }
   NodeId steps() const { return call.cast(call[1], DType::f32); }
   NodeId is_first() const { return call.binary(BinaryKind::le, steps(), call.scalar(0, DType::f32)); }
 };
@@ -57,7 +56,8 @@ Outputs adam(const Call& call) {
     const NodeId power = call.binary(BinaryKind::pow, call.scalar(base, DType::f32), of.steps());
     return call.binary(BinaryKind::sub, call.scalar(1, DType::f32), power);
   };
-  const NodeId corrected = of.mul(call[0], call.binary(BinaryKind::div, call.unary(UnaryKind::sqrt, left(beta)), left(alpha)));
+  const NodeId corrected =
+      of.mul(call[0], call.binary(BinaryKind::div, call.unary(UnaryKind::sqrt, left(beta)), left(alpha)));
   const NodeId rate = call.select(of.is_first(), call[0], corrected);
   Outputs values, means, squares;
   for (size_t i = 0; i < of.count; ++i) {

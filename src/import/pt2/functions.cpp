@@ -16,8 +16,8 @@ Values of_self(const Call& call, FormulaKind kind) {
 // Both in the type in which they meet.
 Values of_both(const Call& call, FormulaKind kind) {
   const NodeId a = call.tensor("self"), b = call.tensor_or_number("other", a);
-  const DType type = call.rank(b) == 0 && is_float(call.dtype(a)) ? call.dtype(a)
-                                                                  : exported::promoted(call.dtype(a), call.dtype(b));
+  const DType type =
+      call.rank(b) == 0 && is_float(call.dtype(a)) ? call.dtype(a) : exported::promoted(call.dtype(a), call.dtype(b));
   return one(call.add(Formula{kind}, {call.cast(a, type), call.cast(b, type)}));
 }
 

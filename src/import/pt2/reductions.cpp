@@ -83,7 +83,8 @@ Values argmin(const Call& call) {
   return one(call.arg_max(call.reshape(x, Shape{call.type(x).elements()}), 0, false));
 }
 Values topk(const Call& call) {
-  const auto top = call.top(call.tensor("self"), call.integer("k"), call.integer("dim", -1), !call.flag("largest", true));
+  const auto top =
+      call.top(call.tensor("self"), call.integer("k"), call.integer("dim", -1), !call.flag("largest", true));
   return several({top.values, top.places});
 }
 // Integers are multiplied as i64.

@@ -75,8 +75,7 @@ Values index_put(const Call& call) {
   updates_shape.insert(0, call.type(place).elements());
   const NodeId values = call.broadcast(call.cast(call.tensor("values"), call.dtype(x)), wanted);
   const ScatterKind kind = call.flag("accumulate") ? ScatterKind::add : ScatterKind::set;
-  const NodeId y =
-      call.scatter(kind, call.reshape(x, rows), flat(call, place), call.reshape(values, updates_shape));
+  const NodeId y = call.scatter(kind, call.reshape(x, rows), flat(call, place), call.reshape(values, updates_shape));
   return one(call.reshape(y, call.shape(x)));
 }
 
@@ -100,8 +99,8 @@ Values one_hot(const Call& call) {
   const int64_t classes = call.integer("num_classes", -1);
   if (classes < 1 || classes > exported::kMostMade) refuse("{} classes, wanted 1 to {}", classes, exported::kMostMade);
   const int rank = call.rank(x) + 1;
-  return one(call.cast(call.binary(BinaryKind::eq, call.unsqueeze(x, -1), call.counted(classes, rank - 1, rank)),
-                       DType::i64));
+  return one(
+      call.cast(call.binary(BinaryKind::eq, call.unsqueeze(x, -1), call.counted(classes, rank - 1, rank)), DType::i64));
 }
 
 }  // namespace rung::pt2::operators
