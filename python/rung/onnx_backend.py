@@ -41,7 +41,8 @@ def element_type(value: onnx.ValueInfoProto) -> int:
 
 
 def numpy_type(number: int) -> numpy.dtype[Any]:
-    return numpy.dtype(helper.tensor_dtype_to_np_dtype(number))
+    found: numpy.dtype[Any] = helper.tensor_dtype_to_np_dtype(number)
+    return found
 
 
 def carried(value: onnx.ValueInfoProto, given: Any) -> numpy.ndarray[Any, Any]:
@@ -88,8 +89,9 @@ class Prepared(BackendRep):
         self.frozen = frozen
         values = plan(**{name: array for name, array in arrays.items() if name not in frozen})
         outputs = self.model.graph.output
-        result = namedtupledict("Outputs", [output.name for output in outputs])
-        return result(*(returned(output, values[output.name]) for output in outputs))  # type: ignore[no-any-return]
+        names = namedtupledict("Outputs", [output.name for output in outputs])
+        result: tuple[Any, ...] = names(*(returned(output, values[output.name]) for output in outputs))
+        return result
 
     def _arrays(self, inputs: Any) -> dict[str, Any]:
         if not isinstance(inputs, Mapping):

@@ -170,6 +170,8 @@ Outputs identity(const Call& call) { return {call[0]}; }
 Outputs dropout(const Call& call) {
   if (call.version() < 7 && call.integer("is_test", 0) == 0) refuse("dropout in training, wanted is_test=1");
   const auto rate = call.has(1) ? call.value_of(call[1]) : std::nullopt;
+  if (call.has(1) && !rate && call.has(2) && call.integer_of(2) != 0)
+    refuse("a rate of dropout in training that depends on the values of an input");
   const bool keeps_all = rate && rate->elements() == 1 && convert(*rate, DType::f32).as<float>()[0] == 0;
   if (call.has(2) && call.integer_of(2) != 0 && !keeps_all)
     refuse("dropout in training, wanted a model in eval mode: model.eval()");

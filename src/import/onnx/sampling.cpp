@@ -244,6 +244,8 @@ Outputs roi_align(const Call& call) {
   };
   const NodeId y = line(0, rows), xs = line(1, columns);
   const int64_t down = rows * samples, across = columns * samples;
+  if (regions > 0 && down * across > exported::kMostMade / regions)
+    refuse("{} samples of {} regions", down * across, regions);
   const auto spread = [&](NodeId places, int axis) {
     const NodeId wide = call.broadcast(call.unsqueeze(places, axis), {regions, down, across});
     return call.reshape(wide, Shape{regions, down * across});

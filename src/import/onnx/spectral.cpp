@@ -114,8 +114,7 @@ Outputs window(const Call& call, double a, double b, double c) {
 Outputs dft(const Call& call) {
   const NodeId x = call[0];
   const bool inverse = call.integer("inverse", 0) != 0, half = call.integer("onesided", 0) != 0;
-  const int64_t given =
-      call.has(2) ? call.integers(call[2], "the axis").at(0) : call.integer("axis", call.version() < 20 ? 1 : -2);
+  const int64_t given = call.has(2) ? call.integer_of(2) : call.integer("axis", call.version() < 20 ? 1 : -2);
   const int axis = call.axis(x, given);
   if (axis == call.rank(x) - 1) refuse("axis {} of {}, which has the parts of numbers", given, call.type(x));
   Complex parts = parts_of(call, x);
