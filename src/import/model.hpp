@@ -41,9 +41,10 @@ struct Model {
 };
 
 struct ImportOptions {
-  std::map<std::string, Shape> shapes;  // of inputs, by name; the architecture decides which dimensions are free
-  std::map<std::string, Shape> given;   // shapes of the values that inputs will get, used where `shapes` has none
-  std::optional<uint64_t> random_seed;  // weights come from a generator, not from files
+  std::map<std::string, Shape> shapes;   // of inputs, by name; the architecture decides which dimensions are free
+  std::map<std::string, Shape> given;    // shapes of the values that inputs will get, used where `shapes` has none
+  std::map<std::string, Tensor> frozen;  // values that inputs will have at every run, which may decide shapes
+  std::optional<uint64_t> random_seed;   // weights come from a generator, not from files
   std::optional<DType> dtype;         // f32: uses every float weight as f32; none: uses each as the author's code does
   std::vector<std::string> observed;  // labels of values inside the graph, which become outputs of these names
   bool drop_head = false;             // imports only the encoder of a model that has a head

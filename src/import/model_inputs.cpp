@@ -32,7 +32,7 @@ Status check_input(const Model& model, const std::string& name, const Tensor& va
   RUNG_CHECK(check_bools("input", name, value.type(), value.data()));
   if (is_float(value.dtype()))
     return check_input_floats(fmt::format("input '{}'", name), value,
-                              [&] { return leads_to_mask(model.graph, model.graph.input_named(name)); });
+                              [&] { return tolerated(model.graph, model.graph.input_named(name)); });
   if (rule.range && value.dtype() == DType::i64) return check_range(name, value, rule);
   return {};
 }

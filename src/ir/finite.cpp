@@ -71,24 +71,26 @@ Status check_finite(const std::string& what, const Tensor& tensor) {
   return refuse_floats(what, tensor.type(), found);
 }
 
-bool may_be_in_input(const NonFinite& found, const std::function<bool()>& masks) {
-  if (found.nan > 0 || found.infinity > found.minus_infinity) return false;
-  return found.minus_infinity == 0 || masks();
+bool may_be_in_input(const NonFinite& found, const std::function<Tolerates()>& tolerates) {
+  if (found.nan + found.infinity == 0) return true;
+  const bool only_minus = found.nan == 0 && found.infinity == found.minus_infinity;
+  return tolerates() >= (only_minus ? Tolerates::minus_infinity : Tolerates::all);
 }
 
 tl::unexpected<Error> refuse_input_floats(const std::string& what, const Type& type, const NonFinite& found,
-                                          const std::function<bool()>& masks) {
+                                          const std::function<Tolerates()>& tolerates) {
   if (found.minus_infinity == 0)
     return mismatch("{} {}: got {} NaN and {} infinite values, wanted none", what, type, found.nan, found.infinity);
-  return mismatch("{} {}: got {} NaN and {} infinite values, {} of them -inf, wanted none{}", what, type, found.nan,
-                  found.infinity, found.minus_infinity,
-                  masks() ? " but -inf" : fmt::format("; -inf is for masks: where {}", kMaskRule));
+  return mismatch(
+      "{} {}: got {} NaN and {} infinite values, {} of them -inf, wanted none{}", what, type, found.nan, found.infinity,
+      found.minus_infinity,
+      tolerates() == Tolerates::minus_infinity ? " but -inf" : fmt::format("; -inf is for masks: where {}", kMaskRule));
 }
 
-Status check_input_floats(const std::string& what, const Tensor& tensor, const std::function<bool()>& masks) {
+Status check_input_floats(const std::string& what, const Tensor& tensor, const std::function<Tolerates()>& tolerates) {
   const NonFinite found = count_non_finite(tensor);
-  if (may_be_in_input(found, masks)) return {};
-  return refuse_input_floats(what, tensor.type(), found, masks);
+  if (may_be_in_input(found, tolerates)) return {};
+  return refuse_input_floats(what, tensor.type(), found, tolerates);
 }
 
 }  // namespace rung

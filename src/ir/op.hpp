@@ -12,6 +12,7 @@
 
 #include "ir/category.hpp"
 #include "ir/fault.hpp"
+#include "ir/formulas.hpp"
 #include "ir/key_span.hpp"
 #include "ir/narrowing.hpp"
 #include "ir/op_kinds.hpp"
@@ -108,6 +109,16 @@ struct Select {
   RUNG_OP("select", elementwise, none, with_all);
   RUNG_FIELDS()
   RUNG_EQUAL(Select);
+};
+
+// formula(x: T) or formula(x: T, y: T) -> T: a function that models call rarely (ir/formulas.inc). Integers wrap around
+// in their own width; a division of them by zero is an error at run time.
+struct Formula {
+  RUNG_OP("formula", elementwise, integer_divided_by_zero, stays);
+  FormulaKind kind = FormulaKind::tan;
+  bool divides() const { return kind == FormulaKind::fmod || kind == FormulaKind::floor_mod; }
+  RUNG_FIELDS(RUNG_FIELD(Formula, kind))
+  RUNG_EQUAL(Formula);
 };
 
 // ---- contractions
@@ -330,6 +341,15 @@ struct Gather {
   RUNG_EQUAL(Gather);
 };
 
+// scatter(x: T[N,...], indices: i64[M], updates: T[M,...]) -> T[N,...]: x with row indices[i] joined with updates[i],
+// one after another; an index out of range is an error at run time.
+struct Scatter {
+  RUNG_OP("scatter", copy, index_out_of_range, stays);
+  ScatterKind kind = ScatterKind::set;
+  RUNG_FIELDS(RUNG_FIELD(Scatter, kind))
+  RUNG_EQUAL(Scatter);
+};
+
 // ---- what passes make of the above
 
 // rope(x: T[...,D], cos, sin: broadcast to x) -> x*cos + rotate_half(x)*sin, rotate_half(x) = [-x[D/2:], x[:D/2]]
@@ -374,10 +394,10 @@ struct Pointwise {
 // clang-format off
 #define RUNG_EACH_OP(X)                                                                      \
   X(Input) X(Constant) X(NthResult)                                                          \
-  X(Unary) X(Binary) X(Cast) X(Select) X(Rope) X(GatedMul) X(Pointwise)                      \
+  X(Unary) X(Binary) X(Cast) X(Select) X(Formula) X(Rope) X(GatedMul) X(Pointwise)           \
   X(MatMul) X(Linear) X(Conv) X(Attention) X(Im2col) X(Pool)                                 \
   X(Softmax) X(LayerNorm) X(RmsNorm) X(L2Normalize) X(Reduce) X(TopK) X(CumSum) X(MaskedMean) \
-  X(Reshape) X(Transpose) X(Slice) X(Concat) X(Broadcast) X(Gather)
+  X(Reshape) X(Transpose) X(Slice) X(Concat) X(Broadcast) X(Gather) X(Scatter)
 // clang-format on
 
 template <class, class... Ops>

@@ -55,6 +55,8 @@ std::string value_text(int64_t v) { return fmt::format("{}", v); }
 std::string value_text(DType v) { return std::string(name_of(v)); }
 std::string value_text(const Dims& v) { return to_string(v); }
 std::string value_text(ReduceKind v) { return std::string(name_of(v)); }
+std::string value_text(FormulaKind v) { return std::string(name_of(v)); }
+std::string value_text(ScatterKind v) { return std::string(name_of(v)); }
 std::string value_text(Activation v) { return std::string(name_of(v)); }
 // Returns words of the slots that `slots` may lack, or, if `had`, of those among them that it has.
 template <class Slot, Slot... always>
@@ -141,6 +143,8 @@ Narrowing narrowing_of(const Op& op) {
 Fault fault_of(const Op& op, std::span<const Type> operands) {
   const auto* binary = as<Binary>(op);
   if (binary && (!binary->divides() || is_float(operands[1].dtype))) return Fault::none;
+  const auto* formula = as<Formula>(op);
+  if (formula && (!formula->divides() || is_float(operands[1].dtype))) return Fault::none;
   return std::visit([](const auto& s) { return s.kFault; }, op);
 }
 

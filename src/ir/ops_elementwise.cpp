@@ -96,6 +96,23 @@ Semantics semantics(const Select& op, const Signature& s) {
   return elementwise(s, 0, [&](size_t i) { return carries(op, i); });
 }
 
+Result<Type> rule(const Formula& op, Types types) {
+  const FormulaFacts& facts = facts_of(op.kind);
+  RUNG_CHECK(want_count(types, facts.operands));
+  if (types[0].dtype == DType::boolean) return fail("operand: got {}, wanted numbers", types[0]);
+  if (facts.takes == FormulaTakes::floats) RUNG_CHECK(want_float(types[0], "operand"));
+  if (facts.takes == FormulaTakes::integers && is_float(types[0].dtype))
+    return fail("operand: got {}, wanted integers", types[0]);
+  if (facts.operands == 1) return types[0];
+  RUNG_CHECK(want_same_dtype(types[0], types[1]));
+  RUNG_TRY(Shape shape, broadcast(types[0].shape, types[1].shape));
+  return Type{types[0].dtype, shape};
+}
+
+Semantics semantics(const Formula&, const Signature& s) {
+  return elementwise(s, 1, [](size_t) { return false; });
+}
+
 Result<Type> rule(const Rope&, Types types) {
   RUNG_CHECK(want_count(types, 3));
   RUNG_CHECK(want_float(types[0], "x"));

@@ -169,4 +169,27 @@ Semantics semantics(const Gather& op, const Signature& s) {
   return moved({x, indices});
 }
 
+Result<Type> rule(const Scatter& op, Types types) {
+  RUNG_CHECK(want_count(types, 3));
+  const Type &x = types[0], &indices = types[1], &updates = types[2];
+  if (indices.dtype != DType::i64 || indices.shape.rank() != 1) return fail("indices: got {}, wanted i64[M]", indices);
+  if (x.shape.rank() < 1) return fail("x: got {}, wanted at least one dimension", x);
+  Shape wanted = x.shape;
+  wanted[0] = indices.shape[0];
+  RUNG_CHECK(want_same_dtype(x, updates));
+  RUNG_CHECK(want_shape(updates, wanted, "updates"));
+  if (x.dtype == DType::boolean && (op.kind == ScatterKind::add || op.kind == ScatterKind::mul))
+    return fail("x: got {}, wanted numbers for {}", x, name_of(op.kind));
+  return x;
+}
+
+Semantics semantics(const Scatter& op, const Signature& s) {
+  OperandUse rows = aligned(OperandRole::data, s.shape(0), 0);
+  Semantics out{.operands = {rows, {.role = OperandRole::index, .axes = {whole()}}, rows}};
+  if (op.kind != ScatterKind::set) out.flops = count(s.operands[2]);
+  if (op.kind == ScatterKind::add) out.terms = s.shape(1)[0] + 1;
+  if (!is_float(s.result.dtype)) out.accumulator = DType::i64;
+  return out;
+}
+
 }  // namespace rung::infer

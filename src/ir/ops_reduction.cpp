@@ -110,7 +110,8 @@ Semantics semantics(const Reduce& op, const Signature& s) {
 
 Result<Type> rule(const TopK& op, Types types) {
   RUNG_CHECK(want_count(types, 1));
-  RUNG_CHECK(want_last_axis(types[0]));
+  if (types[0].dtype == DType::boolean) return fail("x: got {}, wanted numbers", types[0]);
+  if (types[0].shape.rank() < 1) return fail("x: got {}, wanted at least one dimension", types[0]);
   if (op.k < 1 || op.k > types[0].shape.back())
     return fail("got k = {} of {}, wanted 1 to the last dimension", op.k, types[0]);
   Type type = types[0];

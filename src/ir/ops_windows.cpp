@@ -93,8 +93,8 @@ Semantics semantics(const Conv& op, const Signature& s) {
     products *= static_cast<double>(window.taps);
   }
   of_x.axes.push_back(reduced()), of_w.axes.push_back(reduced());
-  if (op.transposed) products *= count({DType::f32, x}) / count(s.result) * static_cast<double>(w[0]) /
-                static_cast<double>(x.back());
+  if (op.transposed)
+    products *= count({DType::f32, x}) / count(s.result) * static_cast<double>(w[0]) / static_cast<double>(x.back());
   const bool has_bias = op.has(ConvSlot::bias), has_residual = op.has(ConvSlot::residual);
   Semantics out{.operands = {of_x, of_w}, .terms = terms};
   if (has_bias) out.operands.push_back({.role = OperandRole::scale, .axes = {same(last)}});

@@ -250,6 +250,14 @@ class Parser {
     auto found = reduce_named(word);
     return found ? (to = *found, true) : false;
   }
+  static bool named(const std::string& word, FormulaKind& to) {
+    auto found = formula_named(word);
+    return found ? (to = *found, true) : false;
+  }
+  static bool named(const std::string& word, ScatterKind& to) {
+    auto found = scatter_named(word);
+    return found ? (to = *found, true) : false;
+  }
 
   // Parses input(name="...") or constant(name="...", values=[...]), after the opening parenthesis.
   Result<NodeId> source(const Op& op, const Type& type) {

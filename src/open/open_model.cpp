@@ -4,6 +4,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <ranges>
 
@@ -169,6 +170,13 @@ Result<ImportOptions> import_options(const OpenOptions& options) {
     if (auto value = import.given.find(name); value != import.given.end() && value->second != shape)
       return wrong_usage("{} {}={}: {} gives '{}' the shape {}", options.named("shape"), name, fmt::join(shape, ","),
                          options.named("inputs"), name, value->second);
+  const auto is_frozen = [&](const std::string& name, const Type&) -> Result<bool> {
+    return std::ranges::find(options.freeze, name) != options.freeze.end();
+  };
+  if (!options.freeze.empty() && options.inputs.read) {
+    RUNG_TRY(NamedTensors frozen, options.inputs.read(is_frozen));
+    import.frozen.insert(frozen.begin(), frozen.end());
+  }
   import.shapes = options.shapes;
   import.random_seed = options.random_weights;
   import.observed = options.observed;

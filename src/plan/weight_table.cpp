@@ -101,8 +101,9 @@ Result<Tensor> WeightTable::checked_weight(NodeId node) const {
   const auto& weight = graph_.weight(node);
   RUNG_TRY(Tensor tensor, weight->load());
   if (!weight->immediate())
-    RUNG_CHECK(check_input_floats(fmt::format("tensor '{}'", weight->name()), tensor,
-                                  [&] { return leads_to_mask(graph_, node); }));
+    RUNG_CHECK(check_input_floats(fmt::format("tensor '{}'", weight->name()), tensor, [&] {
+      return leads_to_mask(graph_, node) ? Tolerates::minus_infinity : Tolerates::numbers;
+    }));
   return tensor;
 }
 

@@ -1,8 +1,10 @@
 // Ops that move elements without computing: views become strided copies; concat and gather copy runs of bytes.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstring>
 
 #include "reference/operations.hpp"
+#include "reference/scalar.hpp"
 #include "reference/values.hpp"
 
 namespace rung::reference {
@@ -59,6 +61,45 @@ Result<Tensor> compute(const Gather& op, const Arguments& arguments) {
       to += run;
     }
   return out;
+}
+
+namespace {
+
+double joined(ScatterKind kind, double a, double b) {
+  if (kind == ScatterKind::add) return a + b;
+  if (kind == ScatterKind::mul) return a * b;
+  if (kind == ScatterKind::max) return apply(BinaryKind::max, a, b);
+  return kind == ScatterKind::min ? apply(BinaryKind::min, a, b) : b;
+}
+int64_t joined(ScatterKind kind, int64_t a, int64_t b) {
+  if (kind == ScatterKind::add) return apply(BinaryKind::add, a, b);
+  if (kind == ScatterKind::mul) return apply(BinaryKind::mul, a, b);
+  if (kind == ScatterKind::max) return std::max(a, b);
+  return kind == ScatterKind::min ? std::min(a, b) : b;
+}
+
+template <class T>
+std::vector<T> scattered(ScatterKind kind, std::vector<T> x, const std::vector<int64_t>& rows, std::vector<T> updates) {
+  const size_t width = rows.empty() ? 0 : updates.size() / rows.size();
+  for (size_t i = 0; i < updates.size(); ++i) {
+    T& to = x[size(rows[i / width]) * width + i % width];
+    to = joined(kind, to, updates[i]);
+  }
+  return x;
+}
+
+}  // namespace
+
+Result<Tensor> compute(const Scatter& op, const Arguments& arguments) {
+  const auto rows = read_integers(arguments[1]);
+  const int64_t count = arguments.result.shape[0];
+  for (size_t i = 0; i < rows.size(); ++i)
+    if (rows[i] < 0 || rows[i] >= count)
+      return fail("index {} at position {}: wanted 0 to {} (axis 0 of {})", rows[i], i, count - 1, arguments.result);
+  if (!is_float(arguments.result.dtype))
+    return write_integers(arguments.result,
+                          scattered(op.kind, read_integers(arguments[0]), rows, read_integers(arguments[2])));
+  return write(arguments.result, scattered(op.kind, read(arguments[0]), rows, read(arguments[2])));
 }
 
 }  // namespace rung::reference

@@ -54,33 +54,45 @@ Result<Tensor> compute(const Reduce& op, const Arguments& arguments) {
 
 namespace {
 
+bool before(double a, double b) { return std::isnan(a) ? !std::isnan(b) : a > b; }
+bool before(int64_t a, int64_t b) { return a > b; }
+
 // Returns the places of the k largest values of each row, one row after another.
-std::vector<int64_t> places_of_largest(const std::vector<double>& x, int64_t width, int64_t k) {
+template <class T>
+std::vector<int64_t> places_of_largest(const std::vector<T>& x, int64_t width, int64_t k) {
   std::vector<int64_t> places;
   for (auto row = x.begin(); row != x.end(); row += width) {
     std::vector<int64_t> order(static_cast<size_t>(width));
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int64_t a, int64_t b) { return std::isnan(row[a]) ? !std::isnan(row[b]) : row[a] > row[b]; });
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return before(row[a], row[b]); });
     places.insert(places.end(), order.begin(), order.begin() + k);
   }
   return places;
 }
 
+template <class T>
+std::vector<T> largest(const std::vector<T>& x, int64_t width, int64_t k) {
+  const auto places = places_of_largest(x, width, k);
+  std::vector<T> values;
+  for (size_t i = 0; i < places.size(); ++i)
+    values.push_back(x[static_cast<size_t>(static_cast<int64_t>(i) / k * width + places[i])]);
+  return values;
+}
+
 }  // namespace
 
 Result<Tensor> compute(const TopK& op, const Arguments& arguments) {
-  const auto x = read(arguments[0]);
   const int64_t width = arguments[0].shape().back();
-  const auto places = places_of_largest(x, width, op.k);
-  std::vector<double> values;
-  for (size_t i = 0; i < places.size(); ++i)
-    values.push_back(x[static_cast<size_t>(static_cast<int64_t>(i) / op.k * width + places[i])]);
-  return write(arguments.result, values);
+  if (!is_float(arguments.result.dtype))
+    return write_integers(arguments.result, largest(read_integers(arguments[0]), width, op.k));
+  return write(arguments.result, largest(read(arguments[0]), width, op.k));
 }
 // Computes the second result: the places of the k largest values.
 Result<Tensor> compute_further(const TopK& op, const Arguments& arguments, size_t) {
-  return write_integers(arguments.result, places_of_largest(read(arguments[0]), arguments[0].shape().back(), op.k));
+  const int64_t width = arguments[0].shape().back();
+  if (!is_float(arguments[0].dtype()))
+    return write_integers(arguments.result, places_of_largest(read_integers(arguments[0]), width, op.k));
+  return write_integers(arguments.result, places_of_largest(read(arguments[0]), width, op.k));
 }
 
 Result<Tensor> compute(const CumSum& op, const Arguments& arguments) {

@@ -28,12 +28,13 @@ Status check_range(const PlanInput& input, const std::byte* values) {
 
 }  // namespace
 
-Status check_input_values(const PlanInput& input, const std::byte* values, const std::function<bool()>& masks) {
+Status check_input_values(const PlanInput& input, const std::byte* values,
+                          const std::function<Tolerates()>& tolerates) {
   RUNG_CHECK(check_range(input, values));
   RUNG_CHECK(check_bools("input", input.name, input.type, values));
   const NonFinite found = count_non_finite(input.type, values);
-  if (may_be_in_input(found, masks)) return {};
-  return refuse_input_floats(fmt::format("input '{}'", input.name), input.type, found, masks);
+  if (may_be_in_input(found, tolerates)) return {};
+  return refuse_input_floats(fmt::format("input '{}'", input.name), input.type, found, tolerates);
 }
 
 }  // namespace rung

@@ -64,8 +64,10 @@ Result<std::byte*> Ports::own_input(size_t index, Place place) {
   place = of_own(place);
   RUNG_TRY(std::byte * memory, recorder_.memory(input.buffer, place));
   if (in.from == From::own && in.place == place) return memory;
-  In bound{
-      .from = From::own, .place = place, .on_host = place == Place::host ? memory : in.on_host, .is_mask = in.is_mask};
+  In bound{.from = From::own,
+           .place = place,
+           .on_host = place == Place::host ? memory : in.on_host,
+           .tolerates = in.tolerates};
   const In before = std::exchange(in, bound);
   const bool holds_last = place == Place::device && before.from != From::nothing && before.from != From::fallback;
   if (holds_last) return memory;
@@ -89,7 +91,7 @@ Status Ports::bind_input(size_t index, Place place, const void* from) {
   RUNG_CHECK(check_input(index));
   if (!from) return wrong_usage("input '{}': got no memory to bind", plan_.inputs[index].name);
   In& in = in_[index];
-  in = {.from = From::caller, .place = here(place), .memory = from, .on_host = in.on_host, .is_mask = in.is_mask};
+  in = {.from = From::caller, .place = here(place), .memory = from, .on_host = in.on_host, .tolerates = in.tolerates};
   return {};
 }
 
@@ -106,7 +108,7 @@ Status Ports::unbind_input(size_t index) {
   In& in = in_[index];
   if (in.from == From::fallback) return {};
   const From from = plan_.inputs[index].value ? From::fallback : From::nothing;
-  in = {.from = from, .on_host = in.on_host, .is_mask = in.is_mask};
+  in = {.from = from, .on_host = in.on_host, .tolerates = in.tolerates};
   return {};
 }
 
@@ -125,7 +127,7 @@ Status Ports::set(const NamedTensors& given) {
     if (in.from == From::own) {
       RUNG_CHECK(fill_own(i, &value));
     } else {
-      in = {.from = From::given, .on_host = in.on_host, .is_mask = in.is_mask};
+      in = {.from = From::given, .on_host = in.on_host, .tolerates = in.tolerates};
       RUNG_CHECK(recorder_.write(input.buffer, value.data(), value.bytes()));
     }
   }
@@ -192,7 +194,7 @@ Status Ports::add_copy_out(size_t index) {
 Status Ports::check_values() {
   for (size_t i = 0; i < in_.size(); ++i)
     if (const std::byte* values = in_[i].values())
-      RUNG_CHECK(check_input_values(plan_.inputs[i], values, [this, i] { return leads_to_mask(i); }));
+      RUNG_CHECK(check_input_values(plan_.inputs[i], values, [this, i] { return tolerated(i); }));
   return {};
 }
 
@@ -209,9 +211,9 @@ void Ports::over(bool well) {
   owed_.clear();
 }
 
-bool Ports::leads_to_mask(size_t input) {
-  std::optional<bool>& known = in_[input].is_mask;
-  if (!known) known = rung::leads_to_mask(plan_, plan_.inputs[input]);
+Tolerates Ports::tolerated(size_t input) {
+  std::optional<Tolerates>& known = in_[input].tolerates;
+  if (!known) known = rung::tolerated(plan_, plan_.inputs[input]);
   return *known;
 }
 

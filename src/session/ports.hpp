@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "ir/finite.hpp"
 #include "plan/plan.hpp"
 #include "session/recorder.hpp"
 
@@ -39,7 +40,7 @@ class Ports {
   // Called when the run is over: copies owed results if it succeeded.
   void over(bool well);
 
-  bool leads_to_mask(size_t input);  // remembers the answer
+  Tolerates tolerated(size_t input);  // remembers the answer
 
  private:
   enum class From : uint8_t { nothing, fallback, given, own, caller };
@@ -49,7 +50,7 @@ class Ports {
     bool default_in_place = false;  // of a fallback: the buffer already holds it
     const void* memory = nullptr;   // the caller's
     std::byte* on_host = nullptr;   // the port's own; null: not requested so far
-    std::optional<bool> is_mask;
+    std::optional<Tolerates> tolerates;
     // Returns the values in host memory that the run's copies read; null: none.
     const std::byte* values() const {
       const bool runs_read = from == From::own || from == From::caller;

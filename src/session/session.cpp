@@ -68,7 +68,7 @@ Status Session::Parts::check_value(size_t index, const Tensor& value) {
   const PlanInput& input = plan->inputs[index];
   if (!(value.type() == input.type))
     return mismatch("input '{}': got {}, wanted {}", input.name, value.type(), input.type);
-  return check_input_values(input, value.data(), [this, index] { return ports.leads_to_mask(index); });
+  return check_input_values(input, value.data(), [this, index] { return ports.tolerated(index); });
 }
 
 Status Session::Parts::check_given(const NamedTensors& given) {

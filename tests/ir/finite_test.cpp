@@ -36,8 +36,8 @@ TEST(CountNonFinite, CountsEveryNanOfEightBits) {
 
 TEST(CheckInputFloats, TakesMinusInfinityOfMasksAlone) {
   const Tensor mask = Tensor::of<float>({3}, {0, -kInfinity, -1});
-  EXPECT_TRUE(check_input_floats("input 'm'", mask, [] { return true; }));
-  auto refused = check_input_floats("input 'm'", mask, [] { return false; });
+  EXPECT_TRUE(check_input_floats("input 'm'", mask, [] { return Tolerates::minus_infinity; }));
+  auto refused = check_input_floats("input 'm'", mask, [] { return Tolerates::numbers; });
   ASSERT_FALSE(refused);
   EXPECT_THAT(
       refused.error().message,
@@ -47,17 +47,24 @@ TEST(CheckInputFloats, TakesMinusInfinityOfMasksAlone) {
 
 TEST(CheckInputFloats, TakesNothingElseOfMasksEither) {
   for (float bad : {NAN, kInfinity}) {
-    auto refused = check_input_floats("input 'm'", Tensor::of<float>({3}, {bad, -kInfinity, 0}), [] { return true; });
+    auto refused = check_input_floats("input 'm'", Tensor::of<float>({3}, {bad, -kInfinity, 0}),
+                                      [] { return Tolerates::minus_infinity; });
     ASSERT_FALSE(refused) << bad;
     EXPECT_THAT(refused.error().message, testing::HasSubstr("1 of them -inf, wanted none but -inf")) << bad;
-    EXPECT_FALSE(check_input_floats("input 'm'", Tensor::of<float>({2}, {bad, 0}), [] { return true; })) << bad;
+    EXPECT_FALSE(check_input_floats("input 'm'", Tensor::of<float>({2}, {bad, 0}), [] {
+      return Tolerates::minus_infinity;
+    })) << bad;
   }
 }
 
 TEST(CheckInputFloats, AsksForMasksOnlyWhereItMatters) {
-  auto never = [] { return ADD_FAILURE() << "asked", true; };
+  auto never = [] { return ADD_FAILURE() << "asked", Tolerates::all; };
   EXPECT_TRUE(check_input_floats("x", Tensor::of<float>({2}, {1, 2}), never));
-  EXPECT_FALSE(check_input_floats("x", Tensor::of<float>({2}, {1, NAN}), never));
+}
+
+TEST(CheckInputFloats, TakesAnyFloatThatStaysApart) {
+  const Tensor odd = Tensor::of<float>({3}, {NAN, kInfinity, -kInfinity});
+  EXPECT_TRUE(check_input_floats("x", odd, [] { return Tolerates::all; }));
 }
 
 template <class T>

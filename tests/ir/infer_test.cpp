@@ -56,8 +56,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     OfSeveralResults, TypeRule,
-    testing::Values(Rule{"top_k(x:bf16[2,9], k=3)", "bf16[2,3]"}, Rule{"top_k(x:f32[2,9], k=9)", "f32[2,9]"},
-                    Rule{"result(top_k(x:bf16[2,9], k=3))", "i64[2,3]"},
+    testing::Values(Rule{"top_k(x:i64[2,9], k=3)", "i64[2,3]"}, Rule{"top_k(x:bf16[2,9], k=3)", "bf16[2,3]"},
+                    Rule{"top_k(x:f32[2,9], k=9)", "f32[2,9]"}, Rule{"result(top_k(x:bf16[2,9], k=3))", "i64[2,3]"},
                     Rule{"linear(x:f16[2,3], w:f16[64,3], g:f32[64], slots=norm_weight, norm_run=32)", "f32[2,64]"},
                     Rule{"result(linear(x:f16[2,3], w:f16[64,3], g:f32[64], slots=norm_weight, norm_run=32))",
                          "bf16[2,64]"},
@@ -199,11 +199,31 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{"im2col(x:f32[1,3,9,1], patch=2)", "wanted an image of at least one patch"},
         Rule{"im2col(x:f32[1,3,9,9], patch=0)", "wanted an image of at least one patch"}));
 
+INSTANTIATE_TEST_SUITE_P(Formulas, TypeRule,
+                         testing::Values(Rule{"formula(x:f16[2,3], kind=tan)", "f16[2,3]"},
+                                         Rule{"formula(x:f32[2,1], y:f32[3], kind=atan2)", "f32[2,3]"},
+                                         Rule{"formula(x:u8[2,1], y:u8[3], kind=shift_left)", "u8[2,3]"},
+                                         Rule{"formula(x:i64[2], y:i64[2], kind=floor_mod)", "i64[2]"},
+                                         Rule{"scatter(x:f32[5,2], i:i64[3], u:f32[3,2], kind=add)", "f32[5,2]"},
+                                         Rule{"scatter(x:bool[5], i:i64[3], u:bool[3])", "bool[5]"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Formulas, RefusedType,
+    testing::Values(Rule{"formula(x:i64[2], kind=tan)", "wanted a float type"},
+                    Rule{"formula(x:f32[2], y:f32[2], kind=and)", "operand: got f32[2], wanted integers"},
+                    Rule{"formula(x:bool[2], y:bool[2], kind=xor)", "operand: got bool[2], wanted numbers"},
+                    Rule{"formula(x:f32[2], kind=atan2)", "got 1 operands, wanted 2"},
+                    Rule{"formula(x:f32[2], y:f16[2], kind=fmod)", "wanted one dtype"},
+                    Rule{"scatter(x:f32[5,2], i:i32[3], u:f32[3,2])", "indices: got i32[3], wanted i64[M]"},
+                    Rule{"scatter(x:f32[5,2], i:i64[3], u:f32[4,2])", "updates: got shape [4,2], wanted [3,2]"},
+                    Rule{"scatter(x:f32[5,2], i:i64[3], u:f16[3,2])", "wanted one dtype"},
+                    Rule{"scatter(x:bool[5], i:i64[3], u:bool[3], kind=add)", "wanted numbers for add"}));
+
 INSTANTIATE_TEST_SUITE_P(
     OfSeveralResults, RefusedType,
     testing::Values(Rule{"top_k(x:f32[2,9], k=0)", "got k = 0 of f32[2,9], wanted 1 to the last dimension"},
                     Rule{"top_k(x:f32[2,9], k=10)", "got k = 10 of f32[2,9]"},
-                    Rule{"top_k(x:i64[2,9])", "wanted a float type"},
+                    Rule{"top_k(x:bool[2,9])", "wanted numbers"},
                     Rule{"result(top_k(x:f32[2,9]), index=2)", "result: got index 2 of top_k, wanted 1 to 1"},
                     Rule{"result(top_k(x:f32[2,9]), index=0)", "result: got index 0 of top_k"},
                     Rule{"result(exp(x:f32[2,9]))", "result: got index 1 of exp, wanted 1 to 0"},
@@ -321,7 +341,7 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{"layer_norm(x:f32[2,4], w:f32[4], b:f32[4], slots=residual)", "got 3 operands, wanted 4"},
         Rule{"rms_norm(x:f32[2,0], w:f32[0])", "wanted a last dimension of at least 1"},
         Rule{"l2_normalize(x:f32[2,0])", "wanted a last dimension of at least 1"},
-        Rule{"top_k(x:f32[], k=1)", "wanted a last dimension of at least 1"},
+        Rule{"top_k(x:f32[], k=1)", "wanted at least one dimension"},
         Rule{"masked_mean(x:i64[2,3,4], m:f32[2,3])", "x: got i64[2,3,4], wanted a float type"},
         Rule{"masked_mean(x:f32[2,3,4], m:f32[3,3])", "mask: got shape [3,3], wanted [2,3]"}));
 

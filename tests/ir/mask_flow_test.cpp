@@ -67,5 +67,32 @@ TEST(MaskFlow, GoesOnWhereOneOfSeveralReadersLeads) {
   EXPECT_TRUE(is_mask("e = exp(m:f32[4])\ns = softmax(add(x:f32[4], m))\ny = mul(e, s)\nreturn y=y"));
 }
 
+// Of the input "x".
+bool is_apart(std::string_view text) {
+  auto graph = parse_graph(text);
+  EXPECT_TRUE(graph) << text << "\n" << graph.error().message;
+  return graph && stays_apart(*graph, graph->input_named("x"));
+}
+
+TEST(StaysApart, HoldsOfWhatIsMovedConvertedOrCompared) {
+  EXPECT_TRUE(is_apart("y = ne(x:f32[4], x)"));
+  EXPECT_TRUE(is_apart("y = cast(transpose(x:f32[4,2], permutation=[1,0]), to=f16)"));
+  EXPECT_TRUE(is_apart("y = concat(formula(x:f32[4], kind=f8e5m2), z:f32[2])"));
+  EXPECT_TRUE(is_apart("y = reduce(cast(gt(x:f32[4], z:f32[4]), to=f32), kind=sum)"));
+}
+
+TEST(StaysApart, EndsWhereItIsComputedWith) {
+  EXPECT_FALSE(is_apart("y = exp(x:f32[4])"));
+  EXPECT_FALSE(is_apart("y = add(cast(x:f16[4], to=f32), z:f32[4])"));
+}
+
+TEST(StaysApart, EndsWhereElementsMeet) {
+  EXPECT_FALSE(is_apart("y = reduce(x:f32[4], kind=sum)"));
+  EXPECT_FALSE(is_apart("y = reduce(exp(x:f32[4]), kind=max)"));
+  EXPECT_FALSE(is_apart("y = softmax(x:f32[4])"));
+  EXPECT_FALSE(is_apart("y = matmul(x:f32[2,2], z:f32[2,2])"));
+  EXPECT_FALSE(is_apart("y = cumsum(x:f32[4])"));
+}
+
 }  // namespace
 }  // namespace rung

@@ -163,7 +163,9 @@ struct Sample {
     if constexpr (std::is_same_v<T, AttentionSlots>) return {AttentionSlot::mask};
     if constexpr (std::is_same_v<T, LayerNormSlots>) return {LayerNormSlot::residual};
     if constexpr (std::is_same_v<T, Activation>) return Activation::tanh;
-    if constexpr (std::is_same_v<T, ReduceKind>) return ReduceKind::mean;
+    if constexpr (std::is_same_v<T, ReduceKind>) return ReduceKind::max;
+    if constexpr (std::is_same_v<T, FormulaKind>) return FormulaKind::bit_xor;
+    if constexpr (std::is_same_v<T, ScatterKind>) return ScatterKind::min;
     if constexpr (std::is_same_v<T, UnaryKind>) return UnaryKind::exp;
     if constexpr (std::is_same_v<T, BinaryKind>) return BinaryKind::mul;
     if constexpr (std::is_same_v<T, std::string>) return "r1=neg(r0)";

@@ -59,5 +59,23 @@ TEST(MovementReference, GatherNamesAnIndexOutOfRange) {
   EXPECT_THAT(error_of("gather(x:i64[2,3], i:i64[3])", inputs), HasSubstr("index -1 at position 1"));
 }
 
+const Inputs kRows{
+    {"x", i64({3, 2}, {1, 2, 3, 4, 5, 6})}, {"i", i64({3}, {2, 0, 2})}, {"u", i64({3, 2}, {7, 8, 9, 1, 2, 3})}};
+
+TEST(ScatterReference, LastOfTheValuesForARowWins) {
+  EXPECT_THAT(run("scatter(x:i64[3,2], i:i64[3], u:i64[3,2])", kRows).as<int64_t>(), ElementsAre(9, 1, 3, 4, 2, 3));
+}
+
+TEST(ScatterReference, JoinsValuesWithWhatStandsThere) {
+  const auto joined = [](const char* kind) {
+    const Tensor y = run(fmt::format("scatter(x:i64[3,2], i:i64[3], u:i64[3,2], kind={})", kind), kRows);
+    return std::vector<int64_t>(y.as<int64_t>().begin(), y.as<int64_t>().end());
+  };
+  EXPECT_THAT(joined("add"), ElementsAre(10, 3, 3, 4, 14, 17));
+  EXPECT_THAT(joined("mul"), ElementsAre(9, 2, 3, 4, 70, 144));
+  EXPECT_THAT(joined("max"), ElementsAre(9, 2, 3, 4, 7, 8));
+  EXPECT_THAT(joined("min"), ElementsAre(1, 1, 3, 4, 2, 3));
+}
+
 }  // namespace
 }  // namespace rung

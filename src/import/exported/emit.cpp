@@ -196,7 +196,7 @@ NodeId Emit::counted_from_front(NodeId indices, int64_t extent) const {
 }
 
 // x as one axis, and the place of each element in it.
-NodeId Emit::gather_elements(NodeId x, NodeId indices, int64_t axis) const {
+NodeId Emit::element_places(NodeId x, NodeId indices, int64_t axis) const {
   const int at = this->axis(x, axis);
   const Shape to = shape(indices);
   bool fits = to.rank() == rank(x);
@@ -211,8 +211,24 @@ NodeId Emit::gather_elements(NodeId x, NodeId indices, int64_t axis) const {
       if (other != at) values[i] += static_cast<int64_t>(i) / steps[other] % to[other] * strides[other];
   NodeId place = cast(counted_from_front(indices, shape(x)[at]), DType::i64);
   place = binary(BinaryKind::mul, place, scalar(static_cast<double>(strides[at]), DType::i64));
-  place = binary(BinaryKind::add, place, literal(offsets));
-  return gather(reshape(x, Shape{type(x).elements()}), place, 0);
+  return binary(BinaryKind::add, place, literal(offsets));
+}
+
+NodeId Emit::gather_elements(NodeId x, NodeId indices, int64_t axis) const {
+  return gather(reshape(x, Shape{type(x).elements()}), element_places(x, indices, axis), 0);
+}
+
+NodeId Emit::counted(int64_t extent, int axis, int rank) const {
+  if (extent > kMostMade) refuse("a count to {}, wanted at most {}", extent, kMostMade);
+  Shape shape = Dims::filled(rank, 1);
+  shape[axis] = extent;
+  Tensor places({DType::i64, shape});
+  for (int64_t i = 0; i < extent; ++i) places.as<int64_t>()[static_cast<size_t>(i)] = i;
+  return literal(places);
+}
+
+NodeId Emit::scatter(ScatterKind kind, NodeId x, NodeId indices, NodeId updates) const {
+  return add(Scatter{kind}, {x, indices, updates});
 }
 
 // The indexed axes become one axis, whose place is the sum of the indices times their strides.

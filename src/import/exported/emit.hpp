@@ -73,6 +73,12 @@ class Emit {
   NodeId gather(NodeId x, NodeId indices, int64_t axis) const;
   // result[..., i, ...] = x[..., indices[..., i, ...], ...], at the axis alone.
   NodeId gather_elements(NodeId x, NodeId indices, int64_t axis) const;
+  // The places of those elements in x as one axis, i64 of the indices' shape.
+  NodeId element_places(NodeId x, NodeId indices, int64_t axis) const;
+  // 0 to extent - 1, i64, along an axis of `rank` axes, of which the others have an extent of 1.
+  NodeId counted(int64_t extent, int axis, int rank) const;
+  // x with those rows of its first axis joined with the updates, one after another; indices: i64 of one axis.
+  NodeId scatter(ScatterKind kind, NodeId x, NodeId indices, NodeId updates) const;
   // x[i, j, ...] with indices of some axes that stand together, which broadcast; other axes stay. Negative ones count
   // from the end.
   NodeId index(NodeId x, const std::vector<std::optional<NodeId>>& indices) const;
@@ -81,6 +87,9 @@ class Emit {
   // Indices of an axis of this extent, counted from the front.
   NodeId counted_from_front(NodeId indices, int64_t extent) const;
   NodeId repeat(NodeId x, int64_t axis, int64_t times) const;
+  NodeId reversed(NodeId x, int64_t axis) const;
+  // x moved towards the end of an axis, behind copies of a number, and cut to its extent.
+  NodeId shifted(NodeId x, int64_t axis, int64_t places, double value) const;
   // x with `part` in place of its elements from `begin` on, along an axis.
   NodeId replaced(NodeId x, NodeId part, int64_t axis, int64_t begin) const;
   // Copies of a number at both ends of an axis; a negative count cuts elements off.
@@ -147,6 +156,16 @@ class Emit {
   }
   // x with its order turned: the largest becomes the least. Twice is x again.
   NodeId turned(NodeId x) const;
+  NodeId product(NodeId x, const std::vector<int64_t>& axes, bool keep) const;
+  // Each element times those before it.
+  NodeId running_product(NodeId x, int64_t axis) const;
+  // log(sum(exp(x))), of which the largest is taken out first where it is finite.
+  NodeId log_sum_exp(NodeId x, const std::vector<int64_t>& axes, bool keep) const;
+  // The k largest of rows along an axis, or the least, in that order, equal ones by ascending place.
+  struct Top {
+    NodeId values, places;
+  };
+  Top top(NodeId x, int64_t k, int64_t axis, bool least) const;
   // The place of the first of the largest. Integers are compared with the largest, as a float may not tell two apart.
   NodeId arg_max(NodeId x, int64_t axis, bool keep) const;
   NodeId softmax(NodeId x, int64_t axis) const { return add(Softmax{this->axis(x, axis)}, {x}); }

@@ -78,23 +78,6 @@ void want_width(const Call& call, NodeId table) {
 
 }  // namespace
 
-// Heads apart, [B,H,S,D], or side by side, [B,S,H D].
-Outputs attention(const Call& call) {
-  refuse_inputs(call, {{4, "a cache"}, {5, "a cache"}, {6, "lengths of keys"}});
-  if (call.integer("qk_matmul_output_mode", 0) != 0) refuse("an attention that gives its scores");
-  const auto apart = [&](NodeId x, const char* heads) {
-    return call.rank(x) == 4 ? x : heads_apart(call, x, call.integer(heads));
-  };
-  const NodeId y = call.attention({.q = apart(call[0], "q_num_heads"),
-                                   .k = apart(call[1], "kv_num_heads"),
-                                   .v = apart(call[2], "kv_num_heads"),
-                                   .mask = call.optional(3),
-                                   .scale = scale_of(call),
-                                   .causal = call.integer("is_causal", 0) != 0,
-                                   .softcap = call.number("softcap", 0)});
-  return {call.rank(call[0]) == 4 ? y : heads_together(call, y)};
-}
-
 Outputs rotary(const Call& call) {
   want_width(call, call[1]);
   const Rotation how{call[1], call[2], call.optional(3), call.integer("interleaved", 0) != 0};

@@ -56,6 +56,16 @@ std::string Call::text(std::string_view name, std::string left_out) const {
   return left_out;
 }
 
+std::vector<std::string> Call::texts(std::string_view name) const {
+  const AttributeProto* attribute = find(name, AttributeKind::strings);
+  return attribute ? attribute->strings : std::vector<std::string>();
+}
+
+std::vector<float> Call::numbers(std::string_view name) const {
+  const AttributeProto* attribute = find(name, AttributeKind::floats);
+  return attribute ? attribute->floats : std::vector<float>();
+}
+
 std::optional<Tensor> Call::tensor(std::string_view name) const {
   const AttributeProto* attribute = find(name, AttributeKind::tensor);
   return attribute && attribute->tensor ? std::optional(value_or_throw(load_(*attribute->tensor))) : std::nullopt;

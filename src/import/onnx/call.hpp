@@ -12,6 +12,8 @@
 
 namespace rung::onnx {
 
+class Elements;
+
 using Inputs = std::vector<std::optional<NodeId>>;
 using Outputs = std::vector<NodeId>;  // of the first results; kNoNode, and others: not computed
 
@@ -21,6 +23,7 @@ struct Site {
   std::string label;
   Inputs inputs;
   int64_t version = 1;
+  Elements* elements = nullptr;  // what the inputs carry
 };
 
 // Accessors throw std::out_of_range where an input or an attribute is missing or of another kind.
@@ -32,6 +35,7 @@ class Call : public exported::Emit {
 
   const NodeProto& node() const { return site_.node; }
   int64_t version() const { return site_.version; }  // of the node's domain
+  Elements& elements() const { return *site_.elements; }
   size_t count() const { return site_.inputs.size(); }
   bool has(size_t input) const { return input < site_.inputs.size() && site_.inputs[input]; }
   NodeId operator[](size_t input) const;
@@ -46,6 +50,8 @@ class Call : public exported::Emit {
   double number(std::string_view name, double left_out) const;
   std::vector<int64_t> integers(std::string_view name, std::vector<int64_t> left_out = {}) const;
   std::string text(std::string_view name, std::string left_out) const;
+  std::vector<std::string> texts(std::string_view name) const;
+  std::vector<float> numbers(std::string_view name) const;
   std::optional<Tensor> tensor(std::string_view name) const;
   // Axes as an input of newer versions, or as an attribute of older ones; empty: none are given.
   std::vector<int64_t> axes(size_t input) const;

@@ -1,5 +1,6 @@
 // Element-wise operators of ONNX graphs.
 // SPDX-License-Identifier: Apache-2.0
+#include "import/onnx/elements.hpp"
 #include "import/onnx/operators.hpp"
 #include "import/onnx/tensors.hpp"
 
@@ -8,7 +9,12 @@ namespace {
 
 using exported::refuse;
 
-Outputs binary(const Call& call, BinaryKind kind) { return {call.binary(kind, call[0], call[1])}; }
+// Files before opset 7 may say at which axis the second operand stands.
+Outputs binary(const Call& call, BinaryKind kind) {
+  if (call.version() < 7 && call.find("axis", AttributeKind::i))
+    refuse("a broadcast at an axis, of opset {}", call.version());
+  return {call.binary(kind, call[0], call[1])};
+}
 Outputs unary(const Call& call, UnaryKind kind) { return {call.unary(kind, call[0])}; }
 
 // Any number of inputs, one after another.
@@ -109,24 +115,17 @@ Outputs hard_sigmoid(const Call& call) {
 }
 Outputs hard_swish(const Call& call) { return {call.binary(BinaryKind::mul, call[0], hard_step(call, 1.0 / 6, 0.5))}; }
 
-// The remainder of a division of integers, with the divisor's sign.
-Outputs mod(const Call& call) {
-  const NodeId a = call[0], b = call[1];
-  if (call.integer("fmod", 0) != 0 || is_float(call.dtype(a)))
-    refuse("a remainder of {}, wanted integers", call.type(a));
-  const NodeId zero = call.scalar(0, call.dtype(a));
-  const NodeId whole = call.binary(BinaryKind::mul, call.binary(BinaryKind::div, a, b), b);
-  const NodeId left = call.binary(BinaryKind::sub, a, whole);
-  const NodeId signs = call.binary(BinaryKind::lt, call.binary(BinaryKind::mul, left, b), zero);
-  return {call.select(signs, call.binary(BinaryKind::add, left, b), left)};
-}
-
 // The exponent may be of another type.
 Outputs pow(const Call& call) {
   const NodeId x = call[0], exponent = call[1];
-  if (call.value_of(exponent) && call.type(exponent).elements() == 1 && call.rank(exponent) <= call.rank(x))
+  if (is_float(call.dtype(x)) && call.value_of(exponent) && call.type(exponent).elements() == 1 &&
+      call.rank(exponent) <= call.rank(x))
     if (const auto known = call.power(x, *number_at(call, 1))) return {*known};
-  return {call.binary(BinaryKind::pow, x, call.cast(exponent, call.dtype(x)))};
+  const DType type = call.dtype(x);
+  if (is_float(type)) return {call.binary(BinaryKind::pow, x, call.cast(exponent, type))};
+  if (!is_float(call.dtype(exponent))) return {call.add(Formula{FormulaKind::int_pow}, {x, call.cast(exponent, type)})};
+  const NodeId power = call.binary(BinaryKind::pow, call.cast(x, DType::f32), call.cast(exponent, DType::f32));
+  return {call.cast(power, type)};
 }
 
 Outputs gelu(const Call& call) {
@@ -135,6 +134,9 @@ Outputs gelu(const Call& call) {
   return unary(call, form == "tanh" ? UnaryKind::gelu_tanh : UnaryKind::gelu);
 }
 Outputs swish(const Call& call) { return {times_sigmoid(call, call.number("alpha", 1))}; }
+Outputs swiglu(const Call& call) {
+  return {call.binary(BinaryKind::mul, times_sigmoid(call, call.number("alpha", 1)), call[1])};
+}
 Outputs contrib_gelu(const Call& call) { return unary(call, UnaryKind::gelu); }
 Outputs fast_gelu(const Call& call) {
   const NodeId x = call.has(1) ? call.binary(BinaryKind::add, call[0], call[1]) : call[0];
@@ -147,17 +149,37 @@ Outputs quick_gelu(const Call& call) { return {times_sigmoid(call, call.number("
 
 Outputs clip(const Call& call) {
   NodeId x = call[0];
+  if (call.version() < 11) {
+    if (call.find("min", AttributeKind::f)) x = call.clamp(x, call.number("min", 0), std::nullopt);
+    return {call.find("max", AttributeKind::f) ? call.clamp(x, std::nullopt, call.number("max", 0)) : x};
+  }
   if (call.has(1)) x = call.binary(BinaryKind::max, x, call[1]);
   if (call.has(2)) x = call.binary(BinaryKind::min, x, call[2]);
   return {x};
 }
 Outputs where(const Call& call) { return {call.select(call[0], call[1], call[2])}; }
-Outputs cast(const Call& call) { return {call.cast(call[0], value_or_throw(dtype_of_number(call.integer("to"))))}; }
-Outputs cast_like(const Call& call) { return {call.cast(call[0], call.dtype(call[1]))}; }
+Outputs cast(const Call& call) {
+  const std::string mode = call.text("round_mode", "up");
+  return {call.elements().noted(converted(call, call[0], call.integer("to"), call.integer("saturate", 1) != 0, mode),
+                                call.integer("to"))};
+}
+Outputs cast_like(const Call& call) {
+  const auto type = call.elements().of(call[1]);
+  if (!type) return {call.cast(call[0], call.dtype(call[1]))};
+  const NodeId y =
+      converted(call, call[0], type->number, call.integer("saturate", 1) != 0, call.text("round_mode", "up"));
+  return {call.elements().noted(y, type->number)};
+}
 Outputs identity(const Call& call) { return {call[0]}; }
 Outputs dropout(const Call& call) {
-  if (call.has(2) && call.integer_of(2) != 0) refuse("dropout in training, wanted a model in eval mode: model.eval()");
-  return {call[0]};
+  if (call.version() < 7 && call.integer("is_test", 0) == 0) refuse("dropout in training, wanted is_test=1");
+  const auto rate = call.has(1) ? call.value_of(call[1]) : std::nullopt;
+  if (call.has(1) && !rate && call.has(2) && call.integer_of(2) != 0)
+    refuse("a rate of dropout in training that depends on the values of an input");
+  const bool keeps_all = rate && rate->elements() == 1 && convert(*rate, DType::f32).as<float>()[0] == 0;
+  if (call.has(2) && call.integer_of(2) != 0 && !keeps_all)
+    refuse("dropout in training, wanted a model in eval mode: model.eval()");
+  return {call[0], call.broadcast(call.literal(Tensor::of<bool>({}, {true})), call.shape(call[0]))};
 }
 
 }  // namespace rung::onnx::operators

@@ -9,6 +9,23 @@ namespace {
 
 using exported::refuse;
 
+struct Backwards {
+  int axis;
+  int64_t begin, end, step;
+};
+
+// Elements from `begin` down to the one before `end`, both cut to the axis.
+NodeId sliced_backwards(const Call& call, NodeId x, const Backwards& way) {
+  const int64_t extent = call.shape(x)[way.axis];
+  const auto place = [extent](int64_t at) { return std::clamp<int64_t>(at < 0 ? at + extent : at, -1, extent - 1); };
+  const int64_t step = std::max(way.step, -exported::kMostMade);
+  std::vector<int64_t> places;
+  const int64_t last = way.end < -extent ? -1 : place(way.end);
+  for (int64_t i = place(way.begin); i > last; i += step) places.push_back(i);
+  const Tensor list = Tensor::of<int64_t>({static_cast<int64_t>(places.size())}, places);
+  return call.add(Gather{way.axis}, {x, call.literal(list)});
+}
+
 }  // namespace
 
 // A 0 keeps the operand's extent, unless allowzero says otherwise.
@@ -95,7 +112,9 @@ Outputs slice(const Call& call) {
     for (size_t i = 0; i < starts.size(); ++i) axes.push_back(static_cast<int64_t>(i));
   if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size())
     refuse("got {} starts, {} ends, {} axes and {} steps", starts.size(), ends.size(), axes.size(), steps.size());
-  for (size_t i = 0; i < starts.size(); ++i) x = call.slice(x, axes[i], starts[i], ends[i], steps[i]);
+  for (size_t i = 0; i < starts.size(); ++i)
+    x = steps[i] < 0 ? sliced_backwards(call, x, {call.axis(x, axes[i]), starts[i], ends[i], steps[i]})
+                     : call.slice(x, axes[i], starts[i], ends[i], steps[i]);
   return {x};
 }
 
@@ -123,11 +142,14 @@ Outputs gather_elements(const Call& call) { return {call.gather_elements(call[0]
 // The last axis of the indices says the place along the first axes of x, which become one.
 Outputs gather_nd(const Call& call) {
   const NodeId x = call[0], indices = call[1];
-  if (call.integer("batch_dims", 0) != 0) refuse("batch_dims {}, wanted 0", call.integer("batch_dims"));
+  const int64_t batches = call.integer("batch_dims", 0);
   const int64_t count = call.rank(indices) == 0 ? 0 : call.shape(indices).back();
-  if (count < 1 || count > call.rank(x)) refuse("places along {} axes of {}", count, call.type(x));
+  if (batches < 0 || batches >= std::min(call.rank(x), call.rank(indices)) || count < 1 ||
+      count > call.rank(x) - batches)
+    refuse("places along {} axes of {} behind {} of batches", count, call.type(x), batches);
   std::vector<std::optional<NodeId>> places;
-  for (int64_t i = 0; i < count; ++i) places.emplace_back(call.select_index(indices, -1, i));
+  for (int i = 0; i < batches; ++i) places.emplace_back(call.counted(call.shape(x)[i], i, call.rank(indices) - 1));
+  for (int64_t i = 0; i < count; ++i) places.emplace_back(call.cast(call.select_index(indices, -1, i), DType::i64));
   return {call.index(x, places)};
 }
 

@@ -17,26 +17,43 @@ int axes_of_norm(const Call& call, NodeId x) { return call.rank(x) - call.axis(x
 
 }  // namespace
 
+// Files before opset 13 take all axes from `axis` on as one.
 Outputs softmax(const Call& call) {
-  if (call.version() < 13) refuse("a softmax of opset {}, wanted 13 or newer", call.version());
-  return {call.softmax(call[0], call.integer("axis", -1))};
+  if (call.version() >= 13) return {call.softmax(call[0], call.integer("axis", -1))};
+  return {call.reshape(call.softmax(flatten(call)[0], 1), call.shape(call[0]))};
 }
 
 Outputs log_softmax(const Call& call) {
-  if (call.version() < 13) refuse("a softmax of opset {}, wanted 13 or newer", call.version());
-  return {call.log_softmax(call[0], call.integer("axis", -1))};
+  if (call.version() >= 13) return {call.log_softmax(call[0], call.integer("axis", -1))};
+  return {call.reshape(call.log_softmax(flatten(call)[0], 1), call.shape(call[0]))};
 }
 
-// Its mean and factor have no reader in inference.
+// The further results are the mean and the factor, which few models read.
 Outputs layer_norm(const Call& call) {
   const NodeId x = call[0];
-  return {call.layer_norm(x, axes_of_norm(call, x), call[1], call.optional(2), call.number("epsilon", 1e-5))};
+  const int axes = axes_of_norm(call, x);
+  const double eps = call.number("epsilon", 1e-5);
+  Outputs results{call.layer_norm(x, axes, call[1], call.optional(2), eps)};
+  if (call.node().outputs.size() == 1) return results;
+  std::vector<int64_t> all;
+  for (int i = call.rank(x) - axes; i < call.rank(x); ++i) all.push_back(i);
+  const NodeId wide = call.cast(x, DType::f32), mean = call.reduce(ReduceKind::mean, wide, all, true);
+  const NodeId squares = call.unary(UnaryKind::square, call.binary(BinaryKind::sub, wide, mean));
+  const NodeId variance = call.reduce(ReduceKind::mean, squares, all, true);
+  const NodeId widened = call.binary(BinaryKind::add, variance, call.scalar(eps, DType::f32));
+  return {results[0], mean, call.unary(UnaryKind::rsqrt, widened)};
 }
 
 Outputs rms_norm(const Call& call) {
   const NodeId x = call[0];
-  if (axes_of_norm(call, x) != 1) refuse("an RMS norm over {} axes, wanted one", axes_of_norm(call, x));
-  return {call.rms_norm(x, call[1], call.number("epsilon", 1e-5))};
+  const double eps = call.number("epsilon", 1e-5);
+  const int axes = axes_of_norm(call, x);
+  if (axes == 1 && call.rank(call[1]) == 1) return {call.rms_norm(x, call[1], eps)};
+  std::vector<int64_t> rows;
+  for (int i = 0; i < call.rank(x) - axes; ++i) rows.push_back(call.shape(x)[i]);
+  rows.push_back(-1);
+  const NodeId y = call.reshape(call.rms_norm(call.reshape(x, rows), std::nullopt, eps), call.shape(x));
+  return {call.binary(BinaryKind::mul, y, call[1])};
 }
 
 // norm(x + skip + bias); the fourth result is the sum.
@@ -54,35 +71,10 @@ Outputs skip_rms_norm(const Call& call) {
 
 Outputs reduce_mean(const Call& call) { return reduced(call, ReduceKind::mean, call[0]); }
 Outputs reduce_sum(const Call& call) { return reduced(call, ReduceKind::sum, call[0]); }
-Outputs reduce_max(const Call& call) { return reduced(call, ReduceKind::max, call[0]); }
-Outputs reduce_min(const Call& call) { return {call.turned(reduced(call, ReduceKind::max, call.turned(call[0]))[0])}; }
 Outputs reduce_sum_square(const Call& call) {
   return reduced(call, ReduceKind::sum, call.unary(UnaryKind::square, call[0]));
 }
 Outputs reduce_l1(const Call& call) { return reduced(call, ReduceKind::sum, call.unary(UnaryKind::abs, call[0])); }
 Outputs reduce_l2(const Call& call) { return {call.unary(UnaryKind::sqrt, reduce_sum_square(call)[0])}; }
-
-Outputs arg_max(const Call& call) {
-  if (call.integer("select_last_index", 0) != 0) refuse("the last of the largest, wanted the first");
-  return {call.arg_max(call[0], call.integer("axis", 0), call.integer("keepdims", 1) != 0)};
-}
-Outputs arg_min(const Call& call) {
-  if (call.integer("select_last_index", 0) != 0) refuse("the last of the least, wanted the first");
-  return {call.arg_max(call.turned(call[0]), call.integer("axis", 0), call.integer("keepdims", 1) != 0)};
-}
-Outputs top_k(const Call& call) {
-  const NodeId x = call[0];
-  if (call.integer("largest", 1) == 0) refuse("the smallest of a row, wanted the largest");
-  if (call.axis(x, call.integer("axis", -1)) != call.rank(x) - 1)
-    refuse("the largest along another axis than the last");
-  const NodeId values = call.add(TopK{call.integer_of(1)}, {x});
-  return {values, call.add(NthResult{}, {values})};
-}
-Outputs cumsum(const Call& call) {
-  if (call.integer("exclusive", 0) != 0 || call.integer("reverse", 0) != 0)
-    refuse("an exclusive or reversed running sum");
-  const NodeId sum = call.add(CumSum{call.axis(call[0], call.integer_of(1))}, {call[0]});
-  return {call.cast(sum, call.dtype(call[0]))};
-}
 
 }  // namespace rung::onnx::operators

@@ -22,7 +22,7 @@ std::string name_of_node(const NodeProto& node) {
 
 namespace {
 
-constexpr int64_t kOldestOpset = 13, kNewestOpset = 28;
+constexpr int64_t kOldestOpset = 1, kNewestOpset = 28;
 constexpr size_t kMostNodes = 1'000'000;
 constexpr int kMostCallDepth = 32;  // of functions and branches within each other
 
@@ -85,6 +85,7 @@ Result<Model> Program::import() {
 
 Status Program::check_opset(const std::map<std::string, int64_t, std::less<>>& opsets) const {
   const auto own = opsets.find("");
+  if (own == opsets.end() && !opsets.empty()) return {};  // operators of other domains alone
   if (own != opsets.end() && own->second >= kOldestOpset && own->second <= kNewestOpset) return {};
   return bad_file("'{}': got opset {}, wanted {} to {}", file_->path(),
                   own == opsets.end() ? "none" : fmt::to_string(own->second), kOldestOpset, kNewestOpset);
@@ -144,7 +145,8 @@ Result<NodeId> Program::node_of(const TensorProto& tensor) {
   auto weight = weight_of(tensor, file_, external_);
   if (!weight) return fail_in(weight.error(), "'{}': tensor '{}'", file_->path(), tensor.name);
   const Type type = (*weight)->type();
-  RUNG_TRY(const std::string_view bytes, bytes_in_file(tensor, external_));
+  const bool as_stored = !carried_type(tensor.data_type);
+  RUNG_TRY(const std::string_view bytes, as_stored ? bytes_in_file(tensor, external_) : std::string_view());
   NodeId node = kNoNode;
   if (type.elements() > exported::kMostSmall) {
     if (const auto repeated = repeats_.find(type, bytes); repeated && !bytes.empty()) return *repeated;
@@ -154,6 +156,7 @@ Result<NodeId> Program::node_of(const TensorProto& tensor) {
     if (!value) return bad_file("'{}': {}", file_->path(), value.error().message);
     node = model_.graph.literal(tensor.name, std::move(*value));
   }
+  elements_.note(node, tensor.data_type);
   if (is_float(type.dtype) && type.shape.rank() > 2) node = once(node, without_copies(type, bytes), tensor.name);
   node = builder_.cast(node, computed(type.dtype), tensor.name);
   if (type.elements() > exported::kMostSmall) repeats_.note(type, bytes, node);
@@ -190,7 +193,11 @@ Status Program::add_inputs() {
     if (!dtype) return fail_in(dtype.error(), "'{}': input '{}'", file_->path(), input.name);
     RUNG_TRY(const Shape shape, shape_of(input));
     const NodeId node = exported::add_input(model_, input.name, {*dtype, shape});
-    names_[input.name] = builder_.cast(node, computed(*dtype), input.name);
+    const auto frozen = options_.frozen.find(input.name);
+    const bool known = frozen != options_.frozen.end() && frozen->second.type() == Type{*dtype, shape};
+    const NodeId value = known ? model_.graph.literal(input.name, frozen->second) : node;
+    elements_.note(value, input.data_type);
+    names_[input.name] = builder_.cast(value, computed(*dtype), input.name);
   }
   return {};
 }
@@ -244,16 +251,17 @@ Result<Outputs> Program::outputs_of(const NodeProto& node, Environment& names, i
   const Lower lower = operator_named(node.domain, node.op_type);
   if (!lower) return bad_file("there is no import of this operator");
   const auto version = opsets_->find(node.domain);
-  const Site site{node, label_of(node), std::move(inputs), version == opsets_->end() ? 1 : version->second};
+  const Site site{node, label_of(node), std::move(inputs), version == opsets_->end() ? 1 : version->second, &elements_};
   const Call call(builder_, site, [this](const TensorProto& tensor) -> Result<Tensor> {
     RUNG_TRY(const auto weight, weight_of(tensor, file_, external_));
     return weight->load();
   });
-  if (node.op_type == "Cast" && node.domain.empty() && options_.dtype) {
+  if (node.op_type == "Cast" && node.domain.empty() && options_.dtype && !carried_type(call.integer("to"))) {
     RUNG_TRY(const DType dtype, dtype_of_number(call.integer("to")));
     return Outputs{call.cast(call[0], computed(dtype))};
   }
-  return lower(call);
+  elements_.check(call);
+  return elements_.settled(call, lower(call));
 }
 
 Result<Outputs> Program::constant(const NodeProto& node) {

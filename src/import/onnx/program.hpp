@@ -7,6 +7,7 @@
 
 #include "import/model.hpp"
 #include "import/onnx/call.hpp"
+#include "import/onnx/elements.hpp"
 #include "import/onnx/repeats.hpp"
 #include "import/onnx/tensors.hpp"
 
@@ -58,6 +59,7 @@ class Program {
   Environment names_;
   const std::map<std::string, int64_t, std::less<>>* opsets_ = &proto_.opsets;  // of the graph or function being run
   Repeats repeats_;
+  Elements elements_;
   size_t nodes_ = 0;                        // run so far, those of functions at each call
   std::map<std::string, int64_t> symbols_;  // sizes that the options or the inputs' shapes settle
 };

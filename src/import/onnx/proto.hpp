@@ -29,7 +29,17 @@ struct TensorProto {
 
 struct GraphProto;
 // The kinds of attributes that are read; 0: an old file that does not say.
-enum class AttributeKind : uint8_t { unsaid = 0, f = 1, i = 2, s = 3, tensor = 4, graph = 5, floats = 6, ints = 7 };
+enum class AttributeKind : uint8_t {
+  unsaid = 0,
+  f = 1,
+  i = 2,
+  s = 3,
+  tensor = 4,
+  graph = 5,
+  floats = 6,
+  ints = 7,
+  strings = 8
+};
 
 struct AttributeProto {
   AttributeKind kind = AttributeKind::unsaid;

@@ -98,20 +98,4 @@ Outputs upsample(const Call& call) {
   return {x};
 }
 
-// Numbers around x, of all axes or of those that an input names: zeros, a constant, or copies of x's ends.
-Outputs pad(const Call& call) {
-  NodeId x = call[0];
-  const std::vector<int64_t> widths = call.integers_of(1);
-  std::vector<int64_t> axes = call.has(3) ? call.integers_of(3) : std::vector<int64_t>();
-  if (axes.empty())
-    for (int i = 0; i < call.rank(x); ++i) axes.push_back(i);
-  if (widths.size() != 2 * axes.size()) refuse("got {} widths for {} axes", widths.size(), axes.size());
-  const std::string mode = call.text("mode", "constant");
-  const std::vector<double> value = numbers_of(call, 2);
-  if (mode != "constant") refuse("mode: '{}' is not imported", mode);
-  for (size_t i = 0; i < axes.size(); ++i)
-    x = call.padded(x, axes[i], widths[i], widths[axes.size() + i], value.empty() ? 0 : value[0]);
-  return {x};
-}
-
 }  // namespace rung::onnx::operators

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/float8.hpp"
 #include "ir/bool_bytes.hpp"
 #include "ir/checked_shape.hpp"
 
@@ -18,35 +19,42 @@ namespace {
 struct DataType {
   int64_t number;
   std::string_view name;
-  std::optional<DType> dtype;
-  size_t bytes = 0;  // of an element in raw data
+  std::optional<DType> dtype;    // none: tensors of ours do not have it
+  size_t bytes = 0;              // of an element in raw data; 0 of types with several elements in a byte
+  std::optional<DType> carrier;  // a type that holds each of its values; none: there is none
+  int bits = 0;                  // of an element of a type with a carrier
 };
 
 constexpr DataType kTypes[] = {
     {1, "float", DType::f32, 4},
     {2, "uint8", DType::u8, 1},
     {3, "int8", DType::i8, 1},
-    {4, "uint16", {}, 2},
-    {5, "int16", {}, 2},
+    {4, "uint16", {}, 2, DType::i32, 16},
+    {5, "int16", {}, 2, DType::i32, 16},
     {6, "int32", DType::i32, 4},
     {7, "int64", DType::i64, 8},
     {8, "string", {}},
     {9, "bool", DType::boolean, 1},
     {10, "float16", DType::f16, 2},
     {11, "double", {}, 8},
-    {12, "uint32", {}, 4},
-    {13, "uint64", {}, 8},
+    {12, "uint32", {}, 4, DType::i64, 32},
+    {13, "uint64", {}, 8, DType::i64, 64},
     {14, "complex64", {}},
     {15, "complex128", {}},
     {16, "bfloat16", DType::bf16, 2},
-    {17, "float8e4m3fn", DType::f8e4m3fn, 1},
-    {18, "float8e4m3fnuz", DType::f8e4m3fnuz, 1},
-    {19, "float8e5m2", {}},
-    {20, "float8e5m2fnuz", {}},
-    {21, "uint4", {}},
-    {22, "int4", {}},
-    {23, "float4e2m1", {}},
+    {17, "float8e4m3fn", {}, 1, DType::f32, 8},
+    {18, "float8e4m3fnuz", {}, 1, DType::f32, 8},
+    {19, "float8e5m2", {}, 1, DType::f32, 8},
+    {20, "float8e5m2fnuz", {}, 1, DType::f32, 8},
+    {21, "uint4", {}, 0, DType::u8, 4},
+    {22, "int4", {}, 0, DType::i8, 4},
+    {23, "float4e2m1", {}, 0, DType::f32, 4},
+    {24, "float8e8m0", {}, 1, DType::f32, 8},
+    {25, "uint2", {}, 0, DType::u8, 2},
+    {26, "int2", {}, 0, DType::i8, 2},
 };
+
+constexpr int64_t kDouble = 11;
 
 const DataType* type_numbered(int64_t number) {
   const auto found = std::ranges::find(kTypes, number, &DataType::number);
@@ -127,6 +135,74 @@ std::vector<T> elements_of(std::string_view raw) {
   return values;
 }
 
+bool is_signed(const DataType& type) { return type.name.starts_with("int"); }
+
+template <class Float>
+std::vector<float> floats_of(std::string_view codes) {
+  std::vector<float> values;
+  for (const char code : codes) {
+    Float number;
+    number.bits = static_cast<uint8_t>(code);
+    values.push_back(static_cast<float>(number));
+  }
+  return values;
+}
+
+// 0xff is NaN; the others are powers of two.
+std::vector<float> powers_of_two(std::string_view codes) {
+  std::vector<float> values;
+  for (const char code : codes) {
+    const auto exponent = static_cast<uint8_t>(code);
+    values.push_back(exponent == 0xff ? std::nanf("") : std::ldexp(1.0f, exponent - 127));
+  }
+  return values;
+}
+
+std::vector<int64_t> unpacked(const DataType& type, std::string_view raw, size_t count) {
+  const size_t in_byte = 8 / static_cast<size_t>(type.bits);
+  const int64_t span = int64_t{1} << type.bits;
+  std::vector<int64_t> values;
+  for (size_t i = 0; i < count && i / in_byte < raw.size(); ++i) {
+    const int64_t bits = static_cast<uint8_t>(raw[i / in_byte]) >> (i % in_byte * static_cast<size_t>(type.bits));
+    const int64_t value = bits & (span - 1);
+    values.push_back(is_signed(type) && value >= span / 2 ? value - span : value);
+  }
+  return values;
+}
+
+std::vector<float> floats_of_f4(const std::vector<int64_t>& codes) {
+  constexpr float kSizes[] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
+  std::vector<float> values;
+  for (const int64_t code : codes) values.push_back(code < 8 ? kSizes[code] : -kSizes[code - 8]);
+  return values;
+}
+
+// Values of less than 16 bits, whose field has a byte of their bits for each number.
+Result<Tensor> widened_small(const DataType& type, const TensorProto& tensor, std::string_view raw,
+                             const Shape& shape) {
+  std::string listed;
+  for (const int32_t value : tensor.int32_data) listed.push_back(static_cast<char>(value));
+  const std::string_view codes = raw.empty() ? listed : raw;
+  const auto count = static_cast<size_t>(shape.product());
+  switch (type.number) {
+    case 17:
+      return converted<float, float>(floats_of<f8e4m3fn>(codes), shape);
+    case 18:
+      return converted<float, float>(floats_of<f8e4m3fnuz>(codes), shape);
+    case 19:
+      return converted<float, float>(floats_of<f8e5m2>(codes), shape);
+    case 20:
+      return converted<float, float>(floats_of<f8e5m2fnuz>(codes), shape);
+    case 23:
+      return converted<float, float>(floats_of_f4(unpacked(type, codes, count)), shape);
+    case 24:
+      return converted<float, float>(powers_of_two(codes), shape);
+    default:
+      if (is_signed(type)) return converted<int64_t, int8_t>(unpacked(type, codes, count), shape);
+      return converted<int64_t, uint8_t>(unpacked(type, codes, count), shape);
+  }
+}
+
 // Values of types that the graph has not.
 Result<Tensor> widened(const DataType& type, const TensorProto& tensor, std::string_view raw, const Shape& shape) {
   const auto ints = [&] { return std::vector<int64_t>(tensor.int32_data.begin(), tensor.int32_data.end()); };
@@ -145,7 +221,7 @@ Result<Tensor> widened(const DataType& type, const TensorProto& tensor, std::str
     case 13:
       return converted<uint64_t, int64_t>(raw.empty() ? tensor.uint64_data : elements_of<uint64_t>(raw), shape);
     default:
-      return fail("got elements of {}", type.name);
+      return widened_small(type, tensor, raw, shape);
   }
 }
 
@@ -184,8 +260,15 @@ Result<Tensor> listed(const TensorProto& tensor, const Type& type) {
 Result<DType> dtype_of_number(int64_t data_type) {
   const DataType* type = type_numbered(data_type);
   if (!type) return fail("got element type {}, which is none of ONNX's", data_type);
-  if (!type->dtype) return fail("got elements of {}, wanted float, float16, bfloat16, bool or an integer", type->name);
-  return *type->dtype;
+  if (type->dtype) return *type->dtype;
+  if (type->carrier) return *type->carrier;
+  return fail("got elements of {}, wanted bool, an integer, or a float of at most 32 bits", type->name);
+}
+
+std::optional<Carried> carried_type(int64_t data_type) {
+  const DataType* type = type_numbered(data_type);
+  if (!type || !type->carrier) return std::nullopt;
+  return Carried{type->number, type->name, *type->carrier, type->bits, is_signed(*type)};
 }
 
 Result<std::shared_ptr<MappedFile>> ExternalFiles::open(const std::string& location) {
@@ -209,13 +292,15 @@ Result<std::shared_ptr<MappedFile>> ExternalFiles::open(const std::string& locat
 Result<std::shared_ptr<const Weight>> weight_of(const TensorProto& tensor, const std::shared_ptr<MappedFile>& file,
                                                 ExternalFiles& external) {
   const DataType* known = type_numbered(tensor.data_type);
-  if (!known || known->bytes == 0) return fail("got elements of {}", known ? known->name : "no known type");
+  if (!known || (!known->dtype && !known->carrier && known->number != kDouble))
+    return fail("got elements of {}", known ? known->name : "no known type");
   RUNG_TRY(const Shape shape, shape_of(tensor));
   Bytes held{file, tensor.raw_data};
   if (tensor.is_external) {
     RUNG_TRY(held, external_bytes(tensor, external));
   }
-  const size_t wanted = static_cast<size_t>(shape.product()) * known->bytes;
+  const auto count = static_cast<size_t>(shape.product()), bits = static_cast<size_t>(known->bits);
+  const size_t wanted = known->bytes == 0 ? (count * bits + 7) / 8 : count * known->bytes;
   if (!held.bytes.empty() && held.bytes.size() != wanted)
     return fail("got {} bytes for {} elements of {}, wanted {}", held.bytes.size(), shape.product(), known->name,
                 wanted);

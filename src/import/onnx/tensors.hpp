@@ -10,9 +10,20 @@
 
 namespace rung::onnx {
 
-// Source: onnx.proto3, TensorProto.DataType. Integers of 16 and 32 bits without a sign, and f64, have no type here.
-// Errors: those, by name.
+// Returns the type of tensors that have these elements, or that carry them. Source: onnx.proto3, TensorProto.DataType.
+// Errors: f64, strings and complex numbers, which none carries, by name.
 Result<DType> dtype_of_number(int64_t data_type);
+
+// An element type of files that tensors of ours do not have: another type carries its values, each exactly.
+struct Carried {
+  int64_t number;
+  std::string_view name;
+  DType carrier;
+  int bits;
+  bool is_signed;
+};
+// None: tensors of ours have the type, or no type of theirs carries it.
+std::optional<Carried> carried_type(int64_t data_type);
 
 // Opens the files beside a model that hold weights, each once.
 class ExternalFiles {

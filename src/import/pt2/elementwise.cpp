@@ -53,12 +53,8 @@ NodeId truth(const Call& call, NodeId x) {
   return call.dtype(x) == DType::boolean ? x : call.binary(BinaryKind::ne, x, call.scalar(0, call.dtype(x)));
 }
 
-Values bools(const Call& call, BinaryKind kind, bool converts) {
-  NodeId a = call.tensor("self"), b = call.tensor("other");
-  if (converts) a = truth(call, a), b = truth(call, b);
-  if (call.dtype(a) != DType::boolean || call.dtype(b) != DType::boolean)
-    refuse("bits of {} and {}, wanted bool", call.type(a), call.type(b));
-  return one(call.binary(kind, a, b));
+Values bools(const Call& call, BinaryKind kind) {
+  return one(call.binary(kind, truth(call, call.tensor("self")), truth(call, call.tensor("other"))));
 }
 
 }  // namespace
@@ -241,13 +237,11 @@ Values bitwise_not(const Call& call) {
   if (call.dtype(x) != DType::boolean) refuse("bits of {}, wanted bool", call.type(x));
   return one(call.unary(UnaryKind::logical_not, x));
 }
-Values logical_and(const Call& call) { return bools(call, BinaryKind::logical_and, true); }
-Values logical_or(const Call& call) { return bools(call, BinaryKind::logical_or, true); }
+Values logical_and(const Call& call) { return bools(call, BinaryKind::logical_and); }
+Values logical_or(const Call& call) { return bools(call, BinaryKind::logical_or); }
 Values logical_xor(const Call& call) {
   return one(call.binary(BinaryKind::ne, truth(call, call.tensor("self")), truth(call, call.tensor("other"))));
 }
-Values bitwise_and(const Call& call) { return bools(call, BinaryKind::logical_and, false); }
-Values bitwise_or(const Call& call) { return bools(call, BinaryKind::logical_or, false); }
 
 Values where(const Call& call) {
   const bool numbers = !call.find("self")->node() && !call.find("other")->node();

@@ -83,11 +83,24 @@ Values argmin(const Call& call) {
   return one(call.arg_max(call.reshape(x, Shape{call.type(x).elements()}), 0, false));
 }
 Values topk(const Call& call) {
-  const NodeId x = call.tensor("self");
-  if (!call.flag("largest", true)) refuse("the smallest of a row, wanted the largest");
-  if (call.axis(x, call.integer("dim", -1)) != call.rank(x) - 1) refuse("the largest along another axis than the last");
-  const NodeId values = call.add(TopK{call.integer("k")}, {x});
-  return several({values, call.add(NthResult{}, {values})});
+  const auto top =
+      call.top(call.tensor("self"), call.integer("k"), call.integer("dim", -1), !call.flag("largest", true));
+  return several({top.values, top.places});
+}
+// Integers are multiplied as i64.
+Values prod(const Call& call) {
+  NodeId x = in_type(call, call.tensor("self"));
+  if (!is_float(call.dtype(x))) x = call.cast(x, DType::i64);
+  return one(call.product(x, call.integers("dim", {}), call.flag("keepdim")));
+}
+Values cumprod(const Call& call) {
+  NodeId x = in_type(call, call.tensor("self"));
+  if (!is_float(call.dtype(x))) x = call.cast(x, DType::i64);
+  return one(call.running_product(x, call.integer("dim")));
+}
+Values log_sum_exp(const Call& call) {
+  const NodeId x = in_type(call, call.tensor("self"));
+  return one(call.log_sum_exp(x, call.integers("dim", {}), call.flag("keepdim")));
 }
 Values var(const Call& call) {
   return one(variance(call, call.tensor("self"), call.integers("dim", {}), call.number("correction", 1),

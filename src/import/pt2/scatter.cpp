@@ -1,0 +1,106 @@
+// Operators of exported programs that put elements at places, and that order them.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/pt2/operators.hpp"
+
+namespace rung::pt2::operators {
+namespace {
+
+using exported::refuse;
+
+NodeId flat(const Call& call, NodeId x) { return call.reshape(x, Shape{call.type(x).elements()}); }
+
+// Puts `updates`, of which as many as the indices have are read, at places along one axis.
+Values scattered(const Call& call, ScatterKind kind, NodeId updates) {
+  const NodeId x = call.tensor("self"), indices = call.tensor("index");
+  const Shape to = call.shape(indices);
+  if (call.rank(updates) == 0) updates = call.broadcast(updates, to);
+  if (call.rank(updates) != to.rank()) refuse("updates of {} at {}", call.type(updates), call.type(indices));
+  for (int i = 0; i < to.rank(); ++i) {
+    if (call.shape(updates)[i] < to[i]) refuse("updates of {} at {}", call.type(updates), call.type(indices));
+    updates = call.slice(updates, i, 0, to[i]);
+  }
+  const NodeId places = call.element_places(x, indices, call.integer("dim"));
+  const NodeId y = call.scatter(kind, flat(call, x), flat(call, places), flat(call, call.cast(updates, call.dtype(x))));
+  return one(call.reshape(y, call.shape(x)));
+}
+
+}  // namespace
+
+Values scatter(const Call& call) {
+  const NodeId x = call.tensor("self");
+  return scattered(call, ScatterKind::set, call.has("src") ? call.tensor("src") : call.tensor_or_number("value", x));
+}
+Values scatter_add(const Call& call) { return scattered(call, ScatterKind::add, call.tensor("src")); }
+
+// A reduction that leaves out what stands there is not one of ours.
+Values scatter_reduce(const Call& call) {
+  const std::string word = call.text("reduce", "");
+  const auto kind = word == "sum"    ? std::optional(ScatterKind::add)
+                    : word == "prod" ? std::optional(ScatterKind::mul)
+                    : word == "amax" ? std::optional(ScatterKind::max)
+                    : word == "amin" ? std::optional(ScatterKind::min)
+                                     : std::nullopt;
+  if (!kind) refuse("reduce: got '{}', wanted sum, prod, amax or amin", word);
+  if (!call.flag("include_self", true)) refuse("a reduction without what stands there");
+  return scattered(call, *kind, call.tensor("src"));
+}
+
+// Values at indices of the first axes, which broadcast; other axes stay.
+Values index_put(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const auto indices = call.optional_tensors("indices");
+  if (indices.empty() || indices.size() > static_cast<size_t>(call.rank(x)))
+    refuse("got {} indices of {}", indices.size(), call.type(x));
+  NodeId place = call.scalar(0, DType::i64);
+  int64_t together = 1;
+  Shape rows, rest;
+  for (int i = 0; i < call.rank(x); ++i) {
+    const int64_t extent = call.shape(x)[i];
+    if (static_cast<size_t>(i) >= indices.size()) {
+      rest.push_back(extent);
+      continue;
+    }
+    const auto& index = indices[static_cast<size_t>(i)];
+    if (!index || call.dtype(*index) == DType::boolean) refuse("an axis without indices before the last one with some");
+    const NodeId at = call.counted_from_front(call.cast(*index, DType::i64), extent);
+    const NodeId scaled = call.binary(BinaryKind::mul, place, call.scalar(static_cast<double>(extent), DType::i64));
+    place = call.binary(BinaryKind::add, scaled, at);
+    together *= extent;
+  }
+  Shape wanted = call.shape(place);
+  for (const int64_t extent : rest) wanted.push_back(extent);
+  rows = rest;
+  rows.insert(0, together);
+  Shape updates_shape = rest;
+  updates_shape.insert(0, call.type(place).elements());
+  const NodeId values = call.broadcast(call.cast(call.tensor("values"), call.dtype(x)), wanted);
+  const ScatterKind kind = call.flag("accumulate") ? ScatterKind::add : ScatterKind::set;
+  const NodeId y = call.scatter(kind, call.reshape(x, rows), flat(call, place), call.reshape(values, updates_shape));
+  return one(call.reshape(y, call.shape(x)));
+}
+
+Values sort(const Call& call) {
+  const NodeId x = call.tensor("self");
+  if (call.rank(x) == 0) refuse("the order of {}, wanted at least one axis", call.type(x));
+  const int axis = call.axis(x, call.integer("dim", -1));
+  const auto top = call.top(x, call.shape(x)[axis], axis, !call.flag("descending"));
+  return several({top.values, top.places});
+}
+Values argsort(const Call& call) {
+  const NodeId x = call.tensor("self");
+  if (call.rank(x) == 0) refuse("the order of {}, wanted at least one axis", call.type(x));
+  const int axis = call.axis(x, call.integer("dim", -1));
+  return one(call.top(x, call.shape(x)[axis], axis, !call.flag("descending")).places);
+}
+
+// 1 at the place that an index names along a new last axis.
+Values one_hot(const Call& call) {
+  const NodeId x = call.cast(call.tensor("self"), DType::i64);
+  const int64_t classes = call.integer("num_classes", -1);
+  if (classes < 1 || classes > exported::kMostMade) refuse("{} classes, wanted 1 to {}", classes, exported::kMostMade);
+  const int rank = call.rank(x) + 1;
+  return one(
+      call.cast(call.binary(BinaryKind::eq, call.unsqueeze(x, -1), call.counted(classes, rank - 1, rank)), DType::i64));
+}
+
+}  // namespace rung::pt2::operators
