@@ -17,11 +17,7 @@ namespace {
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-struct None {
-  operator double() const { return assert(false && "the type rule refuses floats"), 0; }
-  operator int64_t() const { return assert(false && "the type rule refuses integers"), 0; }
-};
-None none() { return {}; }
+int none() { return assert(false && "the type rule refuses the type"), 0; }
 
 // The sign is the dividend's; the least integer has no quotient by -1, but a remainder.
 int64_t remainder(int64_t x, int64_t y) { return y == -1 ? 0 : x % y; }

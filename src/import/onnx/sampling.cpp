@@ -146,7 +146,7 @@ Padding padding_of(const std::string& word) {
 }
 
 std::string mode_of(const Call& call) {
-  const std::string word = call.text("mode", call.version() < 20 ? "bilinear" : "linear");
+  std::string word = call.text("mode", call.version() < 20 ? "bilinear" : "linear");
   if (word == "bilinear" || word == "linear") return "linear";
   if (word == "bicubic" || word == "cubic") return "cubic";
   if (word != "nearest") refuse("mode: got '{}', wanted linear, nearest or cubic", word);
@@ -187,7 +187,7 @@ Outputs affine_grid(const Call& call) {
     refuse("matrices of {} for {} sizes", call.type(theta), size.size());
   const bool corners = call.integer("align_corners", 0) != 0;
   Shape spatial;
-  for (int i = 0; i < axes; ++i) spatial.push_back(size[static_cast<size_t>(2 + i)]);
+  for (int i = 0; i < axes; ++i) spatial.push_back(size[static_cast<size_t>(i) + 2]);
   for (const int64_t extent : spatial)
     if (extent < 1 || extent > exported::kMostMade / 64) refuse("a size of {}", extent);
   const int64_t points = spatial.product();
