@@ -74,7 +74,7 @@ Result<Type> rule(const Conv& op, Types types) {
   if (const Type* bias = op.slots.find(types, ConvSlot::bias)) RUNG_CHECK(want_shape(*bias, Shape{w.shape[0]}, "bias"));
   if (const Type* residual = op.slots.find(types, ConvSlot::residual))
     RUNG_CHECK(want_shape(*residual, result.shape, "residual"));
-  for (size_t i = 2; i < types.size(); ++i) RUNG_CHECK(want_same_dtype(x, types[i]));
+  for (size_t i = 2; i < types.size(); ++i) RUNG_CHECK(want_float(types[i], "bias or residual"));
   return result;
 }
 
@@ -93,12 +93,15 @@ Semantics semantics(const Conv& op, const Signature& s) {
     products *= static_cast<double>(window.taps);
   }
   of_x.axes.push_back(reduced()), of_w.axes.push_back(reduced());
-  if (op.transposed) products *= count({DType::f32, x}) / count(s.result) * static_cast<double>(w[0]) /
-                static_cast<double>(x.back());
+  if (op.transposed)
+    products *= count({DType::f32, x}) / count(s.result) * static_cast<double>(w[0]) / static_cast<double>(x.back());
   const bool has_bias = op.has(ConvSlot::bias), has_residual = op.has(ConvSlot::residual);
   Semantics out{.operands = {of_x, of_w}, .terms = terms};
   if (has_bias) out.operands.push_back({.role = OperandRole::scale, .axes = {same(last)}});
-  if (has_residual) out.operands.push_back(aligned(OperandRole::residual, s.result.shape));
+  if (has_residual) {
+    out.operands.push_back(aligned(OperandRole::residual, s.result.shape));
+    out.operands.back().any_float = true;
+  }
   const int others = has_bias + has_residual + (op.activation != Activation::none) + (op.last != Activation::none);
   out.flops = count(s.result) * (2 * products + others);
   return out;
