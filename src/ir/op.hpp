@@ -175,7 +175,7 @@ struct Linear {
               RUNG_FIELD(Linear, out))
   RUNG_EQUAL(Linear);
 };
-// conv(x: T[B,I...,C], w: T[O,K...,C/groups], the slots bias: T[O] and residual: like the result) -> T[B,R...,O]
+// conv(x: T[B,I...,C], w: T[O,K...,C/groups], the slots bias: V[O], residual: S[B,R...,O]) -> T[B,R...,O]
 //   y = last(activation(products + bias) + residual)
 // Channels stand last. There are one to three axes I; each list has a number for each of them, or is empty: steps of 1,
 // nothing around x. Result r of an axis sees x[r * stride + k * dilation - before] through tap k, and zero outside of

@@ -74,7 +74,7 @@ Result<Type> rule(const Conv& op, Types types) {
   if (const Type* bias = op.slots.find(types, ConvSlot::bias)) RUNG_CHECK(want_shape(*bias, Shape{w.shape[0]}, "bias"));
   if (const Type* residual = op.slots.find(types, ConvSlot::residual))
     RUNG_CHECK(want_shape(*residual, result.shape, "residual"));
-  for (size_t i = 2; i < types.size(); ++i) RUNG_CHECK(want_same_dtype(x, types[i]));
+  for (size_t i = 2; i < types.size(); ++i) RUNG_CHECK(want_float(types[i], "bias or residual"));
   return result;
 }
 
@@ -98,7 +98,10 @@ Semantics semantics(const Conv& op, const Signature& s) {
   const bool has_bias = op.has(ConvSlot::bias), has_residual = op.has(ConvSlot::residual);
   Semantics out{.operands = {of_x, of_w}, .terms = terms};
   if (has_bias) out.operands.push_back({.role = OperandRole::scale, .axes = {same(last)}});
-  if (has_residual) out.operands.push_back(aligned(OperandRole::residual, s.result.shape));
+  if (has_residual) {
+    out.operands.push_back(aligned(OperandRole::residual, s.result.shape));
+    out.operands.back().any_float = true;
+  }
   const int others = has_bias + has_residual + (op.activation != Activation::none) + (op.last != Activation::none);
   out.flops = count(s.result) * (2 * products + others);
   return out;

@@ -27,7 +27,7 @@ class Mover {
   bool move(NodeId id) {
     if (graph_.as<Conv>(id) || graph_.as<Pool>(id)) mark(id);
     if (graph_.as<NthResult>(id) && is_windowed(graph_[id].operands[0])) mark(id);
-    return move_elementwise(id) || move_reduce(id) || move_along_axis(id);
+    return move_elementwise(id) || move_reduce(id) || move_along_axis(id) || move_flatten(id);
   }
 
  private:
@@ -129,6 +129,17 @@ class Mover {
     for (size_t i = 0; i < operands.size(); ++i)
       moved.push_back(is_concat || i == 0 ? with_channels_last(operands[i], rank) : operands[i]);
     return put(id, std::move(op), std::move(moved));
+  }
+
+  // reshape(transpose(x)) to [B,C,R]  =>  transpose(reshape(x) to [B,R,C])      all places become one axis
+  bool move_flatten(NodeId id) {
+    const auto* reshape = graph_.as<Reshape>(id);
+    const NodeId source = reshape ? unturned(graph_[id].operands[0]) : kNoNode;
+    if (source == kNoNode || reshape->shape.rank() != 3) return false;
+    const Shape& x = graph_.shape(source);
+    if (reshape->shape[0] != x[0] || reshape->shape[1] != x.back()) return false;
+    const Shape rows{x[0], reshape->shape[2], x.back()};
+    return put(id, Reshape{rows}, {source});
   }
 
   Graph& graph_;

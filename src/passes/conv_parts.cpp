@@ -19,7 +19,9 @@ bool finish_conv(Graph& graph, NodeId conv, NodeId products) {
   const Conv op = *graph.as<Conv>(conv);
   const std::vector<NodeId> operands = graph[conv].operands;
   const std::string label = graph[conv].label;
-  const auto add = [&](NodeId to, NodeId summand) { return graph.add(Binary{BinaryKind::add}, {to, summand}, label); };
+  const auto add = [&](NodeId to, NodeId summand) {
+    return graph.add(Binary{BinaryKind::add}, {to, cast_to(graph, summand, graph.type(to).dtype)}, label);
+  };
   const auto activate = [&](Activation activation, NodeId x) {
     const auto kind = unary_of(activation);
     return kind ? graph.add(Unary{*kind}, {x}, label) : x;

@@ -140,6 +140,7 @@ constexpr const char* kFloatProblems[] = {
     "last=relu)",
     "result = conv(x:T[1,9,8,4], w:T[6,1,1,4], stride=[2,2])",
     "result = conv(x:T[1,40,6], w:T[9,3,6], r:T[1,36,9], slots=residual, dilation=[2])",
+    "result = conv(x:T[1,9,6], w:T[9,3,6], wb:f32[9], r:f32[1,7,9], slots=bias+residual, last=relu)",
     "result = conv(x:T[1,140,4], w:T[7,5,4], before=[2], after=[2], activation=gelu)",
     "result = conv(x:T[1,4,5,6,3], w:T[4,3,2,3,3], before=[1,0,1], after=[1,1,1], stride=[1,2,1])",
     "result = conv(x:T[1,8,7,12], w:T[9,3,3,4], groups=3, before=[1,1], after=[1,1], dilation=[1,2])",

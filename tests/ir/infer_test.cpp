@@ -320,7 +320,7 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{"attention(q:f32[1,5,2,8], k:f32[1,6,4,8], v:f32[1,6,4,8])", "do not fit"},
         Rule{"conv(x:i64[1,8,8,3], w:i64[5,3,3,3])", "x: got i64[1,8,8,3], wanted a float type"},
         Rule{"conv(x:f32[1,8,8,3], w:bf16[5,3,3,3])", "wanted one dtype"},
-        Rule{"conv(x:f32[1,8,8,3], w:f32[5,3,3,3], b:bf16[5], slots=bias)", "wanted one dtype"},
+        Rule{"conv(x:f32[1,8,8,3], w:f32[5,3,3,3], b:i64[5], slots=bias)", "wanted a float type"},
         Rule{"conv(x:f32[8,3], w:f32[5,3,3])", "x: got f32[8,3], wanted one to three axes"},
         Rule{"conv(x:f32[1,2,2,2,2,3], w:f32[5,1,1,1,1,3])", "wanted one to three axes"},
         Rule{"conv(x:f32[1,8,8,3], w:f32[5,3,3])", "weight: got f32[5,3,3], wanted rank 4"},

@@ -31,6 +31,11 @@ TEST(ChannelsLast, AxesFollowTheirValues) {
   }
   expect_equivalent(channels_last, kTurned + "i: i64[3] = constant(values=[2,0,0])\ny = gather(t, i, axis=-1)");
 }
+TEST(ChannelsLast, PlacesBecomeOneAxis) {
+  expect_rewrite(channels_last, kTurned + "y = reshape(t, shape=[1,4,30])",
+                 "y = transpose(reshape(conv(x, w, before=[1,1], after=[1,1]), shape=[1,30,4]), permutation=[0,2,1])");
+  expect_unchanged(channels_last, kTurned + "y = reshape(t, shape=[1,24,5])");
+}
 TEST(ChannelsLast, KeepsSumsOverTheBatch) {
   expect_unchanged(channels_last, kTurned + "y = reduce(t, axis=0, kind=max)");
   expect_unchanged(channels_last,

@@ -101,7 +101,7 @@ int64_t after_of(const Window& window, bool ceil) {
   if (!ceil) return window.after;
   const int64_t reach = window.dilation * (window.taps - 1) + 1;
   const int64_t spare = window.extent + window.before + window.after - reach;
-  if (spare < 0) return window.after;
+  if (spare + window.stride - 1 < 0) return window.after;  // not even one that ends behind x begins inside
   int64_t results = (spare + window.stride - 1) / window.stride + 1;
   if ((results - 1) * window.stride >= window.extent + window.before) --results;
   return std::max<int64_t>(0, (results - 1) * window.stride + reach - window.extent - window.before);

@@ -76,14 +76,15 @@ void run(const Call& call) {
   const Problem& problem = call.problem;
   const auto& slots = problem.as<Conv>().slots;
   const auto size = static_cast<int64_t>(size_of(problem.output.dtype));
-  const int64_t out = part.slice.begin * problem.output.strides[1] * size;
   OneDnnConv::Addresses at;
   at.x = call.in<std::byte>(0) + part.slice.x_begin * problem.inputs[0].strides[1] * size;
   at.w = call.in<std::byte>(1) + part.weights_at;
-  at.out = call.out<std::byte>() + out;
+  at.out = call.out<std::byte>() + part.slice.begin * problem.output.strides[1] * size;
   if (const auto* bias = slots.find(call.inputs, ConvSlot::bias)) at.bias = *bias;
   if (const auto* residual = slots.find(call.inputs, ConvSlot::residual))
-    at.residual = static_cast<const std::byte*>(*residual) + out;
+    at.residual = static_cast<const std::byte*>(*residual) +
+                  part.slice.begin * problem.output.strides[1] *
+                      static_cast<int64_t>(size_of(slots.find(problem.inputs, ConvSlot::residual)->dtype));
   part.conv->run(at);
 }
 

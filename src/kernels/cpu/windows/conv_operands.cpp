@@ -34,9 +34,12 @@ ConvFinish::ConvFinish(const Call& call, void (*finish)(const gemm::Finish&))
       residual_(nullptr),
       out_(call.output),
       columns_(call.problem.output.shape.back()),
-      type_(call.problem.output.dtype) {
-  if (const auto* bias = op_.slots.find(call.inputs, ConvSlot::bias)) bias_ = *bias;
-  if (const auto* residual = op_.slots.find(call.inputs, ConvSlot::residual)) residual_ = *residual;
+      out_type_(call.problem.output.dtype) {
+  const auto type_of = [&](ConvSlot slot) { return op_.slots.find(call.problem.inputs, slot)->dtype; };
+  if (const auto* bias = op_.slots.find(call.inputs, ConvSlot::bias))
+    bias_ = *bias, bias_type_ = type_of(ConvSlot::bias);
+  if (const auto* residual = op_.slots.find(call.inputs, ConvSlot::residual))
+    residual_ = *residual, residual_type_ = type_of(ConvSlot::residual);
 }
 
 const std::byte* ConvFinish::element(const void* base, DType type, int64_t at) const {
@@ -45,20 +48,21 @@ const std::byte* ConvFinish::element(const void* base, DType type, int64_t at) c
 
 void ConvFinish::run(Sums sums, Part results, Part columns) const {
   const int64_t first = results.begin * columns_ + columns.begin;
-  auto* out = static_cast<std::byte*>(out_) + first * static_cast<int64_t>(size_of(type_));
+  auto* out = static_cast<std::byte*>(out_) + first * static_cast<int64_t>(size_of(out_type_));
   gemm::Finish f;
   f.sums = sums.at, f.width = sums.width;
   f.rows = results.count, f.columns = columns.count;
-  f.bias = element(bias_, type_, columns.begin), f.bias_type = type_;
-  f.residual = element(residual_, type_, first), f.residual_type = type_, f.residual_stride = columns_;
-  f.out = out, f.out_stride = columns_, f.out_type = type_;
+  f.bias = element(bias_, bias_type_, columns.begin), f.bias_type = bias_type_;
+  f.residual = element(residual_, residual_type_, first), f.residual_type = residual_type_,
+  f.residual_stride = columns_;
+  f.out = out, f.out_stride = columns_, f.out_type = out_type_;
   f.activation = op_.activation;
   if (op_.last == Activation::none) return finish_(f);
   f.out = sums.at, f.out_stride = sums.width, f.out_type = DType::f32;
   finish_(f);
   gemm::Finish end;
   end.sums = sums.at, end.width = sums.width, end.rows = f.rows, end.columns = f.columns;
-  end.out = out, end.out_stride = columns_, end.out_type = type_;
+  end.out = out, end.out_stride = columns_, end.out_type = out_type_;
   end.activation = op_.last;
   finish_(end);
 }

@@ -45,7 +45,7 @@ class ConvFinish {
   const void *bias_, *residual_;
   void* out_;
   int64_t columns_;  // of the result
-  DType type_;
+  DType out_type_, bias_type_ = DType::f32, residual_type_ = DType::f32;
 };
 
 }  // namespace rung::cpu

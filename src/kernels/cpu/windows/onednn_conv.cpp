@@ -83,7 +83,11 @@ OneDnnConv::OneDnnConv(const Problem& problem, const ConvSlice& slice) {
   const Lists lists(problem, slice.window);
   dnnl::post_ops after;
   gemm::append_activation(after, op.activation);
-  if (residual) after.append_binary(dnnl::algorithm::binary_add, out);
+  const auto of_residual =
+      residual
+          ? channels_second(residual->dtype, with_lines(residual->shape, slice.end - slice.begin), residual->strides)
+          : dnnl::memory::desc();
+  if (residual) after.append_binary(dnnl::algorithm::binary_add, of_residual);
   gemm::append_activation(after, op.last);
   dnnl::primitive_attr attributes;
   attributes.set_post_ops(after);
@@ -105,7 +109,7 @@ OneDnnConv::OneDnnConv(const Problem& problem, const ConvSlice& slice) {
   add(DNNL_ARG_SRC, of_x), add(DNNL_ARG_WEIGHTS, weights_), add(DNNL_ARG_DST, out);
   if (bias) add(DNNL_ARG_BIAS, of_bias);
   const int residual_at = op.activation == Activation::none ? 0 : 1;
-  if (residual) add(DNNL_ARG_ATTR_MULTIPLE_POST_OP(residual_at) | DNNL_ARG_SRC_1, out);
+  if (residual) add(DNNL_ARG_ATTR_MULTIPLE_POST_OP(residual_at) | DNNL_ARG_SRC_1, of_residual);
   const auto pad = description.scratchpad_desc();
   scratch_pad_ = std::make_unique<std::byte[]>(pad.get_size() + 64);
   add(DNNL_ARG_SCRATCHPAD, pad, scratch_pad_.get() + (64 - reinterpret_cast<uintptr_t>(scratch_pad_.get()) % 64));
