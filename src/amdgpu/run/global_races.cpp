@@ -54,8 +54,7 @@ GlobalRaces::Page& GlobalRaces::page_of(uint64_t address) {
 
 inline bool GlobalRaces::is_live(uint32_t mark) const { return (mark & ~(kAtomic | kSplit)) - many_ <= groups_; }
 
-inline bool GlobalRaces::note(Cell& cell, const Touch& touch) const {
-  const uint64_t marks = cell.load(std::memory_order_relaxed);
+inline bool GlobalRaces::note(Cell& cell, uint64_t marks, const Touch& touch) const {
   auto write = static_cast<uint32_t>(marks), read = static_cast<uint32_t>(marks >> 32);
   const bool written = is_live(write) && (write & ~kAtomic) != touch.me;
   const bool other = is_live(read) && (read & ~kAtomic) != touch.me;
@@ -79,12 +78,15 @@ inline bool GlobalRaces::note(Cell& cell, const Touch& touch) const {
 }
 
 inline bool GlobalRaces::touch_dword(Page& page, size_t dword, const Touch& touch) const {
-  const auto write = static_cast<uint32_t>(page.dwords[dword].load(std::memory_order_relaxed));
+  // The marks are read once: another thread may split the dword meanwhile, and its flag is no group's write.
+  const uint64_t marks = page.dwords[dword].load(std::memory_order_relaxed);
+  const auto write = static_cast<uint32_t>(marks);
   if (!(write & kSplit) || !is_live(write)) [[likely]]
-    return note(page.dwords[dword], touch);
+    return note(page.dwords[dword], marks, touch);
   Bytes& bytes = *page.bytes.load(std::memory_order_acquire);
   bool fine = true;
-  for (size_t byte = 4 * dword; byte < 4 * dword + 4; ++byte) fine &= note(bytes[byte], touch);
+  for (size_t byte = 4 * dword; byte < 4 * dword + 4; ++byte)
+    fine &= note(bytes[byte], bytes[byte].load(std::memory_order_relaxed), touch);
   return fine;
 }
 
@@ -112,7 +114,10 @@ GlobalRaces::Bytes& GlobalRaces::bytes_of(Page& page, size_t dword) {
 bool GlobalRaces::touch_part(Page& page, uint64_t begin, uint64_t end, const Touch& touch) {
   Bytes& bytes = bytes_of(page, begin % kPageBytes / 4);
   bool fine = true;
-  for (uint64_t at = begin; at < end; ++at) fine &= note(bytes[at % kPageBytes], touch);
+  for (uint64_t at = begin; at < end; ++at) {
+    Cell& byte = bytes[at % kPageBytes];
+    fine &= note(byte, byte.load(std::memory_order_relaxed), touch);
+  }
   return fine;
 }
 

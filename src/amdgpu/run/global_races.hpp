@@ -63,7 +63,7 @@ class GlobalRaces {
   void forget();
   Page& page_of(uint64_t address);
   bool is_live(uint32_t mark) const;
-  bool note(Cell& cell, const Touch& touch) const;  // false: a race
+  bool note(Cell& cell, uint64_t marks, const Touch& touch) const;  // of the cell as it was read; false: a race
   bool touch_dword(Page& page, size_t dword, const Touch& touch) const;
   Bytes& bytes_of(Page& page, size_t dword);
   bool touch_part(Page& page, uint64_t begin, uint64_t end, const Touch& touch);
