@@ -343,6 +343,7 @@ constexpr const char* kOtherProblems[] = {
     "result = cumsum(x:i64[2,9], axis=1)",
     "result = top_k(x:i64[3,12], k=5)",
     "result = formula(x:i64[3,12], y:i64[12], kind=xor)",
+    "result = formula(x:f32[5,7], kind=tan)",
     "result = scatter(x:i64[4,3], index:i64[2], y:i64[2,3], kind=add)",
     "result = cumsum(keep:bool[9,2], axis=0)",
     "result = reduce(x:i64[4,9], kind=sum)",

@@ -103,6 +103,22 @@ TEST_F(OnnxOperators, RefusesResizesByUnknownRules) {
   EXPECT_THAT(of("mode", "linear"), HasSubstr("a factor of"));
 }
 
+TEST_F(OnnxOperators, RefusesAlignedCornersOfFractionalLengths) {
+  const auto resize = [&](float factor) {
+    graph.initializers = {filled("scales", {3}, factor)};
+    graph.inputs = {value("x", kFloat, {fixed(4), fixed(4), fixed(4)})};
+    return Node{"Resize", {"x", "", "scales"}, {"y"}, {word("coordinate_transformation_mode", "align_corners")}};
+  };
+  EXPECT_THAT(refusal(resize(0.6f)), HasSubstr("align_corners with a factor of 0.6"));
+  graph.nodes = {node(resize(0.5f))};
+  imported();
+}
+
+TEST_F(OnnxOperators, RefusesFewerListedValuesThanAnAbsurdSize) {
+  graph.initializers = {tensor("w", kFloat, {int64_t{1} << 31}, "")};
+  EXPECT_THAT(refusal({"Identity", {"w"}, {"y"}, {}}), HasSubstr("got 0 values for f32[2147483648]"));
+}
+
 TEST_F(OnnxOperators, RefusesRoundsThatInputsDecide) {
   const Graph body{.nodes = {node({"Identity", {"going"}, {"on"}}), node({"Neg", {"last"}, {"next"}})},
                    .inputs = {value("round", kInt64, {}), value("going", kBool, {}), value("last", kFloat, {})},

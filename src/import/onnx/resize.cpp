@@ -1,4 +1,4 @@
-// Resampled and padded tensors of ONNX graphs.
+// Resampled tensors of ONNX graphs.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/exported/resize.hpp"
 
@@ -71,9 +71,12 @@ Outputs resize(const Call& call) {
   for (size_t i = 0; i < axes.size(); ++i) {
     how.from = call.shape(x)[call.axis(x, axes[i])];
     how.scale = scales.empty() ? static_cast<double>(sizes[i]) / static_cast<double>(how.from) : scales[i];
-    const double extent = std::floor(static_cast<double>(how.from) * how.scale);
-    if (!(extent >= 0 && extent <= static_cast<double>(exported::kMostMade))) refuse("a factor of {}", how.scale);
-    how.to = scales.empty() ? sizes[i] : static_cast<int64_t>(extent);
+    const float length = static_cast<float>(how.from) * static_cast<float>(how.scale);  // in the factors' precision
+    if (!(length >= 0 && length <= static_cast<float>(exported::kMostMade))) refuse("a factor of {}", how.scale);
+    how.to = scales.empty() ? sizes[i] : static_cast<int64_t>(length);
+    // ONNX's definition measures the result before its length is rounded; runtimes and PyTorch measure what is there.
+    if (how.coordinates == Coordinates::corners && !scales.empty() && length != std::floor(length))
+      refuse("align_corners with a factor of {}, by which {} elements become {}", how.scale, how.from, length);
     x = call.resampled(x, axes[i], how);
   }
   return {x};

@@ -227,10 +227,11 @@ Result<Tensor> widened(const DataType& type, const TensorProto& tensor, std::str
 
 // Values in the fields of their type: 16-bit floats as bits of integers.
 Result<Tensor> listed(const TensorProto& tensor, const Type& type) {
-  Tensor out(type);
-  const auto fill = [&](auto list, auto as) -> Status {
+  Tensor out;
+  const auto fill = [&](const auto& list, auto as) -> Status {
     using To = decltype(as);
     if (list.size() != static_cast<size_t>(type.elements())) return fail("got {} values for {}", list.size(), type);
+    out = Tensor(type);
     for (size_t i = 0; i < list.size(); ++i) reinterpret_cast<To*>(out.data())[i] = static_cast<To>(list[i]);
     return {};
   };
