@@ -64,6 +64,8 @@ TEST(FoldChannelScale, FactorsAndSummandsOfChannelsGo) {
   EXPECT_EQ(count_ops(run.graph, "conv"), 1u);
   EXPECT_EQ(expression(run.graph).rfind("y = conv(", 0), 0u) << expression(run.graph);
   expect_equivalent(fold_channel_scale, kPlain + "y = mul(conv(x:f32[1,6,2], w), s)");
+  expect_equivalent(fold_channel_scale, kPlain + "y = mul(conv(x:f32[1,6,2], w, b, slots=bias), s)");
+  expect_equivalent(fold_channel_scale, kPlain + "y = add(mul(conv(x:f32[1,6,2], w, b, slots=bias), s), b)");
   expect_equivalent(fold_channel_scale, kPlain + "y = add(conv(x:f32[1,6,2], w), s)");
   expect_equivalent(fold_channel_scale, kPlain + "y = mul(conv(x:f32[1,6,2], w, transposed=true, stride=[2]), s)");
   expect_equivalent(fold_channel_scale,
