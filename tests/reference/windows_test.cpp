@@ -22,9 +22,9 @@ TEST(ConvReference, SumsChannelsAndKeepsBatchesApart) {
 }
 
 TEST(ConvReference, SeesZerosAroundAndStepsOverTaps) {
-  Inputs inputs{{"x", f32({1, 4, 1}, {1, 2, 3, 4})}, {"w", f32({1, 2, 1}, {10, 1})}};
-  expect_values(run("conv(x:f32[1,4,1], w:f32[1,2,1], before=[2], after=[1], dilation=[2])", inputs),
-                {1, 2, 13, 24, 30});
+  Inputs inputs{{"x", f32({2, 4, 1}, {5, 6, 7, 8, 1, 2, 3, 4})}, {"w", f32({1, 2, 1}, {10, 1})}};
+  expect_values(run("conv(x:f32[2,4,1], w:f32[1,2,1], before=[2], after=[1], dilation=[2])", inputs),
+                {5, 6, 57, 68, 70, 1, 2, 13, 24, 30});
 }
 
 TEST(ConvReference, KeepsGroupsApart) {
