@@ -6,7 +6,14 @@
 
 namespace rung {
 
-bool leads_to_mask(const Graph& graph, NodeId value) {
+namespace {
+
+// How a walk goes on behind an op that reads a value.
+enum class Onward { stop, follow, found };
+
+// Visits each op that reads the value, or a value that it is followed to; returns whether a visit found what it seeks.
+template <class Visit>
+bool any_read(const Graph& graph, NodeId value, const Visit& visit) {
   std::vector<NodeId> open{value};
   std::vector<bool> seen(graph.capacity());
   while (!open.empty()) {
@@ -15,16 +22,26 @@ bool leads_to_mask(const Graph& graph, NodeId value) {
     if (seen[from]) continue;
     seen[from] = true;
     for (NodeId user : graph[from].users) {
-      const std::vector<NodeId>& operands = graph[user].operands;
       const Semantics semantics = semantics_of(graph, user);
-      for (size_t at = 0; at < operands.size(); ++at) {
-        if (operands[at] != from) continue;
-        if (semantics.operands[at].infinity == InfinityUse::masks) return true;
-        if (semantics.operands[at].infinity == InfinityUse::carries) open.push_back(user);
+      for (size_t at = 0; at < graph[user].operands.size(); ++at) {
+        if (graph[user].operands[at] != from) continue;
+        const Onward onward = visit(user, semantics, at);
+        if (onward == Onward::found) return true;
+        if (onward == Onward::follow) open.push_back(user);
       }
     }
   }
   return false;
+}
+
+}  // namespace
+
+bool leads_to_mask(const Graph& graph, NodeId value) {
+  return any_read(graph, value, [](NodeId, const Semantics& semantics, size_t at) {
+    const InfinityUse use = semantics.operands[at].infinity;
+    if (use == InfinityUse::masks) return Onward::found;
+    return use == InfinityUse::carries ? Onward::follow : Onward::stop;
+  });
 }
 
 bool reads_apart(const Op& op, const Semantics& semantics, size_t operand, DType result) {
@@ -38,24 +55,11 @@ bool reads_apart(const Op& op, const Semantics& semantics, size_t operand, DType
 }
 
 bool stays_apart(const Graph& graph, NodeId value) {
-  std::vector<NodeId> open{value};
-  std::vector<bool> seen(graph.capacity());
-  while (!open.empty()) {
-    const NodeId from = open.back();
-    open.pop_back();
-    if (seen[from]) continue;
-    seen[from] = true;
-    for (NodeId user : graph[from].users) {
-      const std::vector<NodeId>& operands = graph[user].operands;
-      const Semantics semantics = semantics_of(graph, user);
-      for (size_t at = 0; at < operands.size(); ++at)
-        if (operands[at] == from &&
-            (at >= semantics.operands.size() || !reads_apart(graph[user].op, semantics, at, graph.type(user).dtype)))
-          return false;
-      if (is_float(graph.type(user).dtype)) open.push_back(user);
-    }
-  }
-  return true;
+  return !any_read(graph, value, [&](NodeId user, const Semantics& semantics, size_t at) {
+    const DType result = graph.type(user).dtype;
+    if (at >= semantics.operands.size() || !reads_apart(graph[user].op, semantics, at, result)) return Onward::found;
+    return is_float(result) ? Onward::follow : Onward::stop;
+  });
 }
 
 Tolerates tolerated(const Graph& graph, NodeId value) {

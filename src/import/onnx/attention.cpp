@@ -3,24 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "import/onnx/heads.hpp"
 #include "import/onnx/operators.hpp"
 
 namespace rung::onnx::operators {
 namespace {
 
 using exported::refuse;
-
-// [B,S,H D] -> [B,H,S,D]
-NodeId heads_apart(const Call& call, NodeId x, int64_t heads) {
-  const Shape s = call.shape(x);
-  if (s.rank() != 3 || heads < 1 || s[2] % heads) refuse("{} heads of {}", heads, call.type(x));
-  return call.swap_axes(call.reshape(x, Shape{s[0], s[1], heads, s[2] / heads}), 1, 2);
-}
-// [B,H,S,D] -> [B,S,H D]
-NodeId heads_together(const Call& call, NodeId x) {
-  const Shape s = call.shape(x);
-  return call.reshape(call.swap_axes(x, 1, 2), Shape{s[0], s[2], s[1] * s[3]});
-}
 
 std::optional<double> scale_of(const Call& call) {
   const double scale = call.number("scale", 0);
@@ -30,13 +19,6 @@ std::optional<double> scale_of(const Call& call) {
 void refuse_inputs(const Call& call, std::initializer_list<std::pair<size_t, const char*>> unknown) {
   for (const auto& [input, what] : unknown)
     if (call.has(input)) refuse("input {}: an attention with {}", input, what);
-}
-
-// 0 .. extent - 1
-NodeId counted(const Call& call, int64_t extent) {
-  Tensor places({DType::i64, {extent}});
-  for (int64_t i = 0; i < extent; ++i) places.as<int64_t>()[static_cast<size_t>(i)] = i;
-  return call.literal(places);
 }
 
 // Rows of a table by the tokens' positions, [B,S] or the first of a row alone, for heads that stand at `heads_axis`.
@@ -92,7 +74,7 @@ Outputs contrib_rotary(const Call& call) {
   NodeId positions = call[1];
   if (call.rank(positions) < 2) {
     const Shape s = call.shape(call[0]);
-    const NodeId tokens = counted(call, s[s.rank() == 4 ? 2 : 1]);
+    const NodeId tokens = call.counted(s[s.rank() == 4 ? 2 : 1], 0, 1);
     positions = call.unsqueeze(call.binary(BinaryKind::add, tokens, call.cast(positions, DType::i64)), 0);
   }
   const Rotation how{call[2], call[3], positions, call.integer("interleaved", 0) != 0};
@@ -164,7 +146,7 @@ NodeId grouped_mask(const Call& call, int64_t tokens) {
   const auto known = call.value_of(last);
   const bool all = known && std::ranges::all_of(known->as<int64_t>(), [=](int64_t at) { return at == tokens - 1; });
   if (!all)
-    reads = call.binary(BinaryKind::logical_and, reads, call.binary(BinaryKind::le, counted(call, tokens), last));
+    reads = call.binary(BinaryKind::logical_and, reads, call.binary(BinaryKind::le, call.counted(tokens, 0, 1), last));
   const NodeId mask = call.select(reads, call.scalar(0, DType::f32), call.scalar(-INFINITY, DType::f32));
   return call.has(10) ? call.binary(BinaryKind::add, call.cast(call[10], DType::f32), mask) : mask;
 }
@@ -191,7 +173,8 @@ Outputs group_query_attention(const Call& call) {
   const int64_t tokens = call.shape(parts[0])[2];
   if (call.shape(parts[1])[2] != tokens) refuse("{} queries and {} keys", tokens, call.shape(parts[1])[2]);
   if (call.integer("do_rotary", 0) != 0) {
-    const NodeId positions = call.has(9) ? call.cast(call[9], DType::i64) : call.unsqueeze(counted(call, tokens), 0);
+    const NodeId positions =
+        call.has(9) ? call.cast(call[9], DType::i64) : call.unsqueeze(call.counted(tokens, 0, 1), 0);
     const Rotation how{call[7], call[8], positions, call.integer("rotary_interleaved", 0) != 0};
     for (size_t i : {size_t{0}, size_t{1}}) parts[i] = rotated(call, parts[i], how, 0);
   }

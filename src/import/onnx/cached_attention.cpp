@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "import/onnx/heads.hpp"
 #include "import/onnx/operators.hpp"
 #include "import/onnx/tensors.hpp"
 
@@ -16,16 +17,7 @@ struct Parts {
 };
 
 NodeId apart_by(const Call& call, NodeId x, const char* attribute) {
-  if (call.rank(x) == 4) return x;
-  const int64_t heads = call.integer(attribute);
-  const Shape s = call.shape(x);
-  if (s.rank() != 3 || heads < 1 || s[2] % heads) refuse("{} heads of {}", heads, call.type(x));
-  return call.swap_axes(call.reshape(x, Shape{s[0], s[1], heads, s[2] / heads}), 1, 2);
-}
-
-NodeId side_by_side(const Call& call, NodeId x) {
-  const Shape s = call.shape(x);
-  return call.reshape(call.swap_axes(x, 1, 2), Shape{s[0], s[2], s[1] * s[3]});
+  return call.rank(x) == 4 ? x : heads_apart(call, x, call.integer(attribute));
 }
 
 Parts parts_of(const Call& call) {
@@ -153,7 +145,7 @@ Outputs attention(const Call& call) {
                              .mask = mask,
                              .scale = scale == 0 ? std::nullopt : std::optional(scale)});
   }
-  return {call.rank(call[0]) == 4 ? made.y : side_by_side(call, made.y), parts.k, parts.v, made.scores};
+  return {call.rank(call[0]) == 4 ? made.y : heads_together(call, made.y), parts.k, parts.v, made.scores};
 }
 
 }  // namespace rung::onnx::operators

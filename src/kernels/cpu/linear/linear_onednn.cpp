@@ -12,7 +12,7 @@ namespace rung::cpu {
 namespace {
 
 using gemm::OneDnnMatmul;
-using gemm::OneDnnProblem;
+using gemm::OneDnnOperands;
 
 // Returns whether threads share the rows: the default only where each would get less than a few vectors of columns.
 bool by_rows(const Problem& problem) {
@@ -49,10 +49,10 @@ dnnl::memory::desc plain_weights(const Problem& problem, Range columns) {
   return gemm::onednn_desc(problem.inputs[1].dtype, Shape{k, columns.end - columns.begin}, Strides{1, k});
 }
 
-OneDnnProblem problem_for(const Problem& problem, const Slice& part) {
+OneDnnOperands problem_for(const Problem& problem, const Slice& part) {
   const LinearShape shape(problem);
   const int64_t m = part.rows.end - part.rows.begin, n = part.columns.end - part.columns.begin;
-  OneDnnProblem p;
+  OneDnnOperands p;
   p.x = gemm::onednn_desc(problem.inputs[0].dtype, Shape{m, shape.k}, Strides{problem.inputs[0].row_stride(), 1});
   p.w = plain_weights(problem, part.columns);
   if (problem.inputs[1].constant)

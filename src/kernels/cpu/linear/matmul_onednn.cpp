@@ -50,8 +50,8 @@ struct Part {
     out = cut(problem.output, rank, axis, range);
   }
   bool empty() const { return out.shape.product() == 0; }
-  gemm::OneDnnProblem problem(const Problem& p) const {
-    gemm::OneDnnProblem o;
+  gemm::OneDnnOperands problem(const Problem& p) const {
+    gemm::OneDnnOperands o;
     o.x = gemm::onednn_desc(p.inputs[0].dtype, a.shape, a.strides);
     o.w = gemm::onednn_desc(p.inputs[1].dtype, b.shape, b.strides);
     o.out = gemm::onednn_desc(p.output.dtype, out.shape, out.strides);

@@ -33,7 +33,7 @@ dnnl::algorithm algorithm_of(Activation activation) {
   return dnnl::algorithm::undef;
 }
 
-dnnl::primitive_attr attributes_of(const OneDnnProblem& problem) {
+dnnl::primitive_attr attributes_of(const OneDnnOperands& problem) {
   dnnl::post_ops after;
   append_activation(after, problem.activation);
   if (problem.residual) after.append_binary(dnnl::algorithm::binary_add, *problem.residual);
@@ -43,7 +43,7 @@ dnnl::primitive_attr attributes_of(const OneDnnProblem& problem) {
   return attributes;
 }
 
-dnnl::matmul::primitive_desc describe(const OneDnnProblem& problem) {
+dnnl::matmul::primitive_desc describe(const OneDnnOperands& problem) {
   const dnnl::primitive_attr attributes = attributes_of(problem);
   if (problem.bias)
     return {dnnl::matmul::desc(problem.x, problem.w, *problem.bias, problem.out), attributes, onednn_engine()};
@@ -85,30 +85,26 @@ dnnl::memory::desc onednn_desc(DType type, const Shape& shape, const Strides& st
           dnnl::memory::dims(strides.begin(), strides.end())};
 }
 
-OneDnnMatmul::OneDnnMatmul(const OneDnnProblem& problem)
-    : has_bias_(problem.bias.has_value()), has_residual_(problem.residual.has_value()) {
-  const OneOpenMpThread alone;
-  const auto description = describe(problem);
-  primitive_ = dnnl::matmul(description);
-  weights_ = description.weights_desc();
-  stream_ = dnnl::stream(onednn_engine());
-  auto add = [&](int role, const dnnl::memory::desc& desc, void* data) {
-    memories_.emplace_back(desc, onednn_engine(), data);
-    arguments_.push_back({role, memories_.back().get()});
-  };
-  add(DNNL_ARG_SRC, problem.x, nullptr);
-  add(DNNL_ARG_WEIGHTS, weights_, nullptr);
-  add(DNNL_ARG_DST, problem.out, nullptr);
-  if (has_bias_) add(DNNL_ARG_BIAS, *problem.bias, nullptr);
-  const int residual_at = problem.activation == Activation::none ? 0 : 1;
-  if (has_residual_) add(DNNL_ARG_ATTR_MULTIPLE_POST_OP(residual_at) | DNNL_ARG_SRC_1, *problem.residual, nullptr);
-  const auto pad = description.scratchpad_desc();
+OneDnnPrimitive::OneDnnPrimitive(const dnnl::primitive& primitive, const OneDnnOperands& operands,
+                                 const dnnl::memory::desc& pad)
+    : primitive_(primitive),
+      stream_(onednn_engine()),
+      has_bias_(operands.bias.has_value()),
+      has_residual_(operands.residual.has_value()) {
+  add(DNNL_ARG_SRC, operands.x), add(DNNL_ARG_WEIGHTS, operands.w), add(DNNL_ARG_DST, operands.out);
+  if (has_bias_) add(DNNL_ARG_BIAS, *operands.bias);
+  const int residual_at = operands.activation == Activation::none ? 0 : 1;
+  if (has_residual_) add(DNNL_ARG_ATTR_MULTIPLE_POST_OP(residual_at) | DNNL_ARG_SRC_1, *operands.residual);
   scratch_pad_ = std::make_unique<std::byte[]>(pad.get_size() + 64);
-  void* aligned = scratch_pad_.get() + (64 - reinterpret_cast<uintptr_t>(scratch_pad_.get()) % 64);
-  add(DNNL_ARG_SCRATCHPAD, pad, aligned);
+  add(DNNL_ARG_SCRATCHPAD, pad, scratch_pad_.get() + (64 - reinterpret_cast<uintptr_t>(scratch_pad_.get()) % 64));
 }
 
-void OneDnnMatmul::run(const Addresses& at) const {
+void OneDnnPrimitive::add(int role, const dnnl::memory::desc& desc, void* data) {
+  memories_.emplace_back(desc, onednn_engine(), data);
+  arguments_.push_back({role, memories_.back().get()});
+}
+
+void OneDnnPrimitive::run(const Addresses& at) const {
   const SignalsHeld held;  // for long sums oneDNN points the stack pointer into its data, where a signal would write
   const OneOpenMpThread alone;
   size_t next = 0;
@@ -118,10 +114,19 @@ void OneDnnMatmul::run(const Addresses& at) const {
   if (has_residual_) set(at.residual);
   dnnl::error::wrap_c_api(
       dnnl_primitive_execute(primitive_.get(), stream_.get(), static_cast<int>(arguments_.size()), arguments_.data()),
-      "oneDNN could not run a matmul");
+      "oneDNN could not run a primitive");
 }
 
-Verdict onednn_supports(const OneDnnProblem& problem) {
+OneDnnMatmul::OneDnnMatmul(const OneDnnOperands& operands) {
+  const OneOpenMpThread alone;
+  const auto description = describe(operands);
+  weights_ = description.weights_desc();
+  OneDnnOperands chosen = operands;
+  chosen.w = weights_;
+  primitive_.emplace(dnnl::matmul(description), chosen, description.scratchpad_desc());
+}
+
+Verdict onednn_supports(const OneDnnOperands& problem) {
   try {
     const OneOpenMpThread alone;
     describe(problem);

@@ -30,13 +30,15 @@ class OneOpenMpThread {
   int before_ = 1;
 };
 
-struct OneDnnProblem {
+// The operands of a primitive, whose residual is a sum behind an activation that may be none.
+struct OneDnnOperands {
   dnnl::memory::desc x, w, out;  // w with format any lets the library choose
   std::optional<dnnl::memory::desc> bias, residual;
   Activation activation = Activation::none;
 };
 
-class OneDnnMatmul {
+// A primitive with its operands and its scratch pad: it is made once, then runs on the calling thread alone.
+class OneDnnPrimitive {
  public:
   struct Addresses {
     const void* x = nullptr;
@@ -45,13 +47,13 @@ class OneDnnMatmul {
     const void* bias = nullptr;
     const void* residual = nullptr;
   };
-  explicit OneDnnMatmul(const OneDnnProblem& problem);  // throws dnnl::error; see onednn_supports()
-  dnnl::memory::desc weights() const { return weights_; }
-  void run(const Addresses& at) const;
+  OneDnnPrimitive(const dnnl::primitive& primitive, const OneDnnOperands& operands, const dnnl::memory::desc& pad);
+  void run(const Addresses& at) const;  // throws dnnl::error
 
  private:
-  dnnl::matmul primitive_;
-  dnnl::memory::desc weights_;
+  void add(int role, const dnnl::memory::desc& desc, void* data = nullptr);
+
+  dnnl::primitive primitive_;
   dnnl::stream stream_;
   std::vector<dnnl::memory> memories_;      // the operands in use, in the order of Addresses
   std::vector<dnnl_exec_arg_t> arguments_;  // the same operands, then the scratch pad
@@ -59,7 +61,19 @@ class OneDnnMatmul {
   bool has_bias_, has_residual_;
 };
 
-Verdict onednn_supports(const OneDnnProblem& problem);
+class OneDnnMatmul {
+ public:
+  using Addresses = OneDnnPrimitive::Addresses;
+  explicit OneDnnMatmul(const OneDnnOperands& operands);  // throws dnnl::error; see onednn_supports()
+  dnnl::memory::desc weights() const { return weights_; }
+  void run(const Addresses& at) const { primitive_->run(at); }
+
+ private:
+  dnnl::memory::desc weights_;
+  std::optional<OneDnnPrimitive> primitive_;
+};
+
+Verdict onednn_supports(const OneDnnOperands& problem);
 // Copies `from`, laid out as `plain`, to `to`, laid out as `packed`.
 void onednn_reorder(const dnnl::memory::desc& plain, const void* from, const dnnl::memory::desc& packed, void* to);
 

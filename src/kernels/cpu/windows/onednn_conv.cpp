@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "base/signals.hpp"
 #include "device/cpu/share.hpp"
-#include "kernels/cpu/linear/onednn.hpp"
 
 namespace rung::cpu {
 namespace {
@@ -83,56 +81,28 @@ OneDnnConv::OneDnnConv(const Problem& problem, const ConvSlice& slice) {
   const Lists lists(problem, slice.window);
   dnnl::post_ops after;
   gemm::append_activation(after, op.activation);
-  const auto of_residual =
-      residual
-          ? channels_second(residual->dtype, with_lines(residual->shape, slice.end - slice.begin), residual->strides)
-          : dnnl::memory::desc();
-  if (residual) after.append_binary(dnnl::algorithm::binary_add, of_residual);
+  gemm::OneDnnOperands operands{.x = of_x, .out = out, .activation = op.activation};
+  if (residual) {
+    operands.residual =
+        channels_second(residual->dtype, with_lines(residual->shape, slice.end - slice.begin), residual->strides);
+    after.append_binary(dnnl::algorithm::binary_add, *operands.residual);
+  }
   gemm::append_activation(after, op.last);
   dnnl::primitive_attr attributes;
   attributes.set_post_ops(after);
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const auto kind = dnnl::prop_kind::forward_inference;
   const auto way = dnnl::algorithm::convolution_direct;
-  const auto of_bias = bias ? gemm::onednn_desc(bias->dtype, bias->shape, bias->strides) : dnnl::memory::desc();
+  if (bias) operands.bias = gemm::onednn_desc(bias->dtype, bias->shape, bias->strides);
   const dnnl::convolution_forward::primitive_desc description(
-      bias ? dnnl::convolution_forward::desc(kind, way, of_x, any, of_bias, out, lists.stride, lists.dilation,
+      bias ? dnnl::convolution_forward::desc(kind, way, of_x, any, *operands.bias, out, lists.stride, lists.dilation,
                                              lists.before, lists.after)
            : dnnl::convolution_forward::desc(kind, way, of_x, any, out, lists.stride, lists.dilation, lists.before,
                                              lists.after),
       attributes, gemm::onednn_engine());
   is_fast_ = std::string_view(description.impl_info_str()).find("ref") == std::string_view::npos;
-  primitive_ = dnnl::convolution_forward(description);
-  weights_ = description.weights_desc();
-  stream_ = dnnl::stream(gemm::onednn_engine());
-  has_bias_ = bias, has_residual_ = residual;
-  add(DNNL_ARG_SRC, of_x), add(DNNL_ARG_WEIGHTS, weights_), add(DNNL_ARG_DST, out);
-  if (bias) add(DNNL_ARG_BIAS, of_bias);
-  const int residual_at = op.activation == Activation::none ? 0 : 1;
-  if (residual) add(DNNL_ARG_ATTR_MULTIPLE_POST_OP(residual_at) | DNNL_ARG_SRC_1, of_residual);
-  const auto pad = description.scratchpad_desc();
-  scratch_pad_ = std::make_unique<std::byte[]>(pad.get_size() + 64);
-  add(DNNL_ARG_SCRATCHPAD, pad, scratch_pad_.get() + (64 - reinterpret_cast<uintptr_t>(scratch_pad_.get()) % 64));
-}
-
-void OneDnnConv::add(int role, const dnnl::memory::desc& desc, void* data) {
-  memories_.emplace_back(desc, gemm::onednn_engine(), data);
-  arguments_.push_back({role, memories_.back().get()});
-}
-
-void OneDnnConv::run(const Addresses& at) const {
-  const SignalsHeld held;  // oneDNN may point the stack pointer into its data, where a signal would write
-  const gemm::OneOpenMpThread alone;
-  size_t next = 0;
-  const auto set = [&](const void* data) {
-    dnnl_memory_set_data_handle(memories_[next++].get(), const_cast<void*>(data));
-  };
-  set(at.x), set(at.w), set(at.out);
-  if (has_bias_) set(at.bias);
-  if (has_residual_) set(at.residual);
-  dnnl::error::wrap_c_api(
-      dnnl_primitive_execute(primitive_.get(), stream_.get(), static_cast<int>(arguments_.size()), arguments_.data()),
-      "oneDNN could not run a convolution");
+  operands.w = weights_ = description.weights_desc();
+  primitive_.emplace(dnnl::convolution_forward(description), operands, description.scratchpad_desc());
 }
 
 }  // namespace rung::cpu

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <dnnl.hpp>
-#include <memory>
-#include <vector>
+#include <optional>
 
+#include "kernels/cpu/linear/onednn.hpp"
 #include "kernels/cpu/windows/window_shape.hpp"
 
 namespace rung::cpu {
@@ -20,29 +20,17 @@ struct ConvSlice {
 
 class OneDnnConv {
  public:
-  struct Addresses {
-    const void* x = nullptr;
-    const void* w = nullptr;
-    void* out = nullptr;
-    const void* bias = nullptr;
-    const void* residual = nullptr;
-  };
+  using Addresses = gemm::OneDnnPrimitive::Addresses;
   OneDnnConv(const Problem& problem, const ConvSlice& slice);  // throws dnnl::error
   dnnl::memory::desc weights() const { return weights_; }
   // Returns whether it has code for this processor: the library's own reference is slow.
   bool is_fast() const { return is_fast_; }
-  void run(const Addresses& at) const;
+  void run(const Addresses& at) const { primitive_->run(at); }
 
  private:
-  void add(int role, const dnnl::memory::desc& desc, void* data = nullptr);
-
-  dnnl::convolution_forward primitive_;
   dnnl::memory::desc weights_;
-  dnnl::stream stream_;
-  std::vector<dnnl::memory> memories_;      // the operands in use, in the order of Addresses
-  std::vector<dnnl_exec_arg_t> arguments_;  // the same operands, then the scratch pad
-  std::unique_ptr<std::byte[]> scratch_pad_;
-  bool is_fast_ = true, has_bias_ = false, has_residual_ = false;
+  bool is_fast_ = true;
+  std::optional<gemm::OneDnnPrimitive> primitive_;
 };
 
 // Returns the weights as they stand in the problem: [O,C,K...], or [groups,O/groups,C/groups,K...].
