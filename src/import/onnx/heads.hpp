@@ -5,7 +5,7 @@
 
 namespace rung::onnx {
 
-// [B,S,H D] -> [B,H,S,D]; refuses columns that are not so many heads.
+// [B,S,H D] -> [B,H,S,D]; refuses columns that do not part into H heads.
 NodeId heads_apart(const Call& call, NodeId x, int64_t heads);
 // [B,H,S,D] -> [B,S,H D]
 NodeId heads_together(const Call& call, NodeId x);
