@@ -25,8 +25,8 @@ Result<Case> try_case(const std::string& text);
 // Fails the running test when the text is wrong.
 Case make_case(const std::string& text);
 
-// One for every text of problems(), or for those of the part that RUNG_TEST_PART names: 2/8 is every eighth from the
-// second on, so that a slow checker may take parts side by side. Made once.
+// One for every text of problems(), or for those of the part that RUNG_TEST_PART names: 2/8 is every eighth of
+// each op's, from the second on, so that a slow checker may take parts side by side. Made once.
 const std::vector<Case>& cases();
 bool takes_part();  // is RUNG_TEST_PART set?
 
