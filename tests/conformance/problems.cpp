@@ -148,6 +148,13 @@ constexpr const char* kFloatProblems[] = {
     "result = conv(x:T[1,15,14,40], w:T[40,5,5,1], groups=40, stride=[2,2], before=[2,1], after=[1,2], "
     "activation=silu)",
     "result = conv(x:T[1,33,8], w:T[8,7,1], r:T[1,21,8], slots=residual, groups=8, dilation=[2], last=relu)",
+    "result = conv(x:T[2,7,6,16], w:T[24,3,3,16], wb:T[24], r:T[2,7,6,24], slots=bias+residual, before=[1,1], "
+    "after=[1,1], last=relu)",
+    "result = conv(x:T[1,20,64], w:T[40,5,64], wb:T[40], slots=bias, stride=[2], before=[2], after=[2], "
+    "activation=silu)",
+    "result = conv(x:T[1,6,5,32], w:T[48,2,2,16], groups=2, dilation=[2,1])",
+    "result = conv(slice(x:T[1,4,5,5,24], axis=4, begin=8, end=16), w:T[12,2,3,3,8], before=[1,1,1], "
+    "after=[0,1,1])",
     "result = conv(x:T[1,9,6], w:T[12,3,1], groups=6)",
     "result = conv(x:T[1,5,4,3], w:T[4,3,3,3], wb:T[4], slots=bias, transposed=true, stride=[2,2], before=[1,1], "
     "after=[1,1], extra=[1,0])",

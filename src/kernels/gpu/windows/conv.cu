@@ -1,8 +1,7 @@
-// Convolution over up to three axes, with one thread per result, for what no pass turns into products.
+// Convolution over up to three axes, with one thread per result, for what has no tiles.
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/gpu/elements.cuh"
-#include "kernels/gpu/pointwise/activation.cuh"
 #include "kernels/gpu/windows/conv_arguments.hpp"
+#include "kernels/gpu/windows/conv_end.cuh"
 #include "kernels/gpu/windows/windows.cuh"
 
 namespace rung::gpu {
@@ -42,9 +41,5 @@ RUNG_KERNEL() conv_windows(const __grid_constant__ rung::gpu::ConvArguments a) {
   if (index >= a.count) return;
   const ResultPlace place = place_of_result(a.axes, a.rows, index);
   wait_for_producers();
-  float y = window_sum(a, place);
-  if (a.bias) y += load_as<float>(a.bias, a.bias_type, place.channel * a.bias_stride);
-  y = activate(a.activation, y);
-  if (a.residual) y = activate(a.last, y + load_as<float>(a.residual, a.residual_type, index));
-  store_as<float>(a.out, a.out_type, index, y);
+  finish(a.end, index, place.channel, window_sum(a, place));
 }

@@ -1,0 +1,53 @@
+// Reads the windows, addresses and types of a convolution.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/windows/conv_operands.hpp"
+
+#include "kernels/gpu/windows/make_windows.hpp"
+
+namespace rung::gpu {
+namespace {
+
+Window window_at(const Problem& p, int axis) {
+  return window_of(p.as<Conv>(), p.inputs[0].shape, p.inputs[1].shape, axis);
+}
+
+}  // namespace
+
+Verdict supports_conv(const Problem& p) {
+  if (auto verdict = supports_types(p, is_computed_float); !verdict) return verdict;
+  for (int axis = 0; axis < p.output.shape.rank() - 2; ++axis)
+    if (auto verdict = supports_window(window_at(p, axis)); !verdict) return verdict;
+  const Operand* residual = p.as<Conv>().slots.find(p.inputs, ConvSlot::residual);
+  if (residual && !residual->contiguous()) return reject("residual is not dense");
+  return supports_count(p.output.shape);
+}
+
+Verdict supports_dense_bias(const Problem& p) {
+  const Operand* bias = p.as<Conv>().slots.find(p.inputs, ConvSlot::bias);
+  return !bias || bias->contiguous() ? accept() : reject("bias is not dense");
+}
+
+void place_windows(const Problem& p, WindowAxis (&places)[kWindowAxes]) {
+  const Operand &x = p.inputs[0], &w = p.inputs[1];
+  const int axes = x.shape.rank() - 2;
+  for (WindowAxis& each : places) each = axis_of(Window{}, 0, 0);
+  for (int axis = 0; axis < axes; ++axis)
+    places[kWindowAxes - axes + axis] = axis_of(window_at(p, axis), x.strides[axis + 1], w.strides[axis + 1]);
+}
+
+ConvEnd conv_end_of(const Call& call) {
+  const Problem& p = call.problem;
+  const Conv& op = p.as<Conv>();
+  ConvEnd end{.out = call.output, .out_type = p.output.dtype, .activation = op.activation, .last = op.last};
+  if (const int at = op.slots.at(ConvSlot::bias); at >= 0) {
+    const Operand& bias = p.inputs[static_cast<size_t>(at)];
+    end.bias = call.inputs[static_cast<size_t>(at)], end.bias_type = bias.dtype, end.bias_stride = bias.strides[0];
+  }
+  if (const int at = op.slots.at(ConvSlot::residual); at >= 0) {
+    end.residual = call.inputs[static_cast<size_t>(at)];
+    end.residual_type = p.inputs[static_cast<size_t>(at)].dtype;
+  }
+  return end;
+}
+
+}  // namespace rung::gpu

@@ -1,0 +1,64 @@
+// The configurations and arguments of convolutions in tiles, shared by host and device.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/gpu/windows/conv_end.hpp"
+#include "kernels/gpu/windows/windows.hpp"
+
+namespace rung::gpu {
+
+// A convolution is the product of two matrices of lines: a result's window, all taps of all channels side by side, and
+// a row of w, alike. A block makes the results of `rows` windows and `columns` rows of w. Its warps share the tile, and
+// each of `depth_warps` takes every depth_warps-th run of a stage's elements.
+struct ConvTile {
+  DType type;  // of x and w
+  bool units;  // whether 16 bytes of a line are copied at a time, or single elements
+  int rows, columns;
+  int row_warps, column_warps, depth_warps;
+  bool operator==(const ConvTile&) const = default;
+
+  constexpr int bytes() const { return type == DType::f32 ? 4 : 2; }  // of an element
+  constexpr int warps() const { return row_warps * column_warps * depth_warps; }
+  constexpr int threads(int lanes) const { return lanes * warps(); }
+  constexpr int warp_rows() const { return rows / row_warps; }
+  constexpr int warp_columns() const { return columns / column_warps; }
+  // Returns the elements of a line in a stage: 128 bytes, or 256 for four depth warps.
+  constexpr int depth() const { return (depth_warps < 4 ? 128 : 256) / bytes(); }
+  // Returns the elements from line to line: 16 bytes more than the line, so that eight lines meet no bank twice.
+  constexpr int pitch() const { return depth() + 16 / bytes(); }
+  constexpr int copied_together() const { return units ? 16 / bytes() : 1; }
+  constexpr int copies_of_line() const { return depth() / copied_together(); }
+  // The larger tile's stages fill 64 KiB, the least that a block may have, twice only.
+  constexpr int stages() const { return rows + columns > 128 ? 2 : 3; }
+  constexpr int stage_elements() const { return (rows + columns) * pitch(); }
+  constexpr int stages_bytes() const { return stages() * stage_elements() * bytes(); }
+  // The depth warps' sums in f32 take the place of the stages.
+  constexpr int sums_pitch() const { return columns + 4; }
+  constexpr int sums_bytes() const { return 4 * depth_warps * rows * sums_pitch(); }
+  constexpr int places_offset() const { return stages_bytes() > sums_bytes() ? stages_bytes() : sums_bytes(); }
+  constexpr uint32_t shared_bytes() const;
+};
+
+// The window of a result: the first element of its batch and group, and where its first taps lie, maybe outside of x.
+struct ConvPlace {
+  int64_t begin;
+  int32_t at[kWindowAxes];
+};
+
+constexpr uint32_t ConvTile::shared_bytes() const {
+  return static_cast<uint32_t>(places_offset() + rows * static_cast<int>(sizeof(ConvPlace)));
+}
+
+// Where the elements of a window are cut into parts, `sums` are f32[parts, results, rows], which another kernel ends.
+struct ConvTilesArguments {
+  uint64_t x, w, sums;  // addresses
+  ConvEnd end;
+  WindowAxis axes[kWindowAxes];
+  int64_t x_batch;                         // elements from batch to batch
+  uint32_t channels, rows_of_group, rows;  // channels: of a group
+  uint32_t results, elements;              // results of a row of w; elements of a window
+  uint32_t parts, part_elements;           // of a window; part_elements: a multiple of the tile's depth
+};
+
+constexpr int kConvJoinThreads = 128;
+
+}  // namespace rung::gpu
