@@ -7,17 +7,33 @@
 namespace rung::gpu {
 namespace {
 
-template <int run>
+// A thread's channels: as many as a vector has, or one.
+template <int channels>
+struct Channels {
+  RawVector raw{};
+  __device__ void load(uint64_t base, DType type, int64_t at) { raw = load_vector(base, type, at); }
+  __device__ void unpack_to(DType type, float (&to)[kVector]) const { unpack(raw, type, to); }
+};
+template <>
+struct Channels<1> {
+  float value = 0;
+  __device__ void load(uint64_t base, DType type, int64_t at) { value = load_as<float>(base, type, at); }
+  __device__ void unpack_to(DType, float (&to)[1]) const { to[0] = value; }
+};
+
+template <DepthwiseConfig config>
 struct Depthwise {
+  static constexpr int kChannels = config.channels, kRun = config.run;
+
   const DepthwiseArguments& a;
   uint32_t channel, first;  // the first of its channels, and of its results along the last axis
   ResultPlace place;        // of the run; its last axis counts runs
-  float sums[run][kVector] = {};
+  float sums[kRun][kChannels] = {};
 
   __device__ Depthwise(const DepthwiseArguments& arguments, uint32_t index) : a(arguments) {
-    const uint32_t vectors = a.channels / kVector;
-    channel = index % vectors * kVector, index /= vectors;
-    first = index % a.runs * run, index /= a.runs;
+    const uint32_t vectors = a.channels / kChannels;
+    channel = index % vectors * kChannels, index /= vectors;
+    first = index % a.runs * kRun, index /= a.runs;
     for (int axis = kWindowAxes - 2; axis >= 0; --axis) {
       const auto results = static_cast<uint32_t>(a.axes[axis].results);
       place.at[axis] = static_cast<int32_t>(index % results), index /= results;
@@ -29,20 +45,20 @@ struct Depthwise {
   __device__ void add_row(int64_t x, uint32_t tap) {
     const WindowAxis& axis = a.axes[kWindowAxes - 1];
     for (int32_t k = 0; k < axis.taps; ++k) {
-      float w[kVector];
-      unpack(load_vector(a.w, DType::f32, int64_t{tap + k} * a.channels + channel), DType::f32, w);
-      RawVector raw[run];
+      Channels<kChannels> weights, seen_by[kRun];
+      weights.load(a.w, DType::f32, int64_t{tap + k} * a.channels + channel);
 #pragma unroll
-      for (int r = 0; r < run; ++r) {
-        const int32_t at = seen(axis, false, static_cast<int32_t>(first) + r, k);
-        raw[r] = at < 0 ? RawVector{} : load_vector(a.x, a.x_type, x + at * axis.x_stride);
-      }
+      for (int r = 0; r < kRun; ++r)
+        if (const int32_t at = seen(axis, false, static_cast<int32_t>(first) + r, k); at >= 0)
+          seen_by[r].load(a.x, a.x_type, x + at * axis.x_stride);
+      float w[kChannels];
+      weights.unpack_to(DType::f32, w);
 #pragma unroll
-      for (int r = 0; r < run; ++r) {
-        float values[kVector];
-        unpack(raw[r], a.x_type, values);
+      for (int r = 0; r < kRun; ++r) {
+        float values[kChannels];
+        seen_by[r].unpack_to(a.x_type, values);
 #pragma unroll
-        for (int i = 0; i < kVector; ++i) sums[r][i] = fmaf(values[i], w[i], sums[r][i]);
+        for (int i = 0; i < kChannels; ++i) sums[r][i] = fmaf(values[i], w[i], sums[r][i]);
       }
     }
   }
@@ -57,13 +73,15 @@ struct Depthwise {
       }
   }
 
+  __device__ void end(int64_t index, float (&y)[kVector]) const { finish(a.end, index, channel, y); }
+  __device__ void end(int64_t index, float (&y)[1]) const { finish(a.end, index, channel, y[0]); }
   __device__ void store() {
     const auto results = static_cast<uint32_t>(a.axes[kWindowAxes - 1].results);
     int64_t row = place.batch;
     for (int axis = 0; axis < kWindowAxes - 1; ++axis) row = row * a.axes[axis].results + place.at[axis];
 #pragma unroll
-    for (int r = 0; r < run; ++r)
-      if (first + r < results) finish(a.end, (row * results + first + r) * a.channels + channel, channel, sums[r]);
+    for (int r = 0; r < kRun; ++r)
+      if (first + r < results) end((row * results + first + r) * a.channels + channel, sums[r]);
   }
 };
 
@@ -72,7 +90,7 @@ __device__ void conv_depthwise(const DepthwiseArguments& a) {
   const uint32_t index = blockIdx.x * kDepthwiseThreads + threadIdx.x;
   allow_dependents();
   if (index >= a.count) return;
-  Depthwise<config.run> work(a, index);
+  Depthwise<config> work(a, index);
   wait_for_producers();
   work.add_window();
   work.store();

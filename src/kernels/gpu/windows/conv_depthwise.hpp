@@ -8,9 +8,9 @@ namespace rung::gpu {
 
 constexpr int kDepthwiseThreads = 128;
 
-// A thread makes eight neighbouring channels of `run` neighbouring results of the last axis.
+// A thread makes `channels` neighbouring channels, 8 or 1, of `run` neighbouring results of the last axis.
 struct DepthwiseConfig {
-  int run;
+  int channels, run;
   bool operator==(const DepthwiseConfig&) const = default;
 };
 
