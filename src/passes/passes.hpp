@@ -39,6 +39,7 @@ Status lower_patch_conv(Graph& graph, PassContext& context);
 Status lower_transposed_conv(Graph& graph, PassContext& context);
 Status fuse_conv(Graph& graph, PassContext& context);
 Status lower_conv(Graph& graph, PassContext& context);
+Status merge_reduces(Graph& graph, PassContext& context);
 Status fuse_gated(Graph& graph, PassContext& context);
 Status fuse_activation(Graph& graph, PassContext& context);
 Status fuse_residual(Graph& graph, PassContext& context);

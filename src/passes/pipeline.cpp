@@ -30,6 +30,7 @@ constexpr Pass kPipeline[] = {
     {"lower_transposed_conv", "fusion",     "after its norm is folded, which every phase then has", passes::lower_transposed_conv, kThenCanonical},
     {"fuse_conv",             "fusion",     "before convolutions become linears, which have no activation behind a residual", passes::fuse_conv},
     {"lower_conv",            "fusion",     "makes linears that the rules below can extend", passes::lower_conv, kThenCanonical},
+    {"merge_reduces",         "fusion",     "after layouts are settled: an image's rows and columns are then neighbours", passes::merge_reduces, kThenCanonical},
     {"compose_linears",       "reduce",     "after masked rows are gone; sums in another order, so exact to rounding", passes::compose_linears, kThenCanonical},
     {"fuse_attention",        "attention",  "one op per attention, without copies of heads, transposes or caches", passes::fuse_attention},
     {"recognise_spans",      "attention",  "after all attentions are one op, and masks stand as they add to the scores", passes::recognise_spans},
