@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/attention.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "kernels/gpu/make_nest.hpp"
@@ -25,6 +26,16 @@ void set_mask(const Call& call, AttentionArguments& a) {
     a.mask_stride[to] = mask.shape[axis] == 1 ? 0 : mask.strides[axis];
 }
 
+// Limits beyond all keys and queries are cut, so that sums of them and of places fit 32 bits.
+int32_t cut(int64_t reach) {
+  constexpr int64_t kBeyond = INT32_MAX / 2;
+  return static_cast<int32_t>(std::clamp(reach, -kBeyond, kBeyond));
+}
+
+AttentionSpan span_of(const KeySpan& span) {
+  return {span.sees_all(), cut(span.before), cut(span.after), cut(span.prefix)};
+}
+
 }  // namespace
 
 AttentionShape::AttentionShape(const Problem& problem)
@@ -41,8 +52,10 @@ AttentionShape::AttentionShape(const Problem& problem)
 
 Verdict supports_attention(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture == 0) return reject("no GPU");
-  if (!problem.as<Attention>().span.sees_all()) return reject("a span of keys");
   const AttentionShape shape(problem);
+  // There attention_wgmma is the row to beat, and takes masks alone.
+  if (!problem.as<Attention>().span.sees_all() && machine.gpu.clusters && size_of(problem.output.dtype) == 2)
+    return reject("a span of keys");
   if (!is_computed_float(problem.output.dtype)) return reject("only f32, bf16 and f16");
   if (problem.as<Attention>().segments > kMaxAttentionSegments)
     return reject(fmt::format("more than {} segments", kMaxAttentionSegments));
@@ -93,6 +106,7 @@ AttentionArguments attention_arguments(const Call& call) {
   a.ratio = a.heads / a.groups, a.ratio_inverse = inverse_of(a.ratio);
   a.scale = op.scale;
   a.softcap = op.softcap;
+  a.span = span_of(op.span);
   return a;
 }
 

@@ -38,6 +38,21 @@ struct AttentionRows {
   __device__ int head_of(int row, int query) const { return group * a.ratio + row - query * a.ratio; }
 };
 
+// The keys from the first to the last that any of a block's rows sees. A prefix and a window that are apart are one
+// range: what lies between them is computed, and hidden.
+struct SeenKeys {
+  int begin, end;
+  __device__ SeenKeys(const AttentionArguments& a, int first_row, int rows) : begin(0), end(a.keys) {
+    if (a.span.sees_all) return;
+    const int last_row = min(first_row + rows, a.queries * a.ratio) - 1;
+    end = min(a.keys, max(a.span.prefix, query_of(a, last_row) + a.span.after + 1));
+    if (a.span.prefix == 0) begin = min(max(0, query_of(a, first_row) - a.span.before), a.keys);
+  }
+};
+__device__ inline bool sees(const AttentionSpan& span, int query, int key) {
+  return key < span.prefix || (key >= query - span.before && key <= query + span.after);
+}
+
 // The addresses of 16 bytes of a key and of its value.
 template <class T>
 struct KeyValue {
@@ -175,6 +190,19 @@ __device__ inline void scale_and_mask(FragmentC (&scores)[n], const FragmentC (&
       if (!whole && first_key + j * kFragmentColumns + fragment_column(lane()) + i % kLaneColumns >= a.keys)
         scores[j].x[i] = -INFINITY;
     }
+}
+// Takes away the keys that a lane's rows, of these queries, do not see.
+template <int n>
+__device__ inline void hide_unseen(FragmentC (&scores)[n], const AttentionArguments& a, const int (&query)[kLaneRows],
+                                   int first_key) {
+  if (a.span.sees_all) return;
+#pragma unroll
+  for (int j = 0; j < n; ++j)
+#pragma unroll
+    for (int i = 0; i < kLaneRows * kLaneColumns; ++i)
+      if (!sees(a.span, query[i / kLaneColumns],
+                first_key + j * kFragmentColumns + fragment_column(lane()) + i % kLaneColumns))
+        scores[j].x[i] = -INFINITY;
 }
 // Turns scores into weights relative to the largest score so far; `factor` is for the earlier sums. The running sums
 // are of this lane's keys only.

@@ -20,6 +20,12 @@ struct AttentionSegment {
 // Returns the inverse for a division by `ratio`: (x * inverse) >> 32, exact while x * ratio is below 2^32.
 constexpr uint64_t inverse_of(int32_t ratio) { return (uint64_t{1} << 32) / static_cast<uint64_t>(ratio) + 1; }
 
+// The keys that a query sees: those from query - before to query + after, and the first `prefix` (ir/key_span.hpp).
+struct AttentionSpan {
+  bool sees_all;
+  int32_t before, after, prefix;
+};
+
 // The query heads that share a key head are packed: row r of a group is query r / ratio of its head r % ratio, where
 // ratio = heads / groups.
 struct AttentionArguments {
@@ -36,6 +42,7 @@ struct AttentionArguments {
   int32_t ratio;
   float scale;
   float softcap;  // 0: none
+  AttentionSpan span;
 };
 
 }  // namespace rung::gpu

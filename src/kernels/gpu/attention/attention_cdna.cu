@@ -27,6 +27,7 @@ struct CdnaAttention {
   char* const shared;
   const int first_row, split;  // of the block
   const float* mask[kRowTiles][kLaneRows] = {};
+  int query[kRowTiles][kLaneRows];
   FragmentC sums[kRowTiles][kTiles];
   Running running[kRowTiles][kLaneRows];
   uint4 queries[kRowTiles][kSteps];
@@ -37,11 +38,16 @@ struct CdnaAttention {
       : a(arguments),
         rows{a.attention, static_cast<int>(head_of(block)) / a.attention.groups,
              static_cast<int>(head_of(block)) % a.attention.groups},
-        keys(a, static_cast<int>(split_of(block)), warp() / config.row_waves, config.key_waves),
+        keys(a, SeenKeys(a.attention, static_cast<int>(block % a.tiles) * config.rows(), config.rows()),
+             static_cast<int>(split_of(block)), warp() / config.row_waves, config.key_waves),
         shared(memory),
         first_row(static_cast<int>(block % a.tiles) * config.rows()),
         split(static_cast<int>(split_of(block))) {
-    for (int r = 0; r < kRowTiles && a.attention.mask; ++r) mask[r][0] = rows.mask(min(row_of(r), rows.count() - 1));
+    for (int r = 0; r < kRowTiles; ++r) {
+      const int row = min(row_of(r), rows.count() - 1);
+      query[r][0] = query_of(a.attention, row);
+      if (a.attention.mask) mask[r][0] = rows.mask(row);
+    }
   }
   __device__ uint32_t head_of(uint32_t block) const { return block / (a.tiles * a.splits); }
   __device__ uint32_t split_of(uint32_t block) const { return block / a.tiles % a.splits; }
@@ -115,6 +121,7 @@ struct CdnaAttention {
     for (int r = 0; r < kRowTiles; ++r) {
       float factor[kLaneRows];
       scale_and_mask(scores[r], bias[r], a.attention, first);
+      hide_unseen(scores[r], a.attention, query[r], first);
       soften(scores[r], running[r], factor);
       rescale(sums[r], factor);
       const uint2 low = a_from_c<T>(&scores[r][0]).x, high = a_from_c<T>(&scores[r][1]).x;

@@ -26,13 +26,17 @@ struct MmaAttention {
   Running running[kLaneRows];  // of this lane's rows
   FragmentA queries[kKeepQueries ? kSteps : 1];
   const float* mask[kLaneRows] = {};
+  int query[kLaneRows];
 
   __device__ MmaAttention(const AttentionArguments& a, T* memory)
       : rows{a, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y)},
         first_row(static_cast<int>(blockIdx.x) * kRows),
         shared(memory) {
-    for (int row = 0; row < kLaneRows && a.mask; ++row)
-      mask[row] = rows.mask(min(first_row + row_warp() * 16 + row * kRowStep + fragment_row(lane()), rows.count() - 1));
+    for (int row = 0; row < kLaneRows; ++row) {
+      const int own = min(first_row + row_warp() * 16 + row * kRowStep + fragment_row(lane()), rows.count() - 1);
+      query[row] = query_of(a, own);
+      if (a.mask) mask[row] = rows.mask(own);
+    }
   }
   __device__ static int row_warp() { return warp() % config.row_warps; }
   __device__ static int key_warp() { return warp() / config.row_warps; }
@@ -103,6 +107,7 @@ struct MmaAttention {
     load_bias(bias, rows.a, mask, first_key);
     dot(scores, block);
     scale_and_mask(scores, bias, rows.a, first_key);
+    hide_unseen(scores, rows.a, query, first_key);
     soften(scores, running, factor);
     rescale(sums, factor);
     add_values(scores, block);
@@ -174,19 +179,21 @@ __device__ inline void attention_mma(const AttentionArguments& a) {
   Work work(a, reinterpret_cast<typename Work::T*>(memory));
   allow_dependents();
   wait_for_producers();
+  const SeenKeys seen(a, work.first_row, Work::kRows);
+  const int begin = min(seen.begin, a.keys - 1) / Work::kBlockKeys;
+  const int end = max((seen.end + Work::kBlockKeys - 1) / Work::kBlockKeys, begin + 1);  // queries are always awaited
   typename Work::KeyCopies first;
   work.load_queries(first);
-  work.load_block(first, 0);
+  work.load_block(first, begin);
   first.end();
   first.put();
-  const int blocks = (a.keys + Work::kBlockKeys - 1) / Work::kBlockKeys;
-  for (int block = 0; block < blocks; ++block) {
+  for (int block = begin; block < end; ++block) {
     wait_for_groups<0>();
     sync_block();
     typename Work::KeyCopies next;
-    if (block + 1 < blocks) work.load_block(next, block + 1);
+    if (block + 1 < end) work.load_block(next, block + 1);
     next.end();
-    if (block == 0) work.keep_queries();
+    if (block == begin) work.keep_queries();
     work.step(block);
     next.put();
   }

@@ -123,7 +123,8 @@ __device__ void attention(const AttentionArguments& a) {
   wait_for_producers();
   load_queries<T>(shared, rows, first);
   Sums<config> sums;
-  for (int key = 0; key < a.keys; key += kTeam) {
+  const SeenKeys seen(a, first, Config::kRows);
+  for (int key = seen.begin / kTeam * kTeam; key < seen.end; key += kTeam) {
     sync_block();
     load_keys<T>(shared, rows, key);
     sync_block();
@@ -136,7 +137,8 @@ __device__ void attention(const AttentionArguments& a) {
         scores[r] = sizeof(T) == 4 ? a.softcap * tanhf(scores[r] / a.softcap) : capped(scores[r], a.softcap);
       if (a.mask && exists && mine + r < rows.count())
         scores[r] += rows.mask(mine + r)[(key + C::own_lane()) * a.mask_stride[3]];
-      if (!exists) scores[r] = -INFINITY;
+      if (!exists || !(a.span.sees_all || sees(a.span, query_of(a, mine + r), key + C::own_lane())))
+        scores[r] = -INFINITY;
     }
     sums.raise(scores);
     sums.add(shared, scores);

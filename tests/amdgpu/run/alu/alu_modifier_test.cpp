@@ -233,6 +233,25 @@ TEST(AluModifiers, UnwrittenHalvesCountWhereModifiersChooseThem) {
   EXPECT_EQ(wave.w.written[3], 0u);
 }
 
+TEST(AluModifiers, AScalarPairIsReadWhereModifiersChooseIt) {
+  for (const bool high : {false, true}) {
+    OneWave wave;
+    wave.w.s[30] = bits(3.0f), wave.w.s[31] = bits(5.0f);
+    wave.w.scalar_written[high ? 30 : 31] = false;
+    wave.set(12, 7, bits(2.0f)), wave.set(13, 7, bits(4.0f));
+    Instruction product = instruction(v_pk_mul_f32, v(2, 2), {s(30, 2), v(12, 2)});
+    product.encoding = Encoding::vop3p;
+    product.sources[0].op_sel = product.sources[0].op_sel_hi = high, product.sources[1].op_sel_hi = true;
+    wave.run(product);
+    ASSERT_EQ(wave.w.pause, Pause::none);
+    EXPECT_EQ(wave.get(2, 7), bits(high ? 10.0f : 6.0f));
+    EXPECT_EQ(wave.get(3, 7), bits(high ? 20.0f : 12.0f));
+    product.sources[0].op_sel = false, product.sources[0].op_sel_hi = true;
+    wave.run(product);
+    EXPECT_EQ(wave.w.defect.detail, high ? "nobody wrote s30" : "nobody wrote s31");
+  }
+}
+
 TEST(AluModifiers, UnwrittenMasksCountWhereTheyDecide) {
   OneWave wave;
   wave.w.scalar_written[30] = wave.w.scalar_written[31] = false;
