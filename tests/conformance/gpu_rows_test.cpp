@@ -98,11 +98,8 @@ TEST_P(EmulatedKernelRow, AgreesWithTheReference) {
   expect_row_conforms(**target, *std::get<1>(GetParam()));
 }
 
-// Formulas, scatters and orders of integers have kernels on processors alone so far.
-bool is_for_processors(const Problem& problem) {
-  const std::string_view family = op_family(problem.op);
-  return family == "formula" || family == "scatter" || (family == "top_k" && !is_float(problem.inputs[0].dtype));
-}
+// Formulas have kernels on processors alone so far.
+bool is_for_processors(const Problem& problem) { return op_family(problem.op) == "formula"; }
 
 TEST(GpuKernelTable, EveryProblemHasARow) {
   auto target = open_target(gpu_word());

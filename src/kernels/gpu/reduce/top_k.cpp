@@ -7,13 +7,13 @@
 namespace rung::gpu {
 namespace {
 
-// The variants by x's type.
+// The variants by x's type, or i64 for all integers.
 constexpr Variant<DType> kVariants[] = {
 #include "kernels/gpu/reduce/top_k.inc"
 };
 
 Verdict supports(const Problem& p, const Machine&) {
-  if (auto verdict = supports_types(p, is_computed_float); !verdict) return verdict;
+  if (auto verdict = supports_types(p, is_known); !verdict) return verdict;
   if (!p.inputs[0].is_rows()) return reject("rows of x are not dense");
   return supports_count(p.inputs[0].shape);
 }
@@ -25,8 +25,9 @@ Status enqueue(const Call& call) {
                                 .places = call.output + results_of(call.problem)[1].offset,
                                 .x_row = x.row_stride(),
                                 .width = static_cast<uint32_t>(x.shape.back()),
-                                .k = static_cast<uint32_t>(call.problem.as<TopK>().k)};
-  return call.launch("top_k", symbol_of(kVariants, x.dtype),
+                                .k = static_cast<uint32_t>(call.problem.as<TopK>().k),
+                                .type = x.dtype};
+  return call.launch("top_k", symbol_of(kVariants, is_float(x.dtype) ? x.dtype : DType::i64),
                      launch_threads(call, x.rows() * kTopKThreads, kTopKThreads), arguments);
 }
 

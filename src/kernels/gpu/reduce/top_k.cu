@@ -36,10 +36,47 @@ __device__ void top_k(const TopKArguments& a) {
   }
 }
 
+// An integer and its place do not fit one key: the greatest value comes first, then its first place.
+__device__ void top_k_of_integers(const TopKArguments& a) {
+  __shared__ int64_t partial[kMaxWarps];
+  allow_dependents();
+  wait_for_producers();
+  const int64_t row = static_cast<int64_t>(blockIdx.x) * a.x_row;
+  int64_t last = INT64_MAX, last_place = -1;
+  const auto largest = [&](auto chosen) {
+    int64_t best = INT64_MIN;
+    for (uint32_t at = threadIdx.x; at < a.width; at += blockDim.x) {
+      const auto x = load_as<int64_t>(a.x, a.type, row + at);
+      if (x < last || (x == last && at > last_place)) best = Max{}(best, chosen(x, at));
+    }
+    best = reduce_block(best, Max{}, partial);
+    sync_block();  // before `partial` is used again
+    return best;
+  };
+  for (uint32_t i = 0; i < a.k; ++i) {
+    const int64_t value = largest([](int64_t x, uint32_t) { return x; });
+    const int64_t place =
+        -largest([=](int64_t x, uint32_t at) { return x == value ? -static_cast<int64_t>(at) : INT64_MIN; });
+    last = value, last_place = place;
+    if (threadIdx.x > 0) continue;
+    const int64_t to = static_cast<int64_t>(blockIdx.x) * a.k + i;
+    store_as<int64_t>(a.values, a.type, to, value);
+    element<int64_t>(a.places, to) = place;
+  }
+}
+
+template <DType type>
+__device__ void top_k_of(const TopKArguments& a) {
+  if constexpr (type == DType::i64)
+    top_k_of_integers(a);
+  else
+    top_k<Element<type>>(a);
+}
+
 }  // namespace
 
 #define RUNG_VARIANT(entry, type) \
-  RUNG_KERNEL(kTopKThreads) entry(const __grid_constant__ TopKArguments a) { top_k<Element<type>>(a); }
+  RUNG_KERNEL(kTopKThreads) entry(const __grid_constant__ TopKArguments a) { top_k_of<type>(a); }
 #include "kernels/gpu/reduce/top_k.inc"
 #undef RUNG_VARIANT
 
