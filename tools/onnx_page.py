@@ -2,7 +2,9 @@
 # Runs the test cases of the onnx package on rung, and writes docs/onnx.md: what passes, and why others are refused.
 # SPDX-License-Identifier: Apache-2.0
 #
-#   PYTHONPATH=build/ci/python PYTHON tools/onnx_page.py [--only REGEX] [--json FILE] [--check]
+#   PYTHONPATH=build/ci/python PYTHON tools/onnx_page.py [--only REGEX] [--json FILE] [--check] [--device WORD]
+#
+# With another device, such as cuda or emu:gfx942, it prints the counts and the reasons, and leaves the page.
 #
 # PYTHON has the packages onnx and ml_dtypes. Cases run in a child process: one that crashes or hangs ends alone, and
 # the cases behind it run in a new child.
@@ -76,13 +78,13 @@ def read(path, value):
     return convert(message)
 
 
-def run(case):
+def run(case, device):
     """Runs a case. Returns its outcome, passed, frozen, refused or wrong, and the reason."""
     import rung
     import rung.onnx_backend
     from onnx.backend.test.runner import Runner
     model, *sets = data_sets(case)
-    prepared = rung.onnx_backend.prepare(model)
+    prepared = rung.onnx_backend.Prepared(model, device)
     for inputs, wanted in sets:
         try:
             outputs = prepared.run(inputs)
@@ -103,7 +105,7 @@ def operators(case):
     return kinds.pop() if len(kinds) == 1 else '(several)'
 
 
-def work(only):
+def work(only, device):
     """Runs the cases named on standard input, one a line, and answers each with a line of JSON."""
     warnings.simplefilter('ignore')
     all_cases = cases(only)
@@ -111,7 +113,7 @@ def work(only):
     for line in sys.stdin:
         case = all_cases[line.strip()]
         try:
-            outcome, reason = run(case)
+            outcome, reason = run(case, device)
         except Exception as error:  # any other exception is a bug, of rung's module or of this runner
             outcome, reason = 'crashed', f'{type(error).__name__}: {error}'
         print(json.dumps({'outcome': outcome, 'reason': reason}), flush=True)
@@ -120,8 +122,8 @@ def work(only):
 class Child:
     """A process that runs cases until it is ended, or ends itself."""
 
-    def __init__(self, only):
-        command = [sys.executable, __file__, '--work'] + (['--only', only] if only else [])
+    def __init__(self, only, device):
+        command = [sys.executable, __file__, '--work', '--device', device] + (['--only', only] if only else [])
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL, text=True)
         self.process.stdout.readline()
@@ -138,10 +140,10 @@ class Child:
                 f'no answer within {CASE_LIMIT_S} s'}
 
 
-def results(only):
+def results(only, device):
     child, found = None, {}
     for name, case in cases(only).items():
-        child = child or Child(only)
+        child = child or Child(only, device)
         found[name] = child.run(name) | {'operator': operators(case)}
         if child.process.poll() is not None:
             child = None
@@ -188,20 +190,25 @@ def main():
     parser.add_argument('--only')
     parser.add_argument('--json')
     parser.add_argument('--check', action='store_true')
+    parser.add_argument('--device', default='cpu')
     parser.add_argument('--work', action='store_true')
     options = parser.parse_args()
     if options.work:
-        return work(options.only)
+        return work(options.only, options.device)
     try:
         import ml_dtypes  # noqa: F401
         import onnx  # noqa: F401
     except ImportError as error:
         print(f'SKIPPED: {error}')
         return 0
-    found = results(options.only)
+    found = results(options.only, options.device)
     if options.json:
         Path(options.json).write_text(json.dumps(found, indent=1))
     print(dict(Counter(result['outcome'] for result in found.values())))
+    if options.device != 'cpu':
+        reasons = Counter(short(result['reason']) for result in found.values() if result['reason'])
+        print(*(f'{times:5} {reason}' for reason, times in reasons.most_common()), sep='\n')
+        return 0
     if options.check and PAGE.read_text() != page(found):
         sys.exit(f'{PAGE} is not current: run python3 tools/onnx_page.py')
     if not options.check and not options.only:
