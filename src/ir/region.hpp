@@ -2,13 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/pointwise.hpp"
+#include "ir/row_kind.hpp"
 
 namespace rung {
 
-// The reductions along a row, in text "row_sum(r0)". A NaN in the row makes all of them NaN but row_argmax, which gives
-// the place of the first largest value, and takes NaN for larger than every number.
-enum class RowKind : uint8_t { sum, mean, max, min, product, argmax };
-std::string_view name_of(RowKind kind);
+std::string_view name_of(RowKind kind);  // in text: "row_sum"
 
 // One value of each row, from all of the row's values of the operand.
 struct RowReduction {
