@@ -66,7 +66,7 @@ class Planner {
   }
 
   bool run() {
-    if (!set_operands() || !set_literals()) return false;
+    if (!set_operands() || !set_literals() || !set_spread()) return false;
     const Stages stages(program_, rows_);
     for (size_t i = 0; i < program_.instructions.size(); ++i) sweeps_ = std::max(sweeps_, stages.sweep_of(i) + 1);
     for (const RegionResult& result : program_.results)
@@ -80,8 +80,10 @@ class Planner {
 
  private:
   bool is_row(int reg) const { return rows_[static_cast<size_t>(reg)]; }
-  int64_t block() const { return std::min(plan_.width, kPointwiseBlock); }
-  int64_t padded(int64_t floats) const { return (floats + 15) / 16 * 16; }
+  int64_t block() const { return std::min(plan_.width * plan_.batch, kPointwiseBlock); }
+  // A cache line lies between slots: loads from one and stores to another would else wait for each other, as their
+  // addresses agree in the lowest bits.
+  int64_t padded(int64_t floats) const { return (floats + 15) / 16 * 16 + 16; }
 
   bool set_operands() {
     plan_.inputs = static_cast<int>(program_.inputs);
@@ -99,9 +101,15 @@ class Planner {
         strides[i].erase(shape_.rank() - 1);
       }
     }
-    plan_.loops = flat ? collapse(outer, strides) : collapse_outer(outer, strides);
-    if (flat) plan_.width = plan_.loops.inner;
-    plan_.rows = plan_.loops.outer;
+    plan_.loops = collapse(outer, strides);
+    plan_.flat = flat;
+    plan_.batch = 1, plan_.rows = plan_.loops.outer;
+    if (flat) {
+      plan_.width = plan_.loops.inner;
+    } else {
+      plan_.rows *= plan_.loops.inner;
+      plan_.batch = std::clamp<int64_t>(kPointwiseBlock / std::max<int64_t>(plan_.width, 1), 1, plan_.loops.inner);
+    }
     for (size_t i = 0; i < problem_.inputs.size(); ++i) {
       if (flat) plan_.stride[i] = plan_.loops.inner_strides[i];
       plan_.input[i] = problem_.inputs[i].dtype;
@@ -116,7 +124,25 @@ class Planner {
           if (program_.registers() + static_cast<size_t>(plan_.literals) >= kMaxRegionSlots) return false;
           plan_.literal[plan_.literals++] = *value;
         }
-    plan_.slots = static_cast<int>(program_.registers()) + plan_.literals;
+    plan_.registers = static_cast<int>(program_.registers());
+    plan_.slots = plan_.registers + plan_.literals;
+    return true;
+  }
+
+  // Element-wise instructions of rows read values of rows; all other instructions read elements.
+  bool reads_elements(size_t i) const {
+    return !rows_[program_.inputs + i] || std::holds_alternative<RowReduction>(program_.instructions[i]);
+  }
+
+  bool set_spread() {
+    spread_.assign(program_.registers(), 0);
+    for (size_t i = 0; i < program_.instructions.size(); ++i)
+      for (const PointwiseOperand& operand : operands_of(program_.instructions[i])) {
+        const auto* from = std::get_if<Register>(&operand);
+        if (!reads_elements(i) || !from || !is_row(from->index) || spread_[size_t(from->index)] != 0) continue;
+        if (plan_.slots >= kMaxRegionSlots) return false;
+        spread_[size_t(from->index)] = static_cast<uint8_t>(plan_.slots++);
+      }
     return true;
   }
 
@@ -130,20 +156,21 @@ class Planner {
     }
   }
 
-  // Slots are the registers, then the literals.
+  // Slots are the registers, then the literals, then values of rows that are spread.
   void set_memory(const Stages& stages) {
     for (size_t reg = 0; reg < size_t(plan_.slots); ++reg) {
       RegionSlot& slot = plan_.slot[reg];
       slot = {RegionMemory::block, 0, 0};
       if (reg < program_.registers() && !rows_[reg]) place_elements(stages, reg, slot);
-      if (slot.memory == RegionMemory::row) slot.offset = take(padded(plan_.width));
+      if (slot.memory == RegionMemory::row) slot.offset = take(padded(plan_.width * plan_.batch));
       if (slot.memory == RegionMemory::block) slot.offset = take(padded(block()));
     }
   }
 
   void place_elements(const Stages& stages, size_t reg, RegionSlot& slot) {
     if (reg < program_.inputs) {
-      if (plan_.input[reg] == DType::f32 && plan_.stride[reg] == 1)
+      const bool follows = plan_.batch == 1 || plan_.loops.inner_strides[reg] == plan_.width;
+      if (plan_.input[reg] == DType::f32 && plan_.stride[reg] == 1 && follows)
         slot = {RegionMemory::operand, static_cast<uint8_t>(reg), 0};
       return;
     }
@@ -210,7 +237,7 @@ class Planner {
   void write_row(const Stages& stages, int stage) {
     if (stage == 0)
       for (size_t reg = 0; reg < program_.inputs; ++reg)
-        if (rows_[reg]) push({RegionDo::read, {}, static_cast<uint8_t>(reg), to_slot(reg)}), store(reg);
+        if (rows_[reg]) push({RegionDo::read, {}, static_cast<uint8_t>(reg), to_slot(reg)}), finish_row(reg);
     size_t literal = program_.registers();
     for (size_t i = 0; i < program_.instructions.size(); ++i) {
       const PointwiseStep step = step_of(i, literal);
@@ -219,8 +246,14 @@ class Planner {
         push({RegionDo::reduce, kind_of(i), static_cast<uint8_t>(reductions_++), step});
       else
         push({RegionDo::step, {}, 0, step});
-      store(program_.inputs + i);
+      finish_row(program_.inputs + i);
     }
+  }
+
+  void finish_row(size_t reg) {
+    store(reg);
+    if (spread_[reg] != 0)
+      push({RegionDo::spread, {}, 0, {Code::copy, {static_cast<uint8_t>(reg), 0, 0}, spread_[reg]}});
   }
 
   // Counts the literals of all instructions on the way, so that each finds its own.
@@ -230,10 +263,12 @@ class Planner {
       step.code = code_of(element->function);
     for (size_t j = 0; const PointwiseOperand& operand : operands_of(program_.instructions[i])) {
       const auto* from = std::get_if<Register>(&operand);
-      step.from[j++] = static_cast<uint8_t>(from ? size_t(from->index) : literal++);
+      const size_t slot = !from ? literal++ : slot_of(size_t(from->index), reads_elements(i));
+      step.from[j++] = static_cast<uint8_t>(slot);
     }
     return step;
   }
+  size_t slot_of(size_t reg, bool elements) const { return elements && rows_[reg] ? spread_[reg] : reg; }
   PointwiseStep to_slot(size_t reg) const { return {Code::copy, {0, 0, 0}, static_cast<uint8_t>(reg)}; }
   RowKind kind_of(size_t i) const { return std::get<RowReduction>(program_.instructions[i]).kind; }
   bool is_result(size_t reg) const {
@@ -262,8 +297,9 @@ class Planner {
   RegionPlan& plan_;
   std::vector<Type> types_;
   Shape shape_;
-  std::vector<bool> rows_;  // by register
-  std::vector<bool> read_;  // by operand, in this sweep
+  std::vector<bool> rows_;       // by register
+  std::vector<uint8_t> spread_;  // by register: the slot of rows' values at their elements; 0: none
+  std::vector<bool> read_;       // by operand, in this sweep
   int sweeps_ = 0, actions_ = 0, reductions_ = 0;
 };
 

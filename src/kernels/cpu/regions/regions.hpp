@@ -1,4 +1,5 @@
-// A region in the form that the vectorised interpreter runs: sweeps over each row, in blocks of f32 in numbered slots.
+// A region in the form that the vectorised interpreter runs: sweeps over rows, in blocks of f32 in numbered slots.
+// Short rows are taken several at once, one behind another in a block.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -11,7 +12,8 @@ namespace rung::cpu {
 inline constexpr int kMaxRegionSlots = 96, kMaxRegionActions = 192, kMaxRegionSweeps = 8, kMaxRegionResults = 8;
 
 // The place of a slot's values: in memory of its own, which holds a block or a whole row, or in an operand or a result
-// of f32, which are read and written where they are.
+// of f32, which are read and written where they are. Values of rows stand one behind another, and are spread over the
+// elements of their rows where elements are computed from them.
 enum class RegionMemory : uint8_t { block, row, operand, result };
 struct RegionSlot {
   RegionMemory memory;
@@ -20,9 +22,9 @@ struct RegionSlot {
 };
 
 // In a sweep's blocks: reads values of an operand into a slot, takes a step, adds a slot's values to a reduction,
-// writes a slot's values to a result. Behind them, once for the row: the same with one value, which then fills its
-// slot, and the end of a reduction.
-enum class RegionDo : uint8_t { read, step, reduce, write };
+// writes a slot's values to a result. Behind them the same with a value for each row, the end of a reduction, and
+// spreading.
+enum class RegionDo : uint8_t { read, step, reduce, write, spread };
 struct RegionAction {
   RegionDo what;
   RowKind kind;
@@ -36,8 +38,10 @@ inline constexpr int kMaxRegionReductions = 8;
 struct RegionPlan {
   Loops loops;  // from row to row of the operands; results are dense
   int64_t rows, width, thread_floats;
+  int64_t batch;                        // the most rows that are taken at once
+  bool flat;                            // there are no values of rows: a row is all of the inner axis of the loops
   int64_t stride[kMaxPointwiseInputs];  // along the row
-  int inputs, literals, results, slots, sweeps;
+  int inputs, registers, literals, results, slots, sweeps;
   DType input[kMaxPointwiseInputs], result[kMaxRegionResults];
   int64_t step[kMaxRegionResults];    // elements from row to row of a result: the width, or 1
   int64_t offset[kMaxRegionResults];  // of a result, in bytes

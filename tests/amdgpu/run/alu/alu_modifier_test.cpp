@@ -233,6 +233,19 @@ TEST(AluModifiers, UnwrittenHalvesCountWhereModifiersChooseThem) {
   EXPECT_EQ(wave.w.written[3], 0u);
 }
 
+TEST(AluModifiers, UnwrittenScalarsOfAPairCountWhereAHalfReadsThem) {
+  OneWave wave;
+  wave.w.scalar_written[31] = false;
+  Instruction product = instruction(v_pk_mul_f32, v(2, 2), {v(10, 2), s(30, 2)});
+  product.encoding = Encoding::vop3p;
+  product.sources[0].op_sel_hi = true, product.sources[1].op_sel_hi = false;  // s30 for both results
+  wave.run(product);
+  EXPECT_EQ(wave.w.pause, Pause::none) << wave.w.defect.detail;
+  product.sources[1].op_sel_hi = true;
+  wave.run(product);
+  EXPECT_EQ(wave.w.defect.detail, "nobody wrote s31");
+}
+
 TEST(AluModifiers, UnwrittenMasksCountWhereTheyDecide) {
   OneWave wave;
   wave.w.scalar_written[30] = wave.w.scalar_written[31] = false;
