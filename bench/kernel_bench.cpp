@@ -46,6 +46,12 @@ constexpr const char* kProblems[] = {
     "y = select(keep:bool[1,S,1], x:T[1,S,384], z:T[1,1,384])",
     "y = cast(x:T[1,S,384], to=bf16)",
     "y = pointwise(x:T[1,S,384], z:T[1,S,384], w:T[384], program=\"r3=add(r0,r1);r4=add(r3,r2)\", out=T)",
+    "y = pointwise(x:T[12,S,S], program=\"r1=mul(r0,0.02);r2=tanh(r1);r3=mul(r2,50)\", out=T)",
+    "y = region(x:T[12,S,S], program=\"r1=mul(r0,0.02);r2=tanh(r1);r3=mul(r2,50);r4=row_max(r3);r5=sub(r3,r4);"
+    "r6=exp(r5);r7=row_sum(r6);r8=div(r6,r7);return r8:T\")",
+    "y = region(x:T[1,S,384], r:T[1,S,384], w:T[384], wb:T[384], program=\"r4=add(r0,r1);r5=row_mean(r4);r6=sub(r4,r5);"
+    "r7=square(r6);r8=row_mean(r7);r9=add(r8,1e-05);r10=rsqrt(r9);r11=mul(r6,r10);r12=mul(r11,r2);r13=add(r12,r3);"
+    "return r13:T,r4:T\")",
     "y = gated_mul(x:T[1,S,1536], z:T[1,S,1536])",
     "y = rope(x:T[1,S,12,32], c:f32[S,1,32], s:f32[S,1,32])",
     "y = gather(w:T[30522,384], index:i64[1,S])",
@@ -63,7 +69,8 @@ constexpr const char* kProblems[] = {
 
 std::string with(std::string text, const std::string& tokens, const std::string& type) {
   for (size_t i = 0; i < text.size(); ++i) {
-    bool alone = i > 0 && std::strchr(":=[, ", text[i - 1]) && i + 1 < text.size() && std::strchr("[],)", text[i + 1]);
+    bool alone =
+        i > 0 && std::strchr(":=[, ", text[i - 1]) && i + 1 < text.size() && std::strchr("[],)\"", text[i + 1]);
     if (alone && text[i] == 'S') text.replace(i, 1, tokens);
     if (alone && text[i] == 'T') text.replace(i, 1, type);
   }

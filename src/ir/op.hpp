@@ -390,11 +390,24 @@ struct Pointwise {
   RUNG_EQUAL(Pointwise);
 };
 
+// A program over rows: the operands broadcast to one shape [...,D], and each instruction gives a value of each element,
+// or of each row along the last axis. Registers 0..operands-1 are the operands; ir/region.hpp has the language. Results
+// are elements [...,D] or rows [...,1], the first one of elements if any is, each in a type of its own. Values are held
+// in f32 between instructions, bool as 0 or 1. Text:
+//   region(x, program="r1=row_max(r0);r2=sub(r0,r1);return r2:bf16,r1:f32")
+struct Region {
+  RUNG_OP("region", normalisation, none, stays);
+  RUNG_RESULTS(8);
+  std::string program;
+  RUNG_FIELDS(RUNG_FIELD(Region, program))
+  RUNG_EQUAL(Region);
+};
+
 // THE list of ops: the variant, the type rules, the semantics and the evaluator follow it.
 // clang-format off
 #define RUNG_EACH_OP(X)                                                                      \
   X(Input) X(Constant) X(NthResult)                                                          \
-  X(Unary) X(Binary) X(Cast) X(Select) X(Formula) X(Rope) X(GatedMul) X(Pointwise)           \
+  X(Unary) X(Binary) X(Cast) X(Select) X(Formula) X(Rope) X(GatedMul) X(Pointwise) X(Region) \
   X(MatMul) X(Linear) X(Conv) X(Attention) X(Im2col) X(Pool)                                 \
   X(Softmax) X(LayerNorm) X(RmsNorm) X(L2Normalize) X(Reduce) X(TopK) X(CumSum) X(MaskedMean) \
   X(Reshape) X(Transpose) X(Slice) X(Concat) X(Broadcast) X(Gather) X(Scatter)

@@ -26,6 +26,7 @@ RUNG_EACH_OP(RUNG_DECLARE_RULES)
 std::vector<Type> further_types(const Linear&, const Signature&);
 std::vector<Type> further_types(const TopK&, const Signature&);
 std::vector<Type> further_types(const Pool&, const Signature&);
+std::vector<Type> further_types(const Region&, const Signature&);
 
 Status want_count(Types types, size_t wanted);
 Status want_float(const Type& type, std::string_view what);

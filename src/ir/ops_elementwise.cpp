@@ -27,12 +27,6 @@ Semantics elementwise(const Signature& s, double flops, Carries carries) {
 bool carries(BinaryKind kind, size_t at) { return facts_of(kind).carries[at]; }
 bool carries(const Select&, size_t at) { return at > 0; }  // the condition is a bool
 
-bool carries(const PointwiseFunction& function, size_t at) {
-  if (const auto* kind = std::get_if<BinaryKind>(&function)) return carries(*kind, at);
-  if (const auto* select = std::get_if<Select>(&function)) return carries(*select, at);
-  return std::holds_alternative<Round>(function);
-}
-
 // Returns whether an infinity gets from a register to the last one, through instructions that all carry it.
 bool carries(const PointwiseProgram& program, size_t at) {
   std::vector<bool> masks(program.registers());
@@ -41,8 +35,7 @@ bool carries(const PointwiseProgram& program, size_t at) {
     const PointwiseInstruction& instruction = program.instructions[i];
     for (size_t j = 0; j < instruction.arity(); ++j) {
       const auto* from = std::get_if<Register>(&instruction.operands[j]);
-      if (from && masks[static_cast<size_t>(from->index)] && carries(instruction.function, j))
-        masks[program.inputs + i] = true;
+      if (from && masks[static_cast<size_t>(from->index)] && instruction.carries(j)) masks[program.inputs + i] = true;
     }
   }
   return masks.back();

@@ -31,6 +31,7 @@ struct PointwiseInstruction {
   PointwiseFunction function = UnaryKind::neg;
   std::array<PointwiseOperand, 3> operands{};  // the first arity() count
   size_t arity() const;
+  bool carries(size_t at) const;  // whether -inf in operand `at`, beside numbers in the others, gives -inf
   friend bool operator==(const PointwiseInstruction&, const PointwiseInstruction&) = default;
 };
 

@@ -19,7 +19,7 @@ void narrow(Recipe& recipe, bool on) { recipe.precision = everywhere(on ? DType:
 
 using enum Category;
 
-constexpr std::array<Rung, 8> kLadder{{
+constexpr std::array<Rung, 9> kLadder{{
     {.name = "reduce", .what = "exact work removal", .touches = bits_of(copy, elementwise, other)},
     {.name = "capture",
      .what = "one bound launch list instead of dispatching op by op",
@@ -37,6 +37,9 @@ constexpr std::array<Rung, 8> kLadder{{
     {.name = "fusion",
      .what = "norms, activations, residuals, bias and casts folded into neighbours",
      .touches = bits_of(normalisation, elementwise, copy)},
+    {.name = "regions",
+     .what = "what is left around reductions of rows as one kernel",
+     .touches = bits_of(normalisation, elementwise, copy, other)},
     {.name = "tune",
      .what = "kernel choices refined on the whole model",
      .passes = false,

@@ -17,7 +17,7 @@ void add_notes(const Rung& rung, const Attempt& attempt, std::vector<std::string
 }
 
 bool same_operand(const PlanOperand& a, const PlanOperand& b) {
-  return a.region == b.region && a.index == b.index && a.offset == b.offset && a.view.dtype == b.view.dtype &&
+  return a.storage == b.storage && a.index == b.index && a.offset == b.offset && a.view.dtype == b.view.dtype &&
          a.view.shape == b.view.shape && a.view.strides == b.view.strides;
 }
 

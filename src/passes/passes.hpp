@@ -50,6 +50,9 @@ Status fuse_rope(Graph& graph, PassContext& context);
 Status widen_sums(Graph& graph, PassContext& context);
 Status fold_norm(Graph& graph, PassContext& context);
 
+// regions
+Status form_regions(Graph& graph, PassContext& context);
+
 // precision
 Status narrow_parts(Graph& graph, PassContext& context);
 

@@ -47,7 +47,8 @@ constexpr Pass kPipeline[] = {
     {"fuse_rope",             "fusion",     "after types are settled: few kernels turn heads, each for certain types", passes::fuse_rope},
     {"widen_sums",            "fusion",     "once it is known which values only sums and norms read", passes::widen_sums},
     {"fold_norm",             "fusion",     "after sums are wide: linears then leave more than their sum to those behind a norm", passes::fold_norm},
-    {"pad_hidden",            "projection", "last: it asks for linears that have their epilogues", passes::pad_hidden},
+    {"pad_hidden",            "projection", "late: it asks for linears that have their epilogues", passes::pad_hidden},
+    {"form_regions",          "regions",    "last: from what no named op took, with its casts and its programs", passes::form_regions},
 };
 // clang-format on
 

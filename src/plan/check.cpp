@@ -47,14 +47,14 @@ Status check_weight(const Plan& plan, const PlanOperand& operand, const Access& 
 Status check_types(const Step& step) {
   for (const PlanOperand& input : step.inputs) {
     RUNG_CHECK(dense_access(input.view));
-    if (input.view.constant != (input.region == Region::weight))
+    if (input.view.constant != (input.storage == Storage::weight))
       return fail("an operand is marked as constant or lies in a weight, wanted both or neither");
   }
   const std::vector<Type> types = operand_types(step);
   RUNG_TRY(Type type, infer_type(step.op, types));
   const PlanOperand& result = step.output;
   if (!(type == type_of(result))) return fail("its result is not a dense {}", type);
-  if (result.region != Region::buffer || result.offset != 0 || result.view.constant)
+  if (result.storage != Storage::buffer || result.offset != 0 || result.view.constant)
     return fail("its result is not in a buffer, from the beginning");
   if (double flops = cost_of(step.op, types, type).flops; flops > kMostStepFlops)
     return fail("got {} operations, wanted at most {}", flops, kMostStepFlops);
@@ -77,12 +77,12 @@ Status check_accesses(const Plan& plan, const Kernel& kernel, uint32_t index, Ho
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     RUNG_TRY(Access access, operand_access(kernel, problem, plan.target->machine, i));
     const PlanOperand& input = step.inputs[i];
-    RUNG_CHECK(input.region == Region::weight ? check_weight(plan, input, access)
+    RUNG_CHECK(input.storage == Storage::weight ? check_weight(plan, input, access)
                                               : holdings.check_read(input, access, index));
   }
   if (const PlanState* state = state_in(plan, step.output.index))
     for (const PlanOperand& input : step.inputs)
-      if (input.region == Region::buffer && input.index == state->buffer)
+      if (input.storage == Storage::buffer && input.index == state->buffer)
         return fail("it reads state '{}' while it writes it", state->name);
   RUNG_CHECK(holdings.add_results(step.output.index, results_of(problem), index));
   const uint64_t scratch = kernel.scratch_for(problem, plan.target->machine);

@@ -6,8 +6,8 @@
 
 namespace rung {
 
-PlanOperand dense_operand(Region region, uint32_t index, const Type& type) {
-  return {region, index, 0, {type.dtype, type.shape, contiguous_strides(type.shape), region == Region::weight}};
+PlanOperand dense_operand(Storage storage, uint32_t index, const Type& type) {
+  return {storage, index, 0, {type.dtype, type.shape, contiguous_strides(type.shape), storage == Storage::weight}};
 }
 
 std::optional<PlanOperand> view_of(const Op& op, const PlanOperand& from, const Type& result) {

@@ -81,7 +81,7 @@ class Lowering {
   Status add_input(NodeId id, const std::string& name) {
     const Type& type = graph_.type(id);
     uint32_t buffer = new_buffer(type.bytes());
-    at_[id] = dense_operand(Region::buffer, buffer, type);
+    at_[id] = dense_operand(Storage::buffer, buffer, type);
     if (const State* state = graph_.state_of(name); state && type.elements() == 0)
       return fail("state '{}': got {}, wanted at least one element", name, type);
     if (const State* state = graph_.state_of(name)) return add_state(*state, type, buffer);
@@ -104,7 +104,7 @@ class Lowering {
   PlanOperand further_result(NodeId id, size_t index) const {
     const NodeId first = graph_[id].operands[0];
     const auto types = result_types(graph_[first].op, graph_.operand_types(first), graph_.type(first));
-    PlanOperand result = dense_operand(Region::buffer, at_[first]->index, graph_.type(id));
+    PlanOperand result = dense_operand(Storage::buffer, at_[first]->index, graph_.type(id));
     result.offset = place_results(types)[index].offset;
     return result;
   }
@@ -112,7 +112,7 @@ class Lowering {
   // Returns the operand a step reads for a node: the node's place, or a constant's dense form (packing may replace it).
   PlanOperand operand_of(NodeId id) const {
     if (!constant_[id]) return *at_[id];
-    return dense_operand(Region::weight, UINT32_MAX, graph_.type(id));
+    return dense_operand(Storage::weight, UINT32_MAX, graph_.type(id));
   }
 
   Status lower_view(NodeId id) {
@@ -212,7 +212,7 @@ class Lowering {
 
   void place_weights(const Node& node, const Kernel& kernel, const Problem& problem, std::vector<PlanOperand>& inputs) {
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (inputs[i].region != Region::weight || inputs[i].index != UINT32_MAX) continue;
+      if (inputs[i].storage != Storage::weight || inputs[i].index != UINT32_MAX) continue;
       const bool packs = kernel.packed_for(problem, plan_.target->machine, i) > 0;
       inputs[i].index =
           packs ? weights_.packed({node.operands[i], kernel, problem, i}) : weights_.plain(node.operands[i]);
@@ -233,7 +233,7 @@ class Lowering {
     for (const auto& input : step.inputs) touch(input);
     if (size_t bytes = kernel.scratch_for(problem, plan_.target->machine)) step.scratch = new_buffer(bytes);
     const uint32_t buffer = into ? *into : new_buffer(results_of(problem).back().end());
-    step.output = dense_operand(Region::buffer, buffer, node.type);
+    step.output = dense_operand(Storage::buffer, buffer, node.type);
     const Cost cost = cost_of(node.op, operand_types(step), node.type);
     step.flops = cost.flops;
     step.bytes = cost.bytes;
@@ -242,7 +242,7 @@ class Lowering {
   }
 
   void touch(const PlanOperand& operand) {
-    if (operand.region == Region::buffer)
+    if (operand.storage == Storage::buffer)
       plan_.buffers[operand.index].last_step = static_cast<uint32_t>(plan_.steps.size());
   }
 
@@ -253,10 +253,10 @@ class Lowering {
     if (type.elements() == 0) return plan_.outputs.push_back({output.name, type, new_buffer(0)}), Status{};
     PlanOperand from = operand_of(output.node);
     const bool taken = is_output_buffer(from.index);
-    bool own = from.region == Region::buffer && !graph_.as<Input>(output.node) && from.offset == 0 &&
+    bool own = from.storage == Storage::buffer && !graph_.as<Input>(output.node) && from.offset == 0 &&
                from.view.contiguous() && plan_.buffers[from.index].bytes == type.bytes() && !taken &&
                !is_input_buffer(from.index);
-    if (from.region == Region::weight) from.index = weights_.plain(output.node);
+    if (from.storage == Storage::weight) from.index = weights_.plain(output.node);
     if (!own) {
       RUNG_TRY(from, copy_dense(from, output.name));
     }
@@ -282,10 +282,10 @@ class Lowering {
     std::vector<Next> all;
     for (const PlanState& state : plan_.states) {
       RUNG_TRY(Next next, next_of(state));
-      if (next.from.index != state.buffer || next.from.region != Region::buffer) all.push_back(std::move(next));
+      if (next.from.index != state.buffer || next.from.storage != Storage::buffer) all.push_back(std::move(next));
     }
     for (Next& next : all) {
-      if (next.from.region != Region::buffer || !state_in(plan_, next.from.index)) continue;
+      if (next.from.storage != Storage::buffer || !state_in(plan_, next.from.index)) continue;
       RUNG_TRY(next.from, copy_dense(next.from, next.label));
     }
     for (const Next& next : all)
@@ -297,8 +297,8 @@ class Lowering {
     const State& of = *graph_.state_of(state.name);
     const NodeId node = std::ranges::find(graph_.outputs(), of.next, &Output::name)->node;
     Next next{operand_of(node), state.buffer, of.next};
-    if (next.from.region == Region::weight) next.from.index = weights_.plain(node);
-    const bool is_view_of_itself = next.from.region == Region::buffer && next.from.index == state.buffer &&
+    if (next.from.storage == Storage::weight) next.from.index = weights_.plain(node);
+    const bool is_view_of_itself = next.from.storage == Storage::buffer && next.from.index == state.buffer &&
                                    (next.from.offset != 0 || !next.from.view.contiguous());
     if (is_view_of_itself) {
       RUNG_TRY(next.from, copy_dense(next.from, next.label));
@@ -310,13 +310,13 @@ class Lowering {
   // one else uses the new value.
   bool write_in_place(const Next& next) {
     const PlanOperand& from = next.from;
-    if (from.region != Region::buffer || is_input_buffer(from.index) || from.offset != 0 || !from.view.contiguous())
+    if (from.storage != Storage::buffer || is_input_buffer(from.index) || from.offset != 0 || !from.view.contiguous())
       return false;
     if (plan_.buffers[from.index].bytes != plan_.buffers[next.state].bytes || is_output_buffer(from.index))
       return false;
     const auto maker = std::ranges::find(plan_.steps, from.index, [](const Step& step) { return step.output.index; });
     const auto reads = [](uint32_t buffer) {
-      return [buffer](const PlanOperand& o) { return o.region == Region::buffer && o.index == buffer; };
+      return [buffer](const PlanOperand& o) { return o.storage == Storage::buffer && o.index == buffer; };
     };
     for (auto step = maker; step != plan_.steps.end(); ++step)
       if (std::ranges::any_of(step->inputs, reads(next.state)) || step->output.index == next.state) return false;

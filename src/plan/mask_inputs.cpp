@@ -15,7 +15,7 @@ bool leads_to_mask(const Plan& plan, const PlanInput& input) {
     const Semantics semantics = semantics_of(step.op, operand_types(step), type_of(step.output));
     for (size_t at = 0; at < step.inputs.size(); ++at) {
       const PlanOperand& operand = step.inputs[at];
-      if (operand.region != Region::buffer || !masks[operand.index]) continue;
+      if (operand.storage != Storage::buffer || !masks[operand.index]) continue;
       if (semantics.operands[at].infinity == InfinityUse::masks) return true;
       if (semantics.operands[at].infinity == InfinityUse::carries) masks[step.output.index] = true;
     }
@@ -30,7 +30,7 @@ bool stays_apart(const Plan& plan, const PlanInput& input) {
     const Semantics semantics = semantics_of(step.op, operand_types(step), type_of(step.output));
     for (size_t at = 0; at < step.inputs.size(); ++at) {
       const PlanOperand& operand = step.inputs[at];
-      if (operand.region != Region::buffer || !reached[operand.index]) continue;
+      if (operand.storage != Storage::buffer || !reached[operand.index]) continue;
       const DType result = type_of(step.output).dtype;
       if (!reads_apart(step.op, semantics, at, result)) return false;
       if (is_float(result)) reached[step.output.index] = true;

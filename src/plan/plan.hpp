@@ -20,10 +20,10 @@
 namespace rung {
 
 // The place of an operand: a buffer of the arena, or a weight.
-enum class Region : uint8_t { buffer, weight };
+enum class Storage : uint8_t { buffer, weight };
 
 struct PlanOperand {
-  Region region = Region::buffer;
+  Storage storage = Storage::buffer;
   uint32_t index = 0;   // of the buffer or weight
   uint64_t offset = 0;  // bytes into it
   Operand view;         // the kernel's view of it

@@ -20,9 +20,9 @@ using Json = nlohmann::json;
 
 Json type_to_json(const Type& type) { return Json::array({name_of(type.dtype), dims_to_json(type.shape)}); }
 
-// [region, index, offset, dtype, shape, strides, constant]
+// [storage, index, offset, dtype, shape, strides, constant]
 Json plan_operand_to_json(const PlanOperand& o) {
-  Json json = Json::array({o.region == Region::weight ? 1 : 0, o.index, o.offset});
+  Json json = Json::array({o.storage == Storage::weight ? 1 : 0, o.index, o.offset});
   for (Json& part : operand_to_json(o.view)) json.push_back(std::move(part));
   return json;
 }
@@ -58,7 +58,7 @@ Type type_from_json(const Json& json) {
 }
 
 PlanOperand plan_operand_from_json(const Json& json) {
-  PlanOperand operand{whole<int>(json.at(0)) ? Region::weight : Region::buffer, whole<uint32_t>(json.at(1)),
+  PlanOperand operand{whole<int>(json.at(0)) ? Storage::weight : Storage::buffer, whole<uint32_t>(json.at(1)),
                       whole<uint64_t>(json.at(2)), operand_from_json(json, 3)};
   check_shape(operand.view.shape);
   if (operand.view.strides.rank() != operand.view.shape.rank())

@@ -20,7 +20,7 @@ std::vector<bool> state_buffers(const Plan& plan) {
 
 StateUse use_of(const Plan& plan, const PlanState& state) {
   const auto is_state = [&](const PlanOperand& operand) {
-    return operand.region == Region::buffer && operand.index == state.buffer;
+    return operand.storage == Storage::buffer && operand.index == state.buffer;
   };
   StateUse use;
   for (const Step& step : plan.steps) {

@@ -25,7 +25,7 @@ class Allocating {
 
   Result<Operands> operands(const Plan& plan, const Step& step, const Kernel& kernel, const Problem& problem) {
     for (const PlanOperand& input : step.inputs) {
-      const uint64_t bytes = input.region == Region::weight
+      const uint64_t bytes = input.storage == Storage::weight
                                  ? plan.weights[input.index].bytes
                                  : static_cast<uint64_t>(input.view.span()) * size_of(input.view.dtype);
       RUNG_TRY(gpu::Address at, zeros(bytes));

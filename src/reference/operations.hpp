@@ -25,5 +25,6 @@ RUNG_EACH_OP(RUNG_DECLARE_COMPUTE)
 Result<Tensor> compute_further(const Linear&, const Arguments&, size_t i);
 Result<Tensor> compute_further(const TopK&, const Arguments&, size_t i);
 Result<Tensor> compute_further(const Pool&, const Arguments&, size_t i);
+Result<Tensor> compute_further(const Region&, const Arguments&, size_t i);
 
 }  // namespace rung::reference

@@ -3,13 +3,12 @@
 #include "ir/pointwise.hpp"
 
 #include "reference/operations.hpp"
+#include "reference/registers.hpp"
 #include "reference/scalar.hpp"
 #include "reference/values.hpp"
 
 namespace rung::reference {
 namespace {
-
-using Column = std::vector<double>;  // a register's value at every element of the result
 
 double call(const PointwiseFunction& function, const std::array<double, 3>& x) {
   if (const auto* unary = std::get_if<UnaryKind>(&function)) return apply(*unary, x[0]);
@@ -18,28 +17,33 @@ double call(const PointwiseFunction& function, const std::array<double, 3>& x) {
   return x[0] != 0 ? x[1] : x[2];
 }
 
+}  // namespace
+
+Column column_of(const Tensor& operand, const Shape& shape) {
+  Column column = read(broadcast_to(operand, shape));
+  for (double& value : column) value = round_to(DType::f32, value);
+  return column;
+}
+
+double value_at(const PointwiseOperand& operand, const std::vector<Column>& registers, size_t i) {
+  const auto* r = std::get_if<Register>(&operand);
+  return r ? registers[static_cast<size_t>(r->index)][i] : std::get<float>(operand);
+}
+
 Column run(const PointwiseInstruction& instruction, const std::vector<Column>& registers, size_t elements) {
   Column out(elements);
   std::array<double, 3> x{};
   for (size_t i = 0; i < elements; ++i) {
-    for (size_t o = 0; o < instruction.arity(); ++o) {
-      const auto* r = std::get_if<Register>(&instruction.operands[o]);
-      x[o] = r ? registers[static_cast<size_t>(r->index)][i] : std::get<float>(instruction.operands[o]);
-    }
+    for (size_t o = 0; o < instruction.arity(); ++o) x[o] = value_at(instruction.operands[o], registers, i);
     out[i] = round_to(DType::f32, call(instruction.function, x));
   }
   return out;
 }
 
-}  // namespace
-
 Result<Tensor> compute(const Pointwise& op, const Arguments& arguments) {
   RUNG_TRY(PointwiseProgram program, parse_pointwise(op.program, arguments.size()));
   std::vector<Column> registers;
-  for (const Tensor& operand : arguments.operands) {
-    registers.push_back(read(broadcast_to(operand, arguments.result.shape)));
-    for (double& value : registers.back()) value = round_to(DType::f32, value);  // this rounds integers beyond 2^24
-  }
+  for (const Tensor& operand : arguments.operands) registers.push_back(column_of(operand, arguments.result.shape));
   auto elements = static_cast<size_t>(arguments.result.elements());
   for (const auto& instruction : program.instructions) registers.push_back(run(instruction, registers, elements));
   return write(arguments.result, registers.back());

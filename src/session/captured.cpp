@@ -81,7 +81,7 @@ class Captured : public Recorder {
   }
 
   const void* address(const PlanOperand& operand) {
-    if (operand.region == Region::weight) return plan_.weights[operand.index].data.get() + operand.offset;
+    if (operand.storage == Storage::weight) return plan_.weights[operand.index].data.get() + operand.offset;
     return buffer(operand.index) + operand.offset;
   }
 

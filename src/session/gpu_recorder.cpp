@@ -178,7 +178,7 @@ class GpuRecorder : public Recorder {
   }
 
   gpu::Address address(const PlanOperand& operand) const {
-    gpu::Address base = operand.region == Region::weight ? weights_[operand.index]->address() : buffer(operand.index);
+    gpu::Address base = operand.storage == Storage::weight ? weights_[operand.index]->address() : buffer(operand.index);
     return base + operand.offset;
   }
 

@@ -19,6 +19,7 @@
 #include "base/atomic_file.hpp"
 #include "base/json.hpp"
 #include "base/open_file.hpp"
+#include "base/user_cache.hpp"
 #include "base/version.hpp"
 #include "device/gpu/counted_figures.hpp"
 #include "kernels/choice_json.hpp"
@@ -201,13 +202,7 @@ size_t TuningDatabase::unsaved() const {
       std::ranges::count_if(problems_.added, [&](const auto& entry) { return new_.contains(entry.first); }));
 }
 
-std::string default_database_path() {
-  if (const char* cache = std::getenv("RUNG_CACHE_DIR"); cache && *cache) return std::string(cache) + "/tuning.json";
-  if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache && *cache)
-    return std::string(cache) + "/rung/tuning.json";
-  const char* home = std::getenv("HOME");
-  return std::string(home && *home ? home : ".") + "/.cache/rung/tuning.json";
-}
+std::string default_database_path() { return user_cache_folder() + "/tuning.json"; }
 
 std::string library_versions() {
   const auto& blas = cpu::gemm::openblas();

@@ -75,7 +75,7 @@ class TuningDatabase {
   bool waited_ = false;  // waited for the lock without getting it
 };
 
-// Returns $RUNG_CACHE_DIR, else $XDG_CACHE_HOME/rung, else ~/.cache/rung; with the file tuning.json.
+// Returns the file tuning.json in user_cache_folder().
 std::string default_database_path();
 // Returns versions of the kernel libraries: "rung 0.1.0, oneDNN 2.6.3, OpenBLAS 0.3.21".
 std::string library_versions();

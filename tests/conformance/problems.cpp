@@ -170,6 +170,23 @@ constexpr const char* kFloatProblems[] = {
     R"~(result = pointwise(x:T[4,1,6], y:T[5,6], keep:bool[4,5,1], program="r3=mul(r0,r1);r4=select(r2,r3,-1)", out=T))~",
     R"~(result = pointwise(x:T[33], program="r1=bf16(r0);r2=exp(r1);r3=lt(r2,1)", out=f32))~",
     R"~(result = pointwise(transpose(x:T[9,20], permutation=[1,0]), y:T[1], program="r2=sub(r0,r1);r3=square(r2)", out=T))~",
+    // regions: softmax with a cap, log-softmax, norms of several results, rows alone, other strides, places
+    R"~(result = region(x:T[6,1000], program="r1=mul(r0,0.3);r2=tanh(r1);r3=mul(r2,5);r4=row_max(r3);r5=sub(r3,r4);)~"
+    R"~(r6=exp(r5);r7=row_sum(r6);r8=div(r6,r7);return r8:T"))~",
+    R"~(result = region(x:T[2,3,37], program="r1=row_max(r0);r2=sub(r0,r1);r3=exp(r2);r4=row_sum(r3);r5=log(r4);)~"
+    R"~(r6=sub(r2,r5);return r6:f32,r5:T"))~",
+    R"~(result = region(x:T[5,600], r:T[5,600], w:T[600], wb:T[600], program="r4=add(r0,r1);r5=row_mean(r4);r6=sub(r4,r5);)~"
+    R"~(r7=square(r6);r8=row_mean(r7);r9=add(r8,0.01);r10=rsqrt(r9);r11=mul(r6,r10);r12=mul(r11,r2);r13=add(r12,r3);)~"
+    R"~(return r13:T,r4:f32,r5:f32"))~",
+    R"~(result = region(x:T[7,130], program="r1=row_min(r0);r2=row_max(r0);r3=sub(r2,r1);return r3:T,r1:f32"))~",
+    R"~(result = region(transpose(x:T[20,9], permutation=[1,0]), y:T[9,1], program="r2=mul(r0,r1);r3=bf16(r2);)~"
+    R"~(r4=square(r3);r5=row_sum(r4);r6=max(r5,1e-06);r7=sqrt(r6);r8=div(r3,r7);return r8:T"))~",
+    R"~(result = region(x:T[3,1,40], y:T[2,1], program="r2=gt(r0,r1);r3=row_argmax(r0);r4=row_sum(r2);)~"
+    R"~(return r2:bool,r3:i64,r4:f32"))~",
+    R"~(result = region(x:T[4,70], keep:bool[70], program="r2=select(r1,r0,0);r3=neg(r0);return r2:T,r3:f32"))~",
+    R"~(result = region(holes:T[30,37], program="r1=row_max(r0);return r1:f32"))~",
+    R"~(result = region(holes:T[30,37], program="r1=row_argmax(r0);return r1:i64"))~",
+    R"~(result = region(positive:T[3,20], program="r1=row_product(r0);return r1:f32"))~",
     // attention; q, k and v mostly as slices of one fused projection, as a model has them
     "result = attention(q:T[1,16,12,32], k:T[1,16,12,32], v:T[1,16,12,32], scale=0.17677669)",
     "qkv: T[1,128,1152] = input()\n"

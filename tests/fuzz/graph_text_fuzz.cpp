@@ -11,7 +11,8 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
                      "return out=y\n",
                      "y = softmax(add(matmul(x:f32[4,8], w:f32[8,16]), b:f32[16]), axis=-1)",
                      "y = reshape(transpose(x:bf16[2,3], permutation=[1,0]), shape=[6])",
-                     "y = pointwise(a:f32[2], b:f32[2], program=\"r2=mul(r0,r1);r3=tanh(r2)\")"});
+                     "y = pointwise(a:f32[2], b:f32[2], program=\"r2=mul(r0,r1);r3=tanh(r2)\")",
+                     "y = region(a:f32[2,3], program=\"r1=row_sum(r0);r2=div(r0,r1);return r2:bf16,r1:f32\")"});
   return 0;
 }
 

@@ -31,7 +31,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Rule{"cast(a:f32[2], to=i8)", "i8[2]"}, Rule{"select(c:bool[2,1], a:f16[3], b:f16[1])", "f16[2,3]"},
                     Rule{"rope(x:bf16[1,2,4], c:f32[2,4], s:f32[2,4])", "bf16[1,2,4]"},
                     Rule{"gated_mul(g:f32[2], u:f32[2])", "f32[2]"},
-                    Rule{"pointwise(a:f32[2,1], b:bool[3], program=\"r2=mul(r0,r1)\", out=bf16)", "bf16[2,3]"}));
+                    Rule{"pointwise(a:f32[2,1], b:bool[3], program=\"r2=mul(r0,r1)\", out=bf16)", "bf16[2,3]"},
+                    Rule{"region(a:bf16[2,3], b:f32[3], program=\"r2=row_sum(r0);r3=mul(r1,r2);return r3:f16\")",
+                         "f16[2,3]"},
+                    Rule{"region(a:f32[2,3], program=\"r1=row_argmax(r0);return r1:i64\")", "i64[2,1]"},
+                    Rule{"result(region(a:f32[2,3], program=\"r1=row_max(r0);return r0:f32,r1:bf16\"))", "bf16[2,1]"},
+                    Rule{"region(a:f32[], program=\"r1=exp(r0);return r1:f32\")", "f32[]"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Contractions, TypeRule,
@@ -278,6 +283,19 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{"pointwise(a:f32[2], b:f32[3], program=\"r2=mul(r0,r1)\")", "do not broadcast"},
         Rule{"pointwise(a:f32[2], program=\"r2=mul(r0,r1)\")", "pointwise: in 'r2=mul(r0,r1)'"},
         Rule{"pointwise(program=\"r0=exp(1)\")", "got no operands"},
+        Rule{"region(program=\"return r0:f32\")", "region: got no operands"},
+        Rule{"region(a:f32[2], b:f32[3], program=\"return r0:f32\")", "do not broadcast"},
+        Rule{"region(a:f32[2], program=\"r1=mul(r0,r2);return r1:f32\")", "region: in 'r1=mul(r0,r2)'"},
+        Rule{"region(a:f32[], program=\"r1=row_sum(r0);return r1:f32\")",
+             "got rows of [], wanted at least one element"},
+        Rule{"region(a:f32[2,0], program=\"r1=row_sum(r0);return r1:f32\")", "got rows of [2,0]"},
+        Rule{"region(a:f32[16777217], program=\"r1=row_argmax(r0);return r1:i64\")",
+             "row_argmax: got rows of 16777217 elements, wanted at most 16777216"},
+        Rule{"region(a:f32[2,3], program=\"r1=row_max(r0);return r1:f32,r0:f32\")",
+             "r0: got a result of elements behind one of rows, wanted it first"},
+        Rule{"region(a:f32[16777216,1,1], b:f32[16777216,1], c:f32[16777216], program=\"r3=add(r0,r1);"
+             "r4=add(r3,r2);return r4:f32\")",
+             "wanted at most"},
         Rule{"matmul(a:i64[2,3], b:i64[3,5])", "a: got i64[2,3], wanted a float type"},
         Rule{"matmul(a:f32[2,3], b:f32[3])", "wanted rank 2 or more"},
         Rule{"linear(x:i64[2,3], w:f32[8,3])", "x: got i64[2,3], wanted a float type"},

@@ -63,6 +63,18 @@ TEST(MaskFlow, FollowsTheRegistersOfAProgram) {
   EXPECT_FALSE(program("r3=mul(r1,0.5);r4=add(r0,r2)")) << "r3 is not read";
 }
 
+TEST(MaskFlow, EndsInARegionThatIsASoftmax) {
+  auto program = [](const std::string& text) {
+    return is_mask(fmt::format("y = region(x:f32[2,4], m:f32[4], program=\"{}\")", text));
+  };
+  const std::string softmax = "r2=add(r0,r1);r3=row_max(r2);r4=sub(r2,r3);r5=exp(r4);r6=row_sum(r5);r7=div(r5,r6);";
+  EXPECT_TRUE(program(softmax + "return r7:f32"));
+  EXPECT_TRUE(program(softmax + "return r7:f32,r2:f32"));
+  EXPECT_FALSE(program("r2=add(r0,r1);r3=row_max(r2);return r3:f32"));
+  EXPECT_FALSE(program("r2=row_max(r0);r3=add(r2,r1);r4=row_sum(r3);return r4:f32"));
+  EXPECT_TRUE(is_mask("y = softmax(region(x:f32[4], m:f32[4], program=\"r2=add(r0,r1);return r2:f32\"))"));
+}
+
 TEST(MaskFlow, GoesOnWhereOneOfSeveralReadersLeads) {
   EXPECT_TRUE(is_mask("e = exp(m:f32[4])\ns = softmax(add(x:f32[4], m))\ny = mul(e, s)\nreturn y=y"));
 }

@@ -44,7 +44,8 @@ m = linear(result(n), u, result(n, index=2), slots=squares, eps=1e-05, out=bf16)
 t = transpose(y, permutation=[2,0,1])
 r = reduce(cast(t, to=f32), kind=max, axis=0, keep_dim=true)
 s = slice(r, axis=2, begin=1, end=4, step=2)
-return out=s, "other out"=t, m
+z = region(s, program="r1=row_max(r0);r2=sub(r0,r1);return r2:bf16,r1:f32")
+return out=s, "other out"=t, m, z, top=result(z)
 )");
 }
 
@@ -215,6 +216,7 @@ TEST(GraphText, KeepsEveryMemberOfEveryOp) {
   EXPECT_EQ(count_members<Slice>(), 4u);
   EXPECT_EQ(count_members<Linear::Epilogue>(), 4u);
   EXPECT_EQ(count_members<Pointwise>(), 2u);
+  EXPECT_EQ(count_members<Region>(), 1u);
   expect_every_member_in_the_text();
 }
 

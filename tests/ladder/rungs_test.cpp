@@ -40,7 +40,7 @@ TEST(Rungs, TakeTheirPrecisionWithThem) {
   EXPECT_EQ(recipe, Recipe{});
 }
 
-TEST(DefaultRecipe, HasEveryRungButThoseOnRequest) {
+TEST(DefaultRecipe, HasEveryRungButThoseThatMeasuringDecides) {
   Recipe recipe = default_recipe(2), narrow = default_recipe(2, DType::bf16);
   EXPECT_EQ(recipe.rungs, (std::set<std::string, std::less<>>{"reduce", "attention", "projection", "fusion"}));
   EXPECT_TRUE(recipe.capture);

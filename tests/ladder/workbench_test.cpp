@@ -56,7 +56,7 @@ TEST(SameLaunches, SeesEveryFieldOfALaunch) {
   }
   using OperandChange = void (*)(PlanOperand&);
   const std::pair<const char*, OperandChange> operand_changes[] = {
-      {"region", [](PlanOperand& o) { o.region = o.region == Region::weight ? Region::buffer : Region::weight; }},
+      {"storage", [](PlanOperand& o) { o.storage = o.storage == Storage::weight ? Storage::buffer : Storage::weight; }},
       {"index", [](PlanOperand& o) { ++o.index; }},
       {"offset", [](PlanOperand& o) { o.offset += 256; }},
       {"dtype", [](PlanOperand& o) { o.view.dtype = DType::bf16; }},

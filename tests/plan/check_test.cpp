@@ -97,7 +97,7 @@ const Damage kDamages[] = {
      [](Plan& p) { p.steps[1].inputs[0].view.dtype = p.steps[1].output.view.dtype = DType::bf16; },
      "holds f32, and is read as bf16"},
     // constants are laid out by their kernel
-    {"a constant in a buffer", [](Plan& p) { p.steps[0].inputs[1].region = Region::buffer; },
+    {"a constant in a buffer", [](Plan& p) { p.steps[0].inputs[1].storage = Storage::buffer; },
      "marked as constant or lies in a weight"},
     {"a weight that is no constant", [](Plan& p) { p.steps[0].inputs[1].view.constant = false; },
      "marked as constant or lies in a weight"},
@@ -154,7 +154,7 @@ const Damage kDamages[] = {
        p.steps[0].output.view.strides = {65, 1};
      },
      "not a dense"},
-    {"a result in a weight", [](Plan& p) { p.steps[1].output.region = Region::weight; }, "not in a buffer"},
+    {"a result in a weight", [](Plan& p) { p.steps[1].output.storage = Storage::weight; }, "not in a buffer"},
     {"a result inside a buffer", [](Plan& p) { p.steps[1].output.offset = 64; }, "not in a buffer, from the beginning"},
     {"a result larger than its buffer", [](Plan& p) { p.buffers[p.steps[1].output.index].bytes -= 64; },
      "has 960 bytes, wanted 1024"},

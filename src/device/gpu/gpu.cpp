@@ -101,11 +101,23 @@ Result<Module> Gpu::module(std::string_view name) {
     return no_device("{}: there is no GPU module '{}' for {}{}", info_.name, name,
                      architecture_name(info_.architecture), others ? "" : ": " + others.reason);
   }
+  return load(name, image);
+}
+
+Result<Module> Gpu::load(std::string_view name, const void* image) {
   count(Chore::load_module);
   Module module = nullptr;
   RUNG_CHECK(check(runtime_.module_load(&module, image), fmt::format("loading the module '{}'", name)));
   modules_.emplace(name, module);
   return module;
+}
+
+Status Gpu::add_module(const std::string& name, const void* image) {
+  const CurrentContext current(*this);
+  std::lock_guard lock(mutex_);
+  if (modules_.contains(name)) return {};
+  RUNG_CHECK(load(name, image));
+  return {};
 }
 
 Result<Function> Gpu::function(std::string_view module_name, std::string_view name, size_t shared_bytes) {

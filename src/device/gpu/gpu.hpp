@@ -62,7 +62,10 @@ class Gpu : public std::enable_shared_from_this<Gpu> {
   // Errors: fewer bytes are free; the text names both amounts.
   Status check_free(size_t bytes) const;
   Result<MemoryInfo> memory() const;
-  // Returns a kernel of an embedded module, loaded on first use and given `shared_bytes` if above the default limit.
+  // Loads a module that is not embedded, under a name of its own; does nothing if there is one of that name.
+  Status add_module(const std::string& name, const void* image);
+  // Returns a kernel of an embedded or added module, loaded on first use and given `shared_bytes` if above the default
+  // limit.
   Result<Function> function(std::string_view module, std::string_view name, size_t shared_bytes = 0);
   // Returns the error for a code of the runtime: "upload: an illegal memory access was encountered (700)";
   // ErrorKind::device_fault if it is a fault of the device.
@@ -75,6 +78,7 @@ class Gpu : public std::enable_shared_from_this<Gpu> {
  private:
   Gpu(const Runtime& runtime, GpuInfo info) : runtime_(runtime), info_(std::move(info)) {}
   Result<Module> module(std::string_view name);
+  Result<Module> load(std::string_view name, const void* image);
   const Runtime& runtime_;
   GpuInfo info_;
   Context context_ = nullptr;

@@ -35,18 +35,6 @@ bool fetch_vector(const Modified& m, const InstructionOperand& operand, int k, u
   return true;
 }
 
-// Puts a scalar into all lanes. A packed pair of f32 whose results both read one register does not read the other.
-bool fetch_scalar(const Modified& m, const InstructionOperand& operand, int k, uint32_t* lanes) {
-  const bool one = m.row.sources[k] == Kind::packed_f32 && m.i.encoding == Encoding::vop3p &&
-                   operand.kind == OperandKind::scalar && operand.op_sel == operand.op_sel_hi;
-  if (!one) return broadcast(m.w, m.i, operand, m.row.source_registers[k], lanes);
-  InstructionOperand chosen = operand;
-  chosen.number = static_cast<uint16_t>(operand.number + operand.op_sel), chosen.registers = 1;
-  if (!broadcast(m.w, m.i, chosen, 1, lanes)) return false;
-  std::memcpy(lanes + kWaveLanes, lanes, sizeof(Lanes));
-  return true;
-}
-
 bool fetch(const Modified& m, int k, uint32_t* lanes) {
   const InstructionOperand* const operand = source_operand(m.i, m.row, k);
   const Kind kind = m.row.sources[k];
@@ -54,7 +42,7 @@ bool fetch(const Modified& m, int k, uint32_t* lanes) {
   const bool accumulator = operand == &m.i.destination;
   if (is_vector(*operand)) {
     if (!fetch_vector(m, *operand, k, lanes)) return false;
-  } else if (!fetch_scalar(m, *operand, k, lanes)) {
+  } else if (!broadcast(m.w, m.i, *operand, m.row.source_registers[k], lanes)) {
     return false;
   }
   if (m.i.is_sdwa && k < 2 && !accumulator) select_part(m.i.sdwa.source[k], m.i.sdwa.sext[k], lanes);

@@ -1,0 +1,3 @@
+// Regions with AVX2.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/regions/regions.inc"

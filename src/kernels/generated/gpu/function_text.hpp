@@ -1,0 +1,22 @@
+// Expressions and types in the text of generated kernels.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string>
+
+#include "ir/region.hpp"
+
+namespace rung::gpu {
+
+// Returns the type of elements in memory: "Bf16".
+std::string_view element_type(DType dtype);
+// Returns a literal that has exactly this value: "0x1p-1f".
+std::string literal_text(float value);
+// Returns the call of a function over operands given as text: "f_sigmoid(r0)".
+std::string call_text(const PointwiseFunction& function, const std::array<std::string, 3>& operands);
+// Returns definitions of all functions that programs call, by the f32 expressions of ir/functions.inc.
+const std::string& function_definitions();
+// Returns what a reduction begins with, and how it joins two values of `x` and `y`: "max_of(x, y)".
+std::string_view neutral_text(RowKind kind);
+std::string join_text(RowKind kind, std::string_view x, std::string_view y);
+
+}  // namespace rung::gpu

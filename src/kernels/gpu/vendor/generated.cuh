@@ -1,0 +1,127 @@
+// The machine that generated kernels see, in few names, so that a compiler at run time needs no header of a vendor.
+// SPDX-License-Identifier: Apache-2.0
+// Three compilers read it: NVRTC, hiprtc, and clang for AMD without the vendor's headers, for which functions on floats
+// stand in amd_math.cuh.
+//
+//   RUNG_KERNEL(threads) name(RungArguments a)   an entry of the module
+//   kLanes                                       threads in lock-step
+//   thread_in_block(), block_index()
+//   lane_value(x, mask)                          x of the lane whose number differs in the bits of `mask`
+//   sync_block()
+//   to_float(x), from_float<T>(x)                Bf16, F16, float, bool as Flag, and Int64 to write
+//   in_memory<T>(address)
+#pragma once
+
+using uint16_t = unsigned short;
+using uint32_t = unsigned int;
+using int64_t = long long;
+using uint64_t = unsigned long long;
+
+#if defined(__HIP__) && !defined(__HIPCC_RTC__)
+#define __global__ __attribute__((global))
+#define __device__ __attribute__((device))
+#define __shared__ __attribute__((shared))
+#define INFINITY __builtin_inff()
+#include "amd_math.cuh"
+#endif
+
+#if defined(__HIP__) || defined(__HIPCC_RTC__)
+
+#define RUNG_KERNEL(threads) \
+  extern "C" __global__ void __attribute__((amdgpu_flat_work_group_size(threads, threads)))
+inline constexpr int kLanes = 64;
+__device__ inline uint32_t thread_in_block() { return __builtin_amdgcn_workitem_id_x(); }
+__device__ inline uint32_t block_index() { return __builtin_amdgcn_workgroup_id_x(); }
+__device__ inline float lane_value(float x, int mask) {
+  const int from = static_cast<int>(thread_in_block()) % kLanes ^ mask;
+  return __builtin_bit_cast(float, __builtin_amdgcn_ds_bpermute(from * 4, __builtin_bit_cast(int, x)));
+}
+__device__ inline void sync_block() {
+  __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
+  __builtin_amdgcn_s_waitcnt(0xc07f);  // shared memory is done; clang 22 drops the fence's own wait behind some loops
+  __builtin_amdgcn_s_barrier();
+  __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
+}
+template <class T>
+__device__ inline T* in_memory(uint64_t address) {
+  return (T*)(__attribute__((address_space(1))) T*)address;
+}
+struct F16 {
+  _Float16 value;
+};
+__device__ inline float to_float(F16 x) { return static_cast<float>(x.value); }
+__device__ inline F16 half_of(float x) { return {static_cast<_Float16>(x)}; }
+__device__ inline uint32_t bits_of(float x) { return __builtin_bit_cast(uint32_t, x); }
+__device__ inline float float_of(uint32_t bits) { return __builtin_bit_cast(float, bits); }
+
+#else
+
+#define RUNG_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads)
+#define INFINITY __int_as_float(0x7f800000)
+inline constexpr int kLanes = 32;
+__device__ inline uint32_t thread_in_block() { return threadIdx.x; }
+__device__ inline uint32_t block_index() { return blockIdx.x; }
+__device__ inline float lane_value(float x, int mask) { return __shfl_xor_sync(~0u, x, mask); }
+__device__ inline void sync_block() { __syncthreads(); }
+template <class T>
+__device__ inline T* in_memory(uint64_t address) {
+  return reinterpret_cast<T*>(address);
+}
+struct F16 {
+  uint16_t bits;
+};
+__device__ inline float to_float(F16 x) {
+  float y;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x.bits));
+  return y;
+}
+__device__ inline F16 half_of(float x) {
+  F16 y;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+  return y;
+}
+__device__ inline uint32_t bits_of(float x) { return __float_as_uint(x); }
+__device__ inline float float_of(uint32_t bits) { return __uint_as_float(bits); }
+
+#endif
+
+struct Bf16 {
+  uint16_t bits;
+};
+struct Flag {
+  unsigned char value;
+};
+struct Int64 {
+  int64_t value;
+};
+__device__ inline float to_float(float x) { return x; }
+__device__ inline float to_float(Bf16 x) { return float_of(static_cast<uint32_t>(x.bits) << 16); }
+__device__ inline float to_float(Flag x) { return x.value; }
+
+template <class T>
+struct As {};
+__device__ inline float made(As<float>, float x) { return x; }
+__device__ inline F16 made(As<F16>, float x) { return half_of(x); }
+__device__ inline Bf16 made(As<Bf16>, float x) {
+  const uint32_t bits = bits_of(x), even = bits >> 16 & 1;
+  return {static_cast<uint16_t>(x != x ? 0x7fc0 : (bits + 0x7fff + even) >> 16)};
+}
+__device__ inline Flag made(As<Flag>, float x) { return {static_cast<unsigned char>(x != 0.0f)}; }
+__device__ inline Int64 made(As<Int64>, float x) { return {static_cast<int64_t>(x)}; }
+template <class T>
+__device__ inline T from_float(float x) {
+  return made(As<T>(), x);
+}
+
+// Elements that are loaded and stored together, in accesses of at most 16 bytes.
+template <class T, int n>
+struct alignas(sizeof(T) * n < 16 ? sizeof(T) * n : 16) Pack {
+  T x[n];
+};
+
+__device__ inline float max_of(float x, float y) { return x > y || x != x ? x : y; }
+__device__ inline float min_of(float x, float y) { return x < y || x != x ? x : y; }
+__device__ inline float gelu_tanh(float x) {
+  const float u = 0.79788456080286536f * (x + 0.044715f * x * x * x);  // 0.5 x (1 + tanh(u)) is x sigmoid(2 u)
+  return x / (1.0f + expf(-2.0f * u));
+}
