@@ -6,8 +6,13 @@
 // erf 3.4e-7, sigmoid 1.5e-7; of max(|result|, |x| / 4): silu 1.7e-7, gelu 5.3e-7, gelu_tanh 5.0e-7 (their far negative
 // tail ends at -2e-7 instead of 0). The coarse forms are for results that are stored in 16 bits: 4e-5, at about half
 // the instructions.
+//
+// The text computes with any vectors: those of simd.hpp, or the symbols of kernels/generated/symbolic.hpp where that is
+// included before, from which code is generated.
 #pragma once
+#ifndef RUNG_ISA
 #include "kernels/cpu/simd.hpp"
+#endif
 
 namespace rung::cpu::RUNG_ISA {
 
@@ -16,17 +21,14 @@ enum class Accuracy { full, coarse };
 // Returns a / b for finite b whose reciprocal is normal.
 template <Accuracy accuracy = Accuracy::full>
 RUNG_SIMD Vec divide(Vec a, Vec b) {
-#if defined(__AVX512F__)
-  // The 512-bit divider takes 16 to 24 cycles; an estimate good to 2^-14 and one Newton step take 4.
-  Vec r = _mm512_rcp14_ps(b);
+  if (!has_reciprocal_estimate()) return a / b;
+  // The 512-bit divider takes 16 to 24 cycles; an estimate and one Newton step take 4.
+  Vec r = estimate_reciprocal(b);
   if constexpr (accuracy == Accuracy::full) {
     Vec q = a * r;
     return fma(fnma(b, q, a), r, q);
   }
   return a * r;
-#else
-  return a / b;
-#endif
 }
 
 RUNG_SIMD Vec clamp(Vec x, float limit) { return max(set1(-limit), min(set1(limit), x)); }
