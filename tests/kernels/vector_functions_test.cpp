@@ -88,7 +88,7 @@ struct Promise {
 std::map<std::string, Promise> promises() {
   std::ifstream page(RUNG_SOURCE "/docs/vector_functions.md");
   const std::map<std::string, Promise> beside{
-      {"", {}}, {"x / 4", {0, 0, 0.25}}, {"x 2^-125", {0, 0, 0x1p-125}}, {"2^-125", {0, 0x1p-125, 0}}};
+      {"", {}}, {"x / 4", {0, 0, 0.25}}, {"x 2^-102", {0, 0, 0x1p-102}}, {"2^-102", {0, 0x1p-102, 0}}};
   const std::regex row(R"(\| `([a-z0-9_]+)` \| (\d+) \| ([^|]*) \|.*)");
   std::map<std::string, Promise> all;
   for (std::string line; std::getline(page, line);)
@@ -132,6 +132,7 @@ Tensor run(const Kernel& row, const Op& op, const std::vector<Tensor>& operands,
   cpu::Team team(1);
   std::atomic<Fault> fault{Fault::none};
   cpu::bind(row, problem, addresses, out.data()).run(team, &fault);
+  EXPECT_EQ(fault, Fault::none);
   return out;
 }
 
@@ -182,6 +183,7 @@ TEST_P(VectorFunction, IsAsNearAsThePageSays) {
     double worst = 0;
     size_t where = 0;
     for (size_t i = 0; i < x.size(); ++i) {
+      if (promise.beside_x > 0 && std::isinf(x[i])) continue;
       const double beside = std::max(promise.beside, promise.beside_x * std::abs(double{x[i]}));
       const double far = distance(got.as<float>()[i], (*wanted)[0].as<float>()[i], beside);
       if (!(far <= worst)) worst = far, where = i;

@@ -165,10 +165,9 @@ void Emitter::emit_step() {
     case Primitive::fnma:
       return emit_fused(true);
     case Primitive::begin_rare:
-      rare_end_ = Label();
-      return jump_if_none(rare_end_);
+      return jump_if_none(rare_end_.emplace());
     case Primitive::end_rare:
-      return L(rare_end_);
+      return L(*rare_end_);
     default:
       if (!emit_arithmetic()) emit_special();
   }

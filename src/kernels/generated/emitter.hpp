@@ -6,6 +6,7 @@
 #include <xbyak/xbyak.h>
 
 #include <memory>
+#include <optional>
 
 #include "kernels/generated/registers.hpp"
 
@@ -120,7 +121,8 @@ class Emitter : protected HeapAllocator, protected Xbyak::CodeGenerator {
   int results() const;
 
   std::vector<Xbyak::Reg64> addresses_;  // by operand, then the results; unused for operands of one value
-  Xbyak::Label pool_label_, rare_end_;
+  Xbyak::Label pool_label_;
+  std::optional<Xbyak::Label> rare_end_;  // of the rare steps that are being emitted
 };
 
 std::unique_ptr<Emitter> avx512_emitter(const Body& body, const std::vector<bool>& same);
