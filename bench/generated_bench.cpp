@@ -89,10 +89,7 @@ double seconds(const F& f) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-double median(std::vector<double> times) {
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
-  return times[times.size() / 2];
-}
+double least(const std::vector<double>& times) { return *std::min_element(times.begin(), times.end()); }
 
 void time_in_turns(const Bench& bench, const char* type, cpu::Team& team) {
   const Case made = make_case(with_type(bench.text, type), team.size());
@@ -115,9 +112,9 @@ void time_in_turns(const Bench& bench, const char* type, cpu::Team& team) {
                          repeats);
     }
   std::printf("%s, %s\n", bench.name, type);
-  const double first = median(times[0]);
+  const double first = least(times[0]);
   for (size_t i = 0; i < rows.size(); ++i)
-    std::printf("  %-28s %9.2f us  %6.2f\n", names[i].c_str(), median(times[i]) * 1e6, median(times[i]) / first);
+    std::printf("  %-28s %9.2f us  %6.2f\n", names[i].c_str(), least(times[i]) * 1e6, least(times[i]) / first);
   std::vector<double> prepare;
   for (int i = 0; i < 21; ++i)
     prepare.push_back(seconds([&] { cpu::bind(*rows[0].kernel, made.problem, made.inputs, made.output.get()); }));
@@ -126,7 +123,7 @@ void time_in_turns(const Bench& bench, const char* type, cpu::Team& team) {
   const Kernel& row = *cpu_target().kernels_for(op_family(made.problem.op)).front();
   for (int i = 0; i < 21; ++i)
     assemble.push_back(seconds([&] { cpu::bind(row, made.problem, made.inputs, made.output.get()); }));
-  std::printf("  assembled in %.0f us, found again in %.0f us\n", median(assemble) * 1e6, median(prepare) * 1e6);
+  std::printf("  assembled in %.0f us, found again in %.0f us\n", least(assemble) * 1e6, least(prepare) * 1e6);
 }
 
 __attribute__((target("avx512f"))) void triad(const float* a, const float* b, const float* c, float* out, int64_t n) {
@@ -156,7 +153,7 @@ void time_bandwidth(int64_t megabytes, cpu::Team& team) {
   }
   const double bytes = 16.0 * static_cast<double>(elements);
   std::printf("operands of %lld MB: %.1f GB/s, a plain triad %.1f GB/s, %.0f %%\n", static_cast<long long>(megabytes),
-              bytes / median(ours) * 1e-9, bytes / median(plain) * 1e-9, 100 * median(plain) / median(ours));
+              bytes / least(ours) * 1e-9, bytes / least(plain) * 1e-9, 100 * least(plain) / least(ours));
 }
 
 }  // namespace

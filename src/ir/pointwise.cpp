@@ -5,6 +5,8 @@
 #include <charconv>
 #include <optional>
 
+#include "ir/formulas.hpp"
+
 namespace rung {
 namespace {
 
@@ -38,6 +40,8 @@ std::optional<int> parse_register(std::string_view text) {
 std::optional<PointwiseFunction> function_named(std::string_view name) {
   if (name == name_of(DType::bf16)) return Round{DType::bf16};
   if (name == name_of(DType::f16)) return Round{DType::f16};
+  if (const auto formula = formula_named(name); formula && facts_of(*formula).takes != FormulaTakes::integers)
+    return *formula;
   auto op = op_named(name);
   if (!op) return std::nullopt;
   if (const auto* unary = as<Unary>(*op)) return unary->kind;
@@ -50,6 +54,7 @@ std::string_view name_of(const PointwiseFunction& function) {
   if (const auto* unary = std::get_if<UnaryKind>(&function)) return rung::name_of(*unary);
   if (const auto* binary = std::get_if<BinaryKind>(&function)) return rung::name_of(*binary);
   if (const auto* round = std::get_if<Round>(&function)) return rung::name_of(round->to);
+  if (const auto* formula = std::get_if<FormulaKind>(&function)) return rung::name_of(*formula);
   return Select::kName;
 }
 
@@ -98,6 +103,7 @@ std::string print_operand(const PointwiseOperand& operand) {
 
 size_t PointwiseInstruction::arity() const {
   if (std::holds_alternative<Select>(function)) return 3;
+  if (const auto* formula = std::get_if<FormulaKind>(&function)) return facts_of(*formula).operands;
   return std::holds_alternative<BinaryKind>(function) ? 2 : 1;
 }
 

@@ -4,7 +4,6 @@
 
 #include <sys/mman.h>
 
-#include <algorithm>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -28,11 +27,6 @@ std::string key_of(VectorSet set, const Body& body, const std::vector<bool>& sam
   }
   for (const Table& table : body.tables) append(table.words);
   return key;
-}
-
-int addresses_of(const Body& body, const std::vector<bool>& same) {
-  const auto stores = std::ranges::count(body.steps, Primitive::store, &Step::primitive);
-  return static_cast<int>(stores + std::ranges::count(same, false));
 }
 
 // The assembler throws where memory runs out.
@@ -72,7 +66,6 @@ Verdict may_execute() {
 std::shared_ptr<const Code> code_of(VectorSet set, const Body& body, const std::vector<bool>& same) {
   static std::mutex mutex;
   static std::map<std::string, std::weak_ptr<const Code>> known;
-  if (addresses_of(body, same) > kMostAddresses) return nullptr;
   const std::string key = key_of(set, body, same);
   const std::lock_guard lock(mutex);
   if (auto code = known[key].lock()) return code;

@@ -13,9 +13,9 @@ namespace {
 
 constexpr int kSavedRegisters = 5;
 const Reg64 kSaved[kSavedRegisters] = {util::rbx, util::r12, util::r13, util::r14, util::r15};
-// The first argument's register comes last: it holds the list of addresses until the others are loaded.
-const Reg64 kAddresses[kMostAddresses] = {util::rcx, util::r8,  util::r9,  util::r10, util::r11,
-                                          util::r12, util::r13, util::r14, util::r15, util::rdi};
+constexpr int kAddressRegisters = 9;
+const Reg64 kAddresses[kAddressRegisters] = {util::rcx, util::r8,  util::r9,  util::r10, util::r11,
+                                             util::r12, util::r13, util::r14, util::r15};
 
 }  // namespace
 
@@ -61,15 +61,13 @@ void Emitter::emit_preamble() {
     at_ = placed;
     emit_step();
   }
-  const int count = static_cast<int>(same_.size()) + results();
   int next = 0;
-  addresses_.assign(static_cast<size_t>(count), rdi);
-  for (int i = 0; i < count; ++i)
-    if (i >= static_cast<int>(same_.size()) || !same_[static_cast<size_t>(i)])
-      addresses_[static_cast<size_t>(i)] = kAddresses[next++];
-  for (int i = 0; i < count; ++i)
-    if (addresses_[static_cast<size_t>(i)] != rdi) mov(addresses_[static_cast<size_t>(i)], ptr[rdi + 8 * i]);
-  if (next == kMostAddresses) mov(rdi, ptr[rdi + 8 * (count - 1)]);
+  addresses_.assign(same_.size() + static_cast<size_t>(results()), std::nullopt);
+  for (size_t i = 0; i < addresses_.size() && next < kAddressRegisters; ++i) {
+    if (i < same_.size() && same_[i]) continue;
+    addresses_[i] = kAddresses[next++];
+    mov(*addresses_[i], ptr[rdi + 8 * static_cast<int>(i)]);
+  }
   xor_(eax, eax);
 }
 
@@ -244,9 +242,11 @@ void Emitter::emit_fused(bool negated) {
   finish(to);
 }
 
-Emitter::Memory Emitter::memory_of(int operand, DType type) const {
+Emitter::Memory Emitter::memory_of(int operand, DType type) {
   const auto bytes = static_cast<int>(size_of(type));
-  return {addresses_[static_cast<size_t>(operand)] + index_ * bytes + at_.copy * lanes_of(set_) * bytes, tail_};
+  const auto& known = addresses_[static_cast<size_t>(operand)];
+  if (!known) mov(rdx, ptr[rdi + 8 * operand]);
+  return {known.value_or(rdx) + index_ * bytes + at_.copy * lanes_of(set_) * bytes, tail_};
 }
 
 void Emitter::emit_load() {

@@ -12,9 +12,6 @@
 
 namespace rung::generated {
 
-// Operands beyond these have no register for their address.
-inline constexpr int kMostAddresses = 10;
-
 struct HeapAllocator : Xbyak::Allocator {
   bool useProtect() const override { return false; }
 };
@@ -117,10 +114,10 @@ class Emitter : protected HeapAllocator, protected Xbyak::CodeGenerator {
   void emit_load();
   void emit_same_load();
   void emit_store();
-  Memory memory_of(int operand, DType type) const;
+  Memory memory_of(int operand, DType type);
   int results() const;
 
-  std::vector<Xbyak::Reg64> addresses_;  // by operand, then the results; unused for operands of one value
+  std::vector<std::optional<Xbyak::Reg64>> addresses_;  // by operand, then the results; null: in the list alone
   Xbyak::Label pool_label_;
   std::optional<Xbyak::Label> rare_end_;  // of the rare steps that are being emitted
 };

@@ -15,7 +15,7 @@ namespace {
 
 using namespace cpu::symbolic;
 
-// ---- functions; a kind has none where its type rule refuses the type
+// ---- functions; where the type rule refuses the type, floats stay as they are, and integers have none
 
 #define RUNG_INTEGER_floats(call) std::nullopt
 #define RUNG_INTEGER_booleans(call) std::nullopt
@@ -25,7 +25,7 @@ using namespace cpu::symbolic;
 #define RUNG_INTEGER_compares_any(call) integers::call
 #define RUNG_FLOAT_floats(call) floats::call
 #define RUNG_FLOAT_numbers(call) floats::call
-#define RUNG_FLOAT_integers(call) std::nullopt
+#define RUNG_FLOAT_integers(call) x
 #define RUNG_CALL_1(kind) kind(x)
 #define RUNG_CALL_2(kind) kind(x, y)
 
@@ -47,14 +47,14 @@ Vec value_of(BinaryKind kind, Vec x, Vec y) {
   }
   return x;
 }
-std::optional<Vec> value_of(FormulaKind kind, Vec x, Vec y) {
+Vec value_of(FormulaKind kind, Vec x, Vec y) {
   switch (kind) {
 #define RUNG_FORMULA(kind, word, operands, takes, ...) \
   case FormulaKind::kind:                              \
     return RUNG_FLOAT_##takes(RUNG_CALL_##operands(kind));
 #include "ir/formulas.inc"
   }
-  return std::nullopt;
+  return x;
 }
 
 std::optional<Ints> value_of(UnaryKind kind, Ints x) {
@@ -129,6 +129,7 @@ void store_float(Vec value, DType type) {
 Vec value_of(const PointwiseFunction& function, const std::array<Vec, 3>& x) {
   if (const auto* unary = std::get_if<UnaryKind>(&function)) return value_of(*unary, x[0]);
   if (const auto* binary = std::get_if<BinaryKind>(&function)) return value_of(*binary, x[0], x[1]);
+  if (const auto* formula = std::get_if<FormulaKind>(&function)) return value_of(*formula, x[0], x[1]);
   if (const auto* round = std::get_if<Round>(&function)) {
     if (round->to == DType::f16) return round_f16(x[0]);
     return floats_of(cpu::symbolic::shift_left(bf16_bits(x[0]), 16));
@@ -166,25 +167,11 @@ Status lower_integers(const Problem& problem) {
   return {};
 }
 
-Status lower_formula(const Problem& problem, FormulaKind kind) {
-  const Vec x = load_float(problem, 0), y = problem.inputs.size() > 1 ? load_float(problem, 1) : x;
-  const auto value = value_of(kind, x, y);
-  if (!value) return fail("no vectors compute this function of floats");
-  store_float(*value, problem.output.dtype);
-  return {};
-}
-
 // Programs compute with f32; an op of integers alone computes with integers. Truths are either.
 bool computes_integers(const Problem& problem) {
   if (as<Pointwise>(problem.op) || is_computed_float(problem.output.dtype)) return false;
   const DType type = as<Select>(problem.op) ? problem.output.dtype : problem.inputs[0].dtype;
   return is_small_integer(type) && (type != DType::boolean || as<Cast>(problem.op) || as<Select>(problem.op));
-}
-
-Status lower_op(const Problem& problem) {
-  if (computes_integers(problem)) return lower_integers(problem);
-  if (const auto* formula = as<Formula>(problem.op)) return lower_formula(problem, formula->kind);
-  return lower_program(problem);
 }
 
 }  // namespace
@@ -195,7 +182,7 @@ Result<Body> lower(const Problem& problem, VectorSet set) {
   if (!is_taken(problem.output.dtype)) return fail("the result is {}", name_of(problem.output.dtype));
   Recorder recorder(set);
   const Recording recording(recorder);
-  RUNG_CHECK(lower_op(problem));
+  RUNG_CHECK(computes_integers(problem) ? lower_integers(problem) : lower_program(problem));
   return recorder.take();
 }
 

@@ -69,7 +69,7 @@ class Compiler {
 
 bool make_plan(const Problem& p, PointwisePlan& plan) {
   auto program = program_of(p);
-  if (!program || !Compiler(*program, plan).run()) return false;
+  if (!program || !is_interpreted(*program) || !Compiler(*program, plan).run()) return false;
   std::vector<Strides> strides;
   for (const Operand& x : p.inputs) strides.push_back(broadcast_strides(x, p.output.shape));
   strides.push_back(contiguous_strides(p.output.shape));
@@ -93,6 +93,8 @@ template <CpuIsa isa>
 Verdict supports(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
   if (auto verdict = supports_types(p); !verdict) return verdict;
+  if (const auto program = program_of(p); program)
+    if (auto verdict = is_interpreted(*program); !verdict) return verdict;
   PointwisePlan plan{};
   return make_plan(p, plan) ? accept() : reject("more operands, steps or values at once than the interpreter has");
 }
