@@ -37,6 +37,10 @@ constexpr Bench kPrograms[] = {
      "program=\"r3=add(r0,r1);r4=add(r3,r2)\", out=T)"},
     {"cos of a rope table", "y = pointwise(a:T[1024,1], b:T[64], program=\"r2=mul(r0,r1);r3=cos(r2)\", out=T)"},
     {"sin of a rope table", "y = pointwise(a:T[1024,1], b:T[64], program=\"r2=mul(r0,r1);r3=sin(r2)\", out=T)"},
+    {"rows of 16", "y = pointwise(a:T[4096,16], b:T[4096,1], program=\"r2=sub(r0,r1);r3=exp(r2)\", out=T)"},
+    {"transposed operand",
+     "y = pointwise(transpose(a:T[256,256], permutation=[1,0]), b:T[256,256], "
+     "program=\"r2=add(r0,r1);r3=mul(r2,0.5)\", out=T)"},
     {"log", "y = log(positive:T[65536])"},
     {"pow", "y = pow(positive:T[65536], b:T[65536])"},
     {"mask", "y = pointwise(a:T[65536], b:T[65536], program=\"r2=gt(r0,r1);r3=select(r2,r0,-1);r4=exp(r3)\", out=T)"},
@@ -72,8 +76,9 @@ Case make_case(const std::string& text, int threads) {
   if (!read) std::printf("%s\n%s\n", text.c_str(), read.error().message.c_str()), std::exit(1);
   Case made{std::move(read->graph), std::move(read->problem), {}, {}, {}};
   for (NodeId operand : made.graph[read->node].operands) {
-    auto [found, fresh] = made.tensors.try_emplace(operand);
-    if (fresh) found->second = values(made.graph.as<Input>(operand)->name, made.graph.type(operand));
+    const NodeId base = cpu::resolve_view(made.graph, operand).base;
+    auto [found, fresh] = made.tensors.try_emplace(base);
+    if (fresh) found->second = values(made.graph.as<Input>(base)->name, made.graph.type(base));
     made.inputs.push_back(found->second.data());
   }
   made.output = cpu::aligned_bytes(results_of(made.problem).back().end());

@@ -48,7 +48,7 @@ std::vector<float> run(const Code& code, std::vector<std::vector<float>> operand
   std::vector<void*> addresses;
   for (auto& operand : operands) addresses.push_back(operand.data());
   addresses.push_back(out.data());
-  code.function()(addresses.data(), static_cast<int64_t>(out.size()));
+  code.function()(addresses.data(), static_cast<int64_t>(out.size()), 1, nullptr);
   return out;
 }
 

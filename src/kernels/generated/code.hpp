@@ -10,8 +10,9 @@
 
 namespace rung::generated {
 
-// Addresses of the operands, then of the results; then the elements.
-using Function = void (*)(void* const* addresses, int64_t elements);
+// Computes `rows` rows, at least one, of `elements` elements each. `addresses`: of the operands, then of the results;
+// the function moves them on from row to row by `row_bytes`, one number for each.
+using Function = void (*)(void** addresses, int64_t elements, int64_t rows, const int64_t* row_bytes);
 
 class Code {
  public:

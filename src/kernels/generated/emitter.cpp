@@ -29,10 +29,13 @@ Emitter::Emitter(VectorSet set, const Body& body, std::vector<bool> same, const 
 
 std::vector<uint8_t> Emitter::emit() {
   setDefaultJmpNEAR(true);
+  Label row;
   emit_prologue();
+  L(row);
   emit_preamble();
   emit_main();
   emit_rest();
+  emit_next_row(row);
   emit_epilogue();
   emit_pool();
   ready();
@@ -52,11 +55,13 @@ void Emitter::emit_prologue() {
   sub(rsp, schedule_.slots * lanes_of(set_) * 4 + 128);
   // `and` with the mask -64: slots begin at whole vectors.
   and_(rsp, -64);
+  mov(ptr[rows_left()], rdx);
+  mov(ptr[row_bytes()], rcx);
   lea(pool_, ptr[rip + pool_label_]);
+  for (const Schedule::Kept& kept : schedule_.kept) vbroadcastss(vector(kept.reg), constant(kept.constant, false));
 }
 
 void Emitter::emit_preamble() {
-  for (const Schedule::Kept& kept : schedule_.kept) vbroadcastss(vector(kept.reg), constant(kept.constant, false));
   for (const Placed& placed : schedule_.preamble) {
     at_ = placed;
     emit_step();
@@ -90,6 +95,20 @@ void Emitter::emit_round(int copies, bool tail) {
     at_ = placed;
     emit_step();
   }
+}
+
+// Moves all addresses on by the bytes of a row.
+void Emitter::emit_next_row(const Label& row) {
+  Label done;
+  dec(qword[rows_left()]);
+  jz(done);
+  mov(rcx, ptr[row_bytes()]);
+  for (int i = 0; i < static_cast<int>(addresses_.size()); ++i) {
+    mov(rdx, ptr[rcx + 8 * i]);
+    add(ptr[rdi + 8 * i], rdx);
+  }
+  jmp(row);
+  L(done);
 }
 
 void Emitter::emit_epilogue() {

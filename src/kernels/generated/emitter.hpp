@@ -16,8 +16,7 @@ struct HeapAllocator : Xbyak::Allocator {
   bool useProtect() const override { return false; }
 };
 
-// The code is a function (void* const* addresses, int64_t elements): addresses of the operands, then of the results.
-// With AVX2 the elements are whole vectors.
+// The code is a Function (code.hpp). With AVX2 the elements of a row are whole vectors.
 class Emitter : protected HeapAllocator, protected Xbyak::CodeGenerator {
  public:
   // `same`: by operand, whether it has one value for all elements.
@@ -65,6 +64,8 @@ class Emitter : protected HeapAllocator, protected Xbyak::CodeGenerator {
   Xbyak::Address slot(int index) const;
   Xbyak::Address constant(int index, bool broadcast) const;
   Xbyak::RegExp scratch() const { return rsp + schedule_.slots * lanes_of(set_) * 4; }  // room for one vector
+  Xbyak::RegExp rows_left() const { return scratch() + 64; }
+  Xbyak::RegExp row_bytes() const { return scratch() + 72; }
   uint32_t pool_offset_of_table(uint32_t table) const;
 
   template <class Instruction>
@@ -106,6 +107,7 @@ class Emitter : protected HeapAllocator, protected Xbyak::CodeGenerator {
   void emit_prologue();
   void emit_preamble();
   void emit_main();
+  void emit_next_row(const Xbyak::Label& row);
   void emit_epilogue();
   void emit_pool();
   void emit_step();

@@ -19,7 +19,8 @@ namespace rung::generated {
   X(add, 2)                                                                                                           \
   X(sub, 2)                                                                                                           \
   X(mul, 2)                                                                                                           \
-  X(div, 2) X(fma, 3) X(fnma, 3) X(min, 2) X(max, 2)                                                                  \
+  X(div, 2)                                                                                                           \
+  X(fma, 3) X(fnma, 3) X(min, 2) X(max, 2)                                                                            \
       X(sqrt, 1) /* immediate: a Rounding. AVX-512 alone: an estimate good to 2^-14, and a 2^b */                     \
       X(round, 1) X(estimate_reciprocal, 1) X(scale, 2) /* f32 through f16 and back */                                \
       X(round_f16, 1) /* bits; bit_andnot: ~a & b; shifts by the immediate, or lane by lane, where 32 places or more  \

@@ -76,10 +76,11 @@ std::shared_ptr<void> prepare(const Problem& p, const Machine&) {
   return plan;
 }
 
-// A run of elements of one row: where its operands begin, how many there are.
+// Rows of one length: where the operands of the first one begin, and how far it is to the next one.
 struct Run {
   void* addresses[kMaxLoopOperands] = {};
-  int64_t count = 0;
+  int64_t elements = 0, rows = 1;
+  int64_t row_bytes[kMaxLoopOperands] = {};
 };
 
 // Copies `count` elements that lie `stride` bytes apart next to one another.
@@ -87,44 +88,46 @@ void gather(const std::byte* from, int64_t stride, size_t bytes, int64_t count, 
   const auto copy = [&]<size_t size>() {
     for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * static_cast<int64_t>(size), from + i * stride, size);
   };
-  bytes == 4   ? copy.template operator()<4>()
-  : bytes == 2 ? copy.template operator()<2>()
-               : copy.template operator()<1>();
+  if (bytes == 4) return copy.template operator()<4>();
+  bytes == 2 ? copy.template operator()<2>() : copy.template operator()<1>();
 }
 
 // Runs the code on what may be part of a vector, by way of whole vectors beside the operands.
 void run_part_of_vector(const GeneratedPlan& plan, Run run) {
   alignas(64) std::byte staged[kMaxLoopOperands][64] = {};
   const int last = plan.loops.operands - 1;
-  std::byte* const out = static_cast<std::byte*>(run.addresses[last]);
+  auto* const out = static_cast<std::byte*>(run.addresses[last]);
+  const auto bytes = [&](int i) { return static_cast<size_t>(run.elements) * plan.bytes[i]; };
   for (int i = 0; i <= last; ++i) {
     if (i < last && plan.loops.inner_strides[i] == 0) continue;
-    if (i < last) std::memcpy(staged[i], run.addresses[i], static_cast<size_t>(run.count) * plan.bytes[i]);
+    if (i < last) std::memcpy(staged[i], run.addresses[i], bytes(i));
     run.addresses[i] = staged[i];
   }
-  plan.code->function()(run.addresses, plan.lanes);
-  std::memcpy(out, staged[last], static_cast<size_t>(run.count) * plan.bytes[last]);
+  plan.code->function()(run.addresses, plan.lanes, 1, run.row_bytes);
+  std::memcpy(out, staged[last], bytes(last));
 }
 
+// Runs one row whose operands are dense or have one value.
 void run_dense(const GeneratedPlan& plan, Run run) {
-  if (!plan.whole_vectors) return plan.code->function()(run.addresses, run.count);
-  const int64_t whole = run.count / plan.lanes * plan.lanes;
-  if (whole) plan.code->function()(run.addresses, whole);
-  if (whole == run.count) return;
+  Run whole = run;
+  if (plan.whole_vectors) whole.elements = run.elements / plan.lanes * plan.lanes;
+  if (whole.elements) plan.code->function()(whole.addresses, whole.elements, 1, whole.row_bytes);
+  if (whole.elements == run.elements) return;
   for (int i = 0; i < plan.loops.operands; ++i)
     if (plan.loops.inner_strides[i] != 0)
-      run.addresses[i] = static_cast<std::byte*>(run.addresses[i]) + whole * static_cast<int64_t>(plan.bytes[i]);
-  run.count -= whole;
+      run.addresses[i] =
+          static_cast<std::byte*>(run.addresses[i]) + whole.elements * static_cast<int64_t>(plan.bytes[i]);
+  run.elements -= whole.elements;
   run_part_of_vector(plan, run);
 }
 
 // Brings the elements of strided operands together, then runs the code; at most kBlock elements.
-void run_block(const GeneratedPlan& plan, Run run) {
+void run_gathered(const GeneratedPlan& plan, Run run) {
   std::byte gathered[kMostInputs][kBlock * 4];
   for (int i : plan.gathered) {
     const auto bytes = plan.bytes[i];
     gather(static_cast<const std::byte*>(run.addresses[i]), plan.loops.inner_strides[i] * static_cast<int64_t>(bytes),
-           bytes, run.count, gathered[i]);
+           bytes, run.elements, gathered[i]);
     run.addresses[i] = gathered[i];
   }
   run_dense(plan, run);
@@ -137,22 +140,40 @@ bool has_zero(const std::byte* from, size_t bytes, int64_t stride, int64_t count
   return false;
 }
 
-// Runs `count` elements from element `at` of a row on, whose operands begin at `offsets`.
-void run_row(const GeneratedPlan& plan, const Call& call, const int64_t* offsets, Range of_row) {
-  const int last = plan.loops.operands - 1;
-  Run run{{}, of_row.count()};
-  for (int i = 0; i <= last; ++i) {
-    const void* base = i < last ? call.inputs[i] : call.output;
-    const int64_t element = offsets[i] + of_row.begin * plan.loops.inner_strides[i];
-    run.addresses[i] = static_cast<std::byte*>(const_cast<void*>(base)) + element * static_cast<int64_t>(plan.bytes[i]);
+// The elements from `begin` on of the rows whose operands begin at `offsets`.
+Run run_at(const GeneratedPlan& plan, const Call& call, const int64_t* offsets, int64_t begin) {
+  Run run;
+  for (int i = 0; i < plan.loops.operands; ++i) {
+    const void* base = i + 1 < plan.loops.operands ? call.inputs[i] : call.output;
+    const int64_t element = offsets[i] + begin * plan.loops.inner_strides[i],
+                  bytes = static_cast<int64_t>(plan.bytes[i]);
+    run.addresses[i] = static_cast<std::byte*>(const_cast<void*>(base)) + element * bytes;
+    if (plan.loops.rank > 0) run.row_bytes[i] = plan.loops.strides[plan.loops.rank - 1][i] * bytes;
   }
-  if (plan.divides_integers && has_zero(static_cast<const std::byte*>(run.addresses[1]), plan.bytes[1],
-                                        plan.loops.inner_strides[1] * static_cast<int64_t>(plan.bytes[1]), run.count))
-    call.fault->store(Fault::integer_divided_by_zero, std::memory_order_relaxed);
-  plan.gathered.empty() ? run_dense(plan, run) : run_block(plan, run);
+  return run;
 }
 
-// Units are blocks of rows. Neighbours of a row are run at once, unless operands must be gathered block by block.
+void run_rows(const GeneratedPlan& plan, const Call& call, Run run) {
+  if (plan.divides_integers &&
+      has_zero(static_cast<const std::byte*>(run.addresses[1]), plan.bytes[1],
+               plan.loops.inner_strides[1] * static_cast<int64_t>(plan.bytes[1]), run.elements))
+    call.fault->store(Fault::integer_divided_by_zero, std::memory_order_relaxed);
+  if (!plan.gathered.empty()) return run_gathered(plan, run);
+  if (run.rows == 1) return run_dense(plan, run);
+  plan.code->function()(run.addresses, run.elements, run.rows, run.row_bytes);
+}
+
+// Returns how many rows one call of the code may take from `row` on: those up to the end of the innermost outer axis.
+int64_t rows_at_once(const GeneratedPlan& plan, int64_t row, int64_t end) {
+  const bool one_by_one = plan.loops.rank == 0 || !plan.gathered.empty() || plan.divides_integers ||
+                          (plan.whole_vectors && plan.loops.inner % plan.lanes != 0);
+  if (one_by_one) return 1;
+  const int64_t axis = plan.loops.shape[plan.loops.rank - 1];
+  return std::min(axis - row % axis, end - row);
+}
+
+// Units are blocks of rows; rows that are one block each run together, and so do neighbouring blocks of a long row,
+// unless operands must be gathered block by block.
 void run(const Call& call) {
   const auto& plan = *static_cast<const GeneratedPlan*>(call.state);
   if (!plan.code) return call.fault->store(Fault::kernel_threw, std::memory_order_relaxed);
@@ -161,10 +182,13 @@ void run(const Call& call) {
   int64_t offsets[kMaxLoopOperands] = {};
   for (int64_t unit = mine.begin; unit < mine.end;) {
     const int64_t row = unit / per_row, first = unit % per_row;
-    const int64_t units = plan.gathered.empty() ? std::min(per_row - first, mine.end - unit) : 1;
     outer_offsets(plan.loops, row, offsets);
-    run_row(plan, call, offsets, {first * kBlock, std::min(inner, (first + units) * kBlock)});
-    unit += units;
+    Run run = run_at(plan, call, offsets, first * kBlock);
+    const int64_t blocks = plan.gathered.empty() ? std::min(per_row - first, mine.end - unit) : 1;
+    run.elements = std::min(inner, (first + blocks) * kBlock) - first * kBlock;
+    if (per_row == 1) run.rows = rows_at_once(plan, row, mine.end);
+    run_rows(plan, call, run);
+    unit += blocks * run.rows;
   }
 }
 
