@@ -11,7 +11,7 @@
 namespace rung::passes {
 namespace {
 
-// What a group may take. Generated code has room for more than the interpreters, and computes formulas.
+// The limits of a group. Generated code has room for more than the interpreters, and computes formulas.
 struct Limits {
   size_t operands, nodes;
   bool formulas;

@@ -198,7 +198,7 @@ constexpr int kForbidExecution = 65;  // since Linux 6.3
   std::exit(refused && result == 6 ? 0 : 1);
 }
 
-TEST(GeneratedCodeDeathTest, LeavesTheWorkToTheInterpreterWhereItMayNotRun) {
+TEST(GeneratedCodeDeathTest, YieldsToTheInterpreterWhereForbidden) {
   if (sets_here().empty()) GTEST_SKIP() << "this processor has neither AVX2 nor AVX-512";
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // a fresh process, which has not asked yet
   EXPECT_EXIT(try_without_executable_memory(), testing::ExitedWithCode(0), "");

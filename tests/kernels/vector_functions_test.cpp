@@ -89,7 +89,7 @@ std::map<std::string, Promise> promises() {
   std::ifstream page(RUNG_SOURCE "/docs/vector_functions.md");
   const std::map<std::string, Promise> beside{
       {"", {}}, {"x / 4", {0, 0, 0.25}}, {"x 2^-102", {0, 0, 0x1p-102}}, {"2^-102", {0, 0x1p-102, 0}}};
-  const std::regex row(R"(\| `([a-z0-9_]+)` \| (\d+) \| ([^|]*) \|.*)");
+  const std::regex row(R"(\| `([a-z0-9_]+)` \| (\d+) \| ([^|]*?) ?\|.*)");
   std::map<std::string, Promise> all;
   for (std::string line; std::getline(page, line);)
     if (std::smatch match; std::regex_match(line, match, row)) {

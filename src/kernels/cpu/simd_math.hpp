@@ -106,11 +106,25 @@ RUNG_SIMD Vec erf(Vec x) {
 
 RUNG_SIMD Vec relu(Vec x) { return max(zero(), x); }
 
+// Returns 1 + e^-x for |x| <= 87.
+RUNG_SIMD Vec one_plus_exp_of_minus(Vec x) {
+  const Vec magic = set1(12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer in the low bits
+  Vec shifted = fnma(x, set1(1.44269502f), magic);
+  Vec r = fnma(x, set1(1.92596303e-8f), fnma(x, set1(1.44269502f), magic - shifted));  // log2 e in two parts
+  Vec y = fma(set1(0.000154763002f), r, set1(0.00134002699f));
+  y = fma(y, r, set1(0.00961800389f));
+  y = fma(y, r, set1(0.0555032779f));
+  y = fma(y, r, set1(0.240226513f));
+  y = fma(y, r, set1(0.693147206f));
+  y = fma(y, r, set1(1.0f));
+  return fma(y, add_exponent(set1(1.0f), shifted), set1(1.0f));  // NaN as y is
+}
+
 // Returns 1 / (1 + e^-x); the exponent is limited so that 1 + e^-x stays finite, which changes no result above 2^-125.
 template <Accuracy accuracy = Accuracy::full>
 RUNG_SIMD Vec sigmoid(Vec x) {
   if constexpr (accuracy == Accuracy::coarse) return fma(tanh<accuracy>(x * set1(0.5f)), set1(0.5f), set1(0.5f));
-  return divide(set1(1.0f), set1(1.0f) + exp(min(set1(87.0f), negate(x))));
+  return divide(set1(1.0f), one_plus_exp_of_minus(clamp(x, 87.0f)));
 }
 
 template <Accuracy accuracy = Accuracy::full>

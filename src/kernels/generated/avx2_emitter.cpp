@@ -88,8 +88,6 @@ class Avx2Emitter final : public Emitter {
         return two([&](const Vector& to, const Vector& a, const Source& b) { vpor(to, a, b); }, true);
       case Primitive::bit_xor:
         return two([&](const Vector& to, const Vector& a, const Source& b) { vpxor(to, a, b); }, true);
-      case Primitive::bit_andnot:
-        return two([&](const Vector& to, const Vector& a, const Source& b) { vpandn(to, a, b); });
       case Primitive::compare:
         return two([&](const Vector& to, const Vector& a, const Source& b) {
           vcmpps(to, a, b, static_cast<uint8_t>(step().immediate));

@@ -107,8 +107,6 @@ class Avx512Emitter final : public Emitter {
         return two([&](const Vector& to, const Vector& a, const Source& b) { vpord(to, a, b); }, true);
       case Primitive::bit_xor:
         return two([&](const Vector& to, const Vector& a, const Source& b) { vpxord(to, a, b); }, true);
-      case Primitive::bit_andnot:
-        return two([&](const Vector& to, const Vector& a, const Source& b) { vpandnd(to, a, b); });
       case Primitive::scale:
         return two([&](const Vector& to, const Vector& a, const Source& b) { vscalefps(to, a, b); });
       case Primitive::estimate_reciprocal:

@@ -84,7 +84,7 @@ class Emitter : protected HeapAllocator, protected Xbyak::CodeGenerator {
   }
   bool is_register(int operand) const { return place_of(operand).kind == Place::Kind::vector_register; }
 
-  // What differs between the instruction sets.
+  // The instruction sets differ in these.
   virtual void load_elements(DType type, const Memory& memory, const Vector& to) = 0;
   virtual void store_elements(DType type, const Memory& memory, const Vector& from) = 0;
   virtual void emit_rest() = 0;     // the loop over elements that are fewer than one round of the main loop

@@ -68,7 +68,7 @@ void Recorder::begin_rare(int mask) {
   rare_from_ = record(Primitive::begin_rare, mask);
 }
 
-// What was computed there alone is not there for later steps, which must compute it again.
+// Later steps cannot rely on values of steps that may be left out, so they record them again.
 void Recorder::end_rare() {
   record(Step{Primitive::end_rare, {-1, -1, -1}, 0});
   std::erase_if(known_, [&](const auto& entry) {

@@ -41,8 +41,5 @@ void apply_scalar(Code code, float* to, int64_t n, const float* x, const float* 
 namespace avx2 {
 void pointwise(const PointwiseWork& work);
 }
-namespace avx512 {
-void pointwise(const PointwiseWork& work);
-}
 
 }  // namespace rung::cpu
