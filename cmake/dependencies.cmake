@@ -15,6 +15,9 @@ endforeach()
 find_path(protozero_headers protozero/pbf_reader.hpp REQUIRED)  # headers alone
 add_library(protozero INTERFACE)
 target_include_directories(protozero SYSTEM INTERFACE ${protozero_headers})
+find_path(xbyak_headers xbyak/xbyak.h REQUIRED)  # headers alone
+add_library(xbyak INTERFACE)
+target_include_directories(xbyak SYSTEM INTERFACE ${xbyak_headers})
 find_path(openblas_headers cblas.h REQUIRED)  # the library itself is opened at run time
 add_library(openblas INTERFACE)
 target_include_directories(openblas SYSTEM INTERFACE ${openblas_headers})

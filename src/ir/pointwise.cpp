@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/pointwise.hpp"
 
+#include "ir/formulas.hpp"
 #include "ir/functions.hpp"
 #include "ir/program_text.hpp"
 
@@ -21,6 +22,7 @@ Result<PointwiseInstruction> parse_element(std::string_view line, size_t written
 
 size_t PointwiseInstruction::arity() const {
   if (std::holds_alternative<Select>(function)) return 3;
+  if (const auto* formula = std::get_if<FormulaKind>(&function)) return facts_of(*formula).operands;
   return std::holds_alternative<BinaryKind>(function) ? 2 : 1;
 }
 

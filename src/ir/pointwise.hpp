@@ -24,7 +24,8 @@ struct Register {
 
 // A register, or a literal such as the 0.5 of "mul(r0,0.5)".
 using PointwiseOperand = std::variant<Register, float>;
-using PointwiseFunction = std::variant<UnaryKind, BinaryKind, Select, Round>;
+// A formula is one of floats.
+using PointwiseFunction = std::variant<UnaryKind, BinaryKind, Select, Round, FormulaKind>;
 
 // An instruction. Select reads (condition, a, b): it gives a where the condition is not 0.
 struct PointwiseInstruction {

@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "ir/formulas.hpp"
+
 namespace rung::program_text {
 namespace {
 
@@ -19,6 +21,7 @@ std::string_view word_of(const PointwiseFunction& function) {
   if (const auto* unary = std::get_if<UnaryKind>(&function)) return name_of(*unary);
   if (const auto* binary = std::get_if<BinaryKind>(&function)) return name_of(*binary);
   if (const auto* round = std::get_if<Round>(&function)) return name_of(round->to);
+  if (const auto* formula = std::get_if<FormulaKind>(&function)) return name_of(*formula);
   return Select::kName;
 }
 
@@ -66,6 +69,8 @@ Result<PointwiseOperand> parse_operand(std::string_view text, size_t written) {
 std::optional<PointwiseFunction> function_named(std::string_view name) {
   if (name == name_of(DType::bf16)) return Round{DType::bf16};
   if (name == name_of(DType::f16)) return Round{DType::f16};
+  if (const auto formula = formula_named(name); formula && facts_of(*formula).takes != FormulaTakes::integers)
+    return *formula;
   auto op = op_named(name);
   if (!op) return std::nullopt;
   if (const auto* unary = as<Unary>(*op)) return unary->kind;

@@ -8,7 +8,7 @@
 
 namespace rung {
 
-inline constexpr int kMaxLoopOperands = 9;
+inline constexpr int kMaxLoopOperands = 17;
 
 // The loops in plain numbers, for kernels compiled for an instruction set: `rank` outer axes, then one inner axis.
 struct Loops {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/elementwise_program.hpp"
 
+#include "ir/formulas.hpp"
 #include "ir/functions.hpp"
 
 namespace rung {
@@ -25,9 +26,21 @@ Result<PointwiseProgram> program_of(const Problem& p) {
   if (const auto* unary = as<Unary>(p.op)) return one_step(unary->kind, 1);
   if (const auto* binary = as<Binary>(p.op)) return one_step(binary->kind, 2);
   if (as<Select>(p.op)) return one_step(Select{}, 3);
+  if (const auto* formula = as<Formula>(p.op)) return one_step(formula->kind, p.inputs.size());
   if (as<Cast>(p.op)) return PointwiseProgram{1, {}};
   if (const auto* gated_mul = as<GatedMul>(p.op)) return gated(gated_mul->activation);
   return parse_pointwise(p.as<Pointwise>().program, p.inputs.size());
+}
+
+Verdict is_interpreted(const PointwiseInstruction& instruction) {
+  const auto* formula = std::get_if<FormulaKind>(&instruction.function);
+  return formula ? reject(fmt::format("the interpreter has no {}", name_of(*formula))) : accept();
+}
+
+Verdict is_interpreted(const PointwiseProgram& program) {
+  for (const PointwiseInstruction& instruction : program.instructions)
+    if (auto verdict = is_interpreted(instruction); !verdict) return verdict;
+  return accept();
 }
 
 Code code_of(const PointwiseFunction& function) {

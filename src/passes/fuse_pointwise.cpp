@@ -11,16 +11,21 @@
 namespace rung::passes {
 namespace {
 
-constexpr size_t kMaxOperands = 8, kMaxNodes = 24;
+// The limits of a group. Generated code has room for more than the interpreters, and computes formulas.
+struct Limits {
+  size_t operands, nodes;
+  bool formulas;
+};
+constexpr Limits kLimits[] = {{16, 64, true}, {8, 24, false}};
 
 // Returns whether an f32 register holds every value of the type.
 bool fits_register(DType dtype) {
   return dtype == DType::f32 || dtype == DType::bf16 || dtype == DType::f16 || dtype == DType::boolean;
 }
 
-bool is_fusible(const Graph& graph, NodeId id) {
+bool is_fusible(const Graph& graph, NodeId id, const Limits& limits) {
   const Node& node = graph[id];
-  return is_elementwise(node.op) && fits_register(node.type.dtype) &&
+  return (is_elementwise(node.op) || (limits.formulas && as<Formula>(node.op))) && fits_register(node.type.dtype) &&
          std::all_of(node.operands.begin(), node.operands.end(),
                      [&](NodeId o) { return fits_register(graph.type(o).dtype); });
 }
@@ -28,10 +33,10 @@ bool is_fusible(const Graph& graph, NodeId id) {
 // A root and the nodes that only it reads, directly or through others of the group.
 class Group {
  public:
-  Group(const Graph& graph, NodeId root, const std::vector<bool>& constant)
-      : graph_(graph), root_(root), constant_(constant) {
+  Group(const Graph& graph, NodeId root, const std::vector<bool>& constant, const Limits& limits)
+      : graph_(graph), root_(root), constant_(constant), limits_(limits) {
     take(root);
-    for (size_t i = 0; i < members_.size() && members_.size() < kMaxNodes; ++i)
+    for (size_t i = 0; i < members_.size() && members_.size() < limits_.nodes; ++i)
       for (NodeId operand : graph_[members_[i]].operands)
         if (belongs(operand)) take(operand);
   }
@@ -58,10 +63,10 @@ class Group {
   }
 
   bool belongs(NodeId id) const {
-    if (!graph_.single_use(id) || constant_[id] || !is_fusible(graph_, id) ||
+    if (!graph_.single_use(id) || constant_[id] || !is_fusible(graph_, id, limits_) ||
         !(graph_.shape(id) == graph_.shape(root_)))
       return false;
-    return outside_.size() + graph_[id].operands.size() - 1 <= kMaxOperands;
+    return outside_.size() + graph_[id].operands.size() - 1 <= limits_.operands;
   }
 
   bool is_member(NodeId id) const { return std::find(members_.begin(), members_.end(), id) != members_.end(); }
@@ -92,6 +97,7 @@ class Group {
     PointwiseOperand value = in[0];
     if (const auto* unary = as<Unary>(node.op)) value = append(program, unary->kind, {in[0]});
     if (const auto* binary = as<Binary>(node.op)) value = append(program, binary->kind, {in[0], in[1]});
+    if (const auto* formula = as<Formula>(node.op)) value = append(program, formula->kind, {in[0], in.back()});
     if (as<Select>(node.op)) value = append(program, Select{}, {in[0], in[1], in[2]});
     DType from = graph_.type(node.operands[0]).dtype, to = node.type.dtype;
     if (as<Cast>(node.op) && to == DType::boolean && from != to) value = append(program, BinaryKind::ne, {in[0], 0.0f});
@@ -103,14 +109,16 @@ class Group {
   const Graph& graph_;
   NodeId root_;
   const std::vector<bool>& constant_;
+  const Limits& limits_;
   std::vector<NodeId> members_, outside_, operands_;
   std::map<NodeId, PointwiseOperand> values_;
 };
 
 // f(g(x), y), ...  =>  pointwise(x, y)      g's only reader is f, shapes agree, and f32 registers hold every value
-bool fuse(Graph& graph, PassContext& context, NodeId id, const std::vector<bool>& constant) {
-  if (constant[id] || !is_fusible(graph, id)) return false;
-  Group group(graph, id, constant);
+bool fuse_within(Graph& graph, PassContext& context, NodeId id, const std::vector<bool>& constant,
+                 const Limits& limits) {
+  if (constant[id] || !is_fusible(graph, id, limits)) return false;
+  Group group(graph, id, constant, limits);
   if (group.size() < 2) return false;
   PointwiseProgram program = group.program();
   if (program.instructions.empty() || group.operands().empty()) return false;
@@ -119,6 +127,12 @@ bool fuse(Graph& graph, PassContext& context, NodeId id, const std::vector<bool>
   if (!type || !(*type == graph.type(id)) || !context.kernel_for(graph, op, group.operands())) return false;
   replace(graph, id, op, group.operands());
   return true;
+}
+
+// A group of the tighter limits where no row takes the larger one.
+bool fuse(Graph& graph, PassContext& context, NodeId id, const std::vector<bool>& constant) {
+  return std::ranges::any_of(kLimits,
+                             [&](const Limits& limits) { return fuse_within(graph, context, id, constant, limits); });
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "base/float8.hpp"
 #include "ir/function_math.hpp"
 #include "reference/operations.hpp"
+#include "reference/scalar.hpp"
 #include "reference/values.hpp"
 
 namespace rung::reference {
@@ -105,6 +106,8 @@ std::vector<T> all(const Formula& op, std::vector<T> x, const std::vector<T>& y)
 }
 
 }  // namespace
+
+double apply(FormulaKind kind, double x, double y) { return formula_value(kind, x, y); }
 
 Result<Tensor> compute(const Formula& op, const Arguments& arguments) {
   const auto operand = [&](size_t i) { return broadcast_to(arguments[i], arguments.result.shape); };

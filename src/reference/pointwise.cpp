@@ -14,6 +14,7 @@ double call(const PointwiseFunction& function, const std::array<double, 3>& x) {
   if (const auto* unary = std::get_if<UnaryKind>(&function)) return apply(*unary, x[0]);
   if (const auto* binary = std::get_if<BinaryKind>(&function)) return apply(*binary, x[0], x[1]);
   if (const auto* round = std::get_if<Round>(&function)) return round_to(round->to, x[0]);
+  if (const auto* formula = std::get_if<FormulaKind>(&function)) return apply(*formula, x[0], x[1]);
   return x[0] != 0 ? x[1] : x[2];
 }
 

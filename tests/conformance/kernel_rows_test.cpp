@@ -95,16 +95,24 @@ TEST(KernelRows, OfGatherReportAnIndexOutOfRange) {
 }
 
 TEST(KernelRows, OfIntegerDivisionReportAZero) {
-  int rows = 0;
-  for (const Kernel* row : cpu_target().kernels_for("binary")) {
-    Case test = make_case("y = div(x:i64[70], nonzero:i64[70])");
-    if (!row->supports(test.problem, cpu::cpu_info())) continue;
-    EXPECT_EQ(run_row(*row, test, 2).fault, Fault::none) << row->name;
-    test.inputs["nonzero"].as<int64_t>()[69] = 0;
-    EXPECT_EQ(run_row(*row, test, 2).fault, Fault::integer_divided_by_zero) << row->name;
-    ++rows;
+  for (const char* text : {"y = div(x:i64[70], nonzero:i64[70])", "y = div(x:i32[70], nonzero:i32[70])",
+                           "y = div(x:i8[3,70], nonzero:i8[70])",
+                           "y = formula(x:i32[2,700], transpose(nonzero:i32[700,2], permutation=[1,0]), kind=fmod)"}) {
+    SCOPED_TRACE(text);
+    int rows = 0;
+    Case test = make_case(text);
+    for (const Kernel* row : cpu_target().kernels_for(op_family(test.problem.op))) {
+      if (!row->supports(test.problem, cpu::cpu_info())) continue;
+      EXPECT_EQ(run_row(*row, test, 2).fault, Fault::none) << row->name;
+      Case divided = make_case(text);
+      std::byte* last = divided.inputs["nonzero"].data() + divided.inputs["nonzero"].bytes();
+      std::fill_n(last - size_of(divided.problem.inputs[1].dtype), size_of(divided.problem.inputs[1].dtype),
+                  std::byte{});
+      EXPECT_EQ(run_row(*row, divided, 2).fault, Fault::integer_divided_by_zero) << row->name;
+      ++rows;
+    }
+    EXPECT_GT(rows, 0);
   }
-  EXPECT_GT(rows, 0);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "ir/dtype.hpp"
+#include "ir/formulas.hpp"
 #include "ir/functions.hpp"
 
 namespace rung::test {
@@ -364,6 +365,8 @@ constexpr const char* kOtherProblems[] = {
     "result = cast(x:i32[9], to=bf16)",
     "result = cast(x:u8[3,8], to=f32)",
     "result = select(keep:bool[3,5], x:i64[3,5], y:i64[1])",
+    "result = select(keep:bool[3,5], x:i32[3,5], y:i32[1])",
+    "result = select(keep:bool[3,40], x:u8[3,40], y:u8[40])",
     "result = cumsum(x:i64[2,9], axis=1)",
     "result = top_k(x:i64[3,12], k=5)",
     "result = formula(x:i64[3,12], y:i64[12], kind=xor)",
@@ -467,6 +470,40 @@ void add_functions(std::vector<std::string>& all) {
                               function.word));
 }
 
+bool takes(FormulaTakes takes, DType type) {
+  return takes == FormulaTakes::numbers || is_float(type) == (takes == FormulaTakes::floats);
+}
+
+// Every formula on each type that it takes; those of floats in a program, too. All but acosh have values here: "w..."
+// are near 0.
+void add_formulas(std::vector<std::string>& all) {
+  for (int i = 0; i <= static_cast<int>(FormulaKind::f8e8m0_nearest); ++i) {
+    const auto kind = static_cast<FormulaKind>(i);
+    const FormulaFacts& facts = facts_of(kind);
+    for (DType type : {DType::f32, DType::bf16, DType::i64, DType::i32, DType::i8, DType::u8}) {
+      if (!takes(facts.takes, type) || kind == FormulaKind::acosh) continue;
+      const std::string y = facts.operands == 2 ? fmt::format(", nonzero:{}[37]", name_of(type)) : "";
+      all.push_back(fmt::format("result = formula({}:{}[3,37]{}, kind={})", is_float(type) ? "w" : "x", name_of(type),
+                                y, facts.word));
+    }
+    if (facts.takes == FormulaTakes::integers) continue;
+    const bool two = facts.operands == 2;
+    all.push_back(fmt::format(R"~(result = pointwise(positive:f32[70], program="r1={};r2={}(r1{})", out=f32))~",
+                              kind == FormulaKind::acosh ? "max(r0,1)" : "mul(r0,0.25)", facts.word, two ? ",r0" : ""));
+  }
+}
+
+// Casts between all types that rows read and write.
+void add_casts(std::vector<std::string>& all) {
+  constexpr std::array kTypes{DType::f32, DType::bf16, DType::f16, DType::i64,
+                              DType::i32, DType::i8,   DType::u8,  DType::boolean};
+  for (DType from : kTypes)
+    for (DType to : kTypes)
+      if (from != to)
+        all.push_back(fmt::format("result = cast({}:{}[3,37], to={})", from == DType::boolean ? "keep" : "positive",
+                                  name_of(from), name_of(to)));
+}
+
 }  // namespace
 
 std::vector<std::string> problems() {
@@ -476,6 +513,8 @@ std::vector<std::string> problems() {
   for (const char* text : kOtherProblems) all.emplace_back(text);
   all.push_back(of_many_numbers());
   add_functions(all);
+  add_formulas(all);
+  add_casts(all);
   return all;
 }
 

@@ -258,14 +258,41 @@ TEST(FusePointwise, KeepsIntegerArithmetic) { expect_unchanged(fuse_pointwise, "
 TEST(FusePointwise, KeepsSmallerOperandsThatAreComputed) {
   expect_unchanged(fuse_pointwise, "y = add(exp(a:f32[4]), b:f32[3,4])");
 }
-TEST(FusePointwise, ReadsAtMostEightOperands) {
+std::string sum_of(int operands) {
   std::string text = "s0 = add(a0:f32[4], b:f32[4])\n";
-  for (int i = 1; i < 12; ++i)
+  for (int i = 1; i < operands - 1; ++i)
     text += "s" + std::to_string(i) + " = add(s" + std::to_string(i - 1) + ", a" + std::to_string(i) + ":f32[4])\n";
-  PassRun run = run_pass(fuse_pointwise, graph_of(text));
+  return text;
+}
+TEST(FusePointwise, ReadsAtMostSixteenOperands) {
+  PassRun run = run_pass(fuse_pointwise, graph_of(sum_of(20)));
+  for (NodeId id : run.graph.order()) EXPECT_LE(run.graph[id].operands.size(), 16u);
+  EXPECT_EQ(count_ops(run.graph, "pointwise"), 2u);
+  expect_same_values(graph_of(sum_of(20)), run.graph);
+}
+TEST(FusePointwise, ReadsEightOperandsWhereNoRowReadsMore) {
+  PassRun run = run_pass(fuse_pointwise, graph_of(sum_of(13)), [](const Op&, std::span<const Type> operands) {
+    return operands.size() > 8 ? reject("more than 8 operands") : accept();
+  });
   for (NodeId id : run.graph.order()) EXPECT_LE(run.graph[id].operands.size(), 8u);
   EXPECT_EQ(count_ops(run.graph, "pointwise"), 2u);
-  expect_same_values(graph_of(text), run.graph);
+  expect_same_values(graph_of(sum_of(13)), run.graph);
+}
+TEST(FusePointwise, TakesFormulas) {
+  expect_rewrite(fuse_pointwise, "y = mul(formula(formula(x:f32[3], kind=tan), z:f32[3], kind=atan2), x)",
+                 "y = pointwise(x, z, program=\"r2=tan(r0);r3=atan2(r2,r1);r4=mul(r3,r0)\")");
+}
+TEST(FusePointwise, LeavesFormulasOutWhereNoRowComputesThem) {
+  PassRun run = run_pass(fuse_pointwise, graph_of("y = exp(mul(formula(neg(abs(x:f32[3])), kind=tan), x))"),
+                         [](const Op& op, std::span<const Type>) {
+                           const bool formula = as<Pointwise>(op)->program.find("tan") != std::string::npos;
+                           return formula ? reject("no formulas") : accept();
+                         });
+  EXPECT_EQ(count_ops(run.graph, "pointwise"), 2u);
+  EXPECT_EQ(count_ops(run.graph, "formula"), 1u);
+}
+TEST(FusePointwise, KeepsFormulasOfIntegers) {
+  expect_unchanged(fuse_pointwise, "y = formula(formula(a:i32[4], b:i32[4], kind=xor), b, kind=fmod)");
 }
 TEST(FusePointwise, KeepsNumbersThatMakeTheResultLarger) {
   expect_unchanged(fuse_pointwise, "c: f32[2,1] = constant(values=[2,2])\ny = tanh(mul(x:f32[3], c))");

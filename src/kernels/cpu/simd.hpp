@@ -54,6 +54,8 @@ RUNG_SIMD Vec fnma(Vec a, Vec b, Vec c) { return _mm512_fnmadd_ps(a, b, c); }   
 RUNG_SIMD Vec min(Vec a, Vec b) { return _mm512_min_ps(a, b); }                                    // b if either is NaN
 RUNG_SIMD Vec max(Vec a, Vec b) { return _mm512_max_ps(a, b); }                                    // b if either is NaN
 RUNG_SIMD Vec sqrt(Vec a) { return _mm512_sqrt_ps(a); }
+constexpr bool has_reciprocal_estimate() { return true; }
+RUNG_SIMD Vec estimate_reciprocal(Vec a) { return _mm512_rcp14_ps(a); }  // to 2^-14
 RUNG_SIMD Vec abs(Vec a) { return _mm512_abs_ps(a); }
 RUNG_SIMD Vec negate(Vec a) { return _mm512_xor_ps(a, _mm512_set1_ps(-0.0f)); }
 RUNG_SIMD Vec round(Vec a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
@@ -118,6 +120,8 @@ RUNG_SIMD Vec fnma(Vec a, Vec b, Vec c) { return _mm256_fnmadd_ps(a, b, c); }  /
 RUNG_SIMD Vec min(Vec a, Vec b) { return _mm256_min_ps(a, b); }                // b if either is NaN
 RUNG_SIMD Vec max(Vec a, Vec b) { return _mm256_max_ps(a, b); }                // b if either is NaN
 RUNG_SIMD Vec sqrt(Vec a) { return _mm256_sqrt_ps(a); }
+constexpr bool has_reciprocal_estimate() { return false; }
+RUNG_SIMD Vec estimate_reciprocal(Vec a) { return _mm256_set1_ps(1.0f) / a; }
 RUNG_SIMD Vec abs(Vec a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }
 RUNG_SIMD Vec negate(Vec a) { return _mm256_xor_ps(a, _mm256_set1_ps(-0.0f)); }
 RUNG_SIMD Vec round(Vec a) { return _mm256_round_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }

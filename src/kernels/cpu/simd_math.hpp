@@ -6,8 +6,13 @@
 // erf 3.4e-7, sigmoid 1.5e-7; of max(|result|, |x| / 4): silu 1.7e-7, gelu 5.3e-7, gelu_tanh 5.0e-7 (their far negative
 // tail ends at -2e-7 instead of 0). The coarse forms are for results that are stored in 16 bits: 4e-5, at about half
 // the instructions.
+//
+// The text computes with any vectors: those of simd.hpp, or the symbols of kernels/generated/symbolic.hpp where that is
+// included before, from which code is generated.
 #pragma once
+#ifndef RUNG_ISA
 #include "kernels/cpu/simd.hpp"
+#endif
 
 namespace rung::cpu::RUNG_ISA {
 
@@ -16,17 +21,14 @@ enum class Accuracy { full, coarse };
 // Returns a / b for finite b whose reciprocal is normal.
 template <Accuracy accuracy = Accuracy::full>
 RUNG_SIMD Vec divide(Vec a, Vec b) {
-#if defined(__AVX512F__)
-  // The 512-bit divider takes 16 to 24 cycles; an estimate good to 2^-14 and one Newton step take 4.
-  Vec r = _mm512_rcp14_ps(b);
+  if (!has_reciprocal_estimate()) return a / b;
+  // The 512-bit divider takes 16 to 24 cycles; an estimate and one Newton step take 4.
+  Vec r = estimate_reciprocal(b);
   if constexpr (accuracy == Accuracy::full) {
     Vec q = a * r;
     return fma(fnma(b, q, a), r, q);
   }
   return a * r;
-#else
-  return a / b;
-#endif
 }
 
 RUNG_SIMD Vec clamp(Vec x, float limit) { return max(set1(-limit), min(set1(limit), x)); }
@@ -104,11 +106,25 @@ RUNG_SIMD Vec erf(Vec x) {
 
 RUNG_SIMD Vec relu(Vec x) { return max(zero(), x); }
 
+// Returns 1 + e^-x for |x| <= 87.
+RUNG_SIMD Vec one_plus_exp_of_minus(Vec x) {
+  const Vec magic = set1(12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer in the low bits
+  Vec shifted = fnma(x, set1(1.44269502f), magic);
+  Vec r = fnma(x, set1(1.92596303e-8f), fnma(x, set1(1.44269502f), magic - shifted));  // log2 e in two parts
+  Vec y = fma(set1(0.000154763002f), r, set1(0.00134002699f));
+  y = fma(y, r, set1(0.00961800389f));
+  y = fma(y, r, set1(0.0555032779f));
+  y = fma(y, r, set1(0.240226513f));
+  y = fma(y, r, set1(0.693147206f));
+  y = fma(y, r, set1(1.0f));
+  return fma(y, add_exponent(set1(1.0f), shifted), set1(1.0f));  // NaN as y is
+}
+
 // Returns 1 / (1 + e^-x); the exponent is limited so that 1 + e^-x stays finite, which changes no result above 2^-125.
 template <Accuracy accuracy = Accuracy::full>
 RUNG_SIMD Vec sigmoid(Vec x) {
   if constexpr (accuracy == Accuracy::coarse) return fma(tanh<accuracy>(x * set1(0.5f)), set1(0.5f), set1(0.5f));
-  return divide(set1(1.0f), set1(1.0f) + exp(min(set1(87.0f), negate(x))));
+  return divide(set1(1.0f), one_plus_exp_of_minus(clamp(x, 87.0f)));
 }
 
 template <Accuracy accuracy = Accuracy::full>

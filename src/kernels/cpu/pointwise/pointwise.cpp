@@ -1,4 +1,4 @@
-// Rows of the vectorised element-wise ops: each op becomes a program, and one interpreter runs them all.
+// Rows of the interpreter of element-wise ops: each op becomes a program. Generated code is preferred where it runs.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/pointwise/pointwise.hpp"
 
@@ -69,7 +69,7 @@ class Compiler {
 
 bool make_plan(const Problem& p, PointwisePlan& plan) {
   auto program = program_of(p);
-  if (!program || !Compiler(*program, plan).run()) return false;
+  if (!program || !is_interpreted(*program) || !Compiler(*program, plan).run()) return false;
   std::vector<Strides> strides;
   for (const Operand& x : p.inputs) strides.push_back(broadcast_strides(x, p.output.shape));
   strides.push_back(contiguous_strides(p.output.shape));
@@ -89,10 +89,11 @@ Verdict supports_types(const Problem& p) {
   return accept();
 }
 
-template <CpuIsa isa>
 Verdict supports(const Problem& p, const Machine& cpu) {
-  if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
+  if (auto verdict = wants<CpuIsa::avx2>(cpu); !verdict) return verdict;
   if (auto verdict = supports_types(p); !verdict) return verdict;
+  if (const auto program = program_of(p); program)
+    if (auto verdict = is_interpreted(*program); !verdict) return verdict;
   PointwisePlan plan{};
   return make_plan(p, plan) ? accept() : reject("more operands, steps or values at once than the interpreter has");
 }
@@ -110,22 +111,20 @@ size_t scratch_bytes(const Problem& p, const Machine&) {
   return sizeof(float) * thread_floats(plan) * static_cast<size_t>(p.threads);
 }
 
-template <CpuIsa isa>
 void run(const Call& call) {
   const auto& plan = *static_cast<const PointwisePlan*>(call.state);
   int64_t per_row = (plan.loops.inner + kPointwiseBlock - 1) / kPointwiseBlock;
   Range mine = share(plan.loops.outer * per_row, call.part, call.parts);
   float* scratch = static_cast<float*>(call.scratch) + thread_floats(plan) * static_cast<size_t>(call.thread);
   PointwiseWork work{&plan, call.inputs, call.output, scratch, mine.begin, mine.end};
-  if (mine.begin < mine.end) isa == CpuIsa::avx2 ? avx2::pointwise(work) : avx512::pointwise(work);
+  if (mine.begin < mine.end) avx2::pointwise(work);
 }
 
-template <CpuIsa isa>
 constexpr Kernel row(std::string_view name, std::string_view op) {
   return {.name = name,
           .op = op,
-          .supports = supports<isa>,
-          .run = run<isa>,
+          .supports = supports,
+          .run = run,
           .scratch_bytes = scratch_bytes,
           .prepare = prepare,
           .split = split_by_elements};
@@ -133,17 +132,11 @@ constexpr Kernel row(std::string_view name, std::string_view op) {
 
 }  // namespace
 
-extern const Kernel unary_avx512 = row<CpuIsa::avx512>("unary_avx512", "unary");
-extern const Kernel unary_avx2 = row<CpuIsa::avx2>("unary_avx2", "unary");
-extern const Kernel binary_avx512 = row<CpuIsa::avx512>("binary_avx512", "binary");
-extern const Kernel binary_avx2 = row<CpuIsa::avx2>("binary_avx2", "binary");
-extern const Kernel cast_avx512 = row<CpuIsa::avx512>("cast_avx512", "cast");
-extern const Kernel cast_avx2 = row<CpuIsa::avx2>("cast_avx2", "cast");
-extern const Kernel select_avx512 = row<CpuIsa::avx512>("select_avx512", "select");
-extern const Kernel select_avx2 = row<CpuIsa::avx2>("select_avx2", "select");
-extern const Kernel gated_mul_avx512 = row<CpuIsa::avx512>("gated_mul_avx512", "gated_mul");
-extern const Kernel gated_mul_avx2 = row<CpuIsa::avx2>("gated_mul_avx2", "gated_mul");
-extern const Kernel pointwise_avx512 = row<CpuIsa::avx512>("pointwise_avx512", "pointwise");
-extern const Kernel pointwise_avx2 = row<CpuIsa::avx2>("pointwise_avx2", "pointwise");
+extern const Kernel unary_avx2 = row("unary_avx2", "unary");
+extern const Kernel binary_avx2 = row("binary_avx2", "binary");
+extern const Kernel cast_avx2 = row("cast_avx2", "cast");
+extern const Kernel select_avx2 = row("select_avx2", "select");
+extern const Kernel gated_mul_avx2 = row("gated_mul_avx2", "gated_mul");
+extern const Kernel pointwise_avx2 = row("pointwise_avx2", "pointwise");
 
 }  // namespace rung::cpu

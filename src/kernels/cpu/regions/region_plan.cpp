@@ -308,7 +308,11 @@ class Planner {
 std::optional<RegionPlan> plan_region(const Problem& problem) {
   auto program = parse_region(problem.as<Region>().program, problem.inputs.size());
   RegionPlan plan{};
-  if (!program || !Planner(problem, std::move(*program), plan).run()) return std::nullopt;
+  if (!program) return std::nullopt;
+  for (const RegionInstruction& instruction : program->instructions)
+    if (const auto* element = std::get_if<PointwiseInstruction>(&instruction); element && !is_interpreted(*element))
+      return std::nullopt;
+  if (!Planner(problem, std::move(*program), plan).run()) return std::nullopt;
   return plan;
 }
 

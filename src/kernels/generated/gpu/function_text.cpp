@@ -3,6 +3,10 @@
 #include "kernels/generated/gpu/function_text.hpp"
 
 #include <cmath>
+#include <set>
+
+#include "kernels/generated/gpu/body_text.hpp"
+#include "kernels/generated/lower.hpp"
 
 namespace rung::gpu {
 namespace {
@@ -22,6 +26,17 @@ constexpr FunctionText kBinary[] = {
 
 void define(std::string& text, const FunctionText& f) {
   text += fmt::format("__device__ inline float f_{}({}) {{ return {}; }}\n", f.name, f.operands, f.f32);
+}
+
+std::string name_of_function(FormulaKind kind) { return fmt::format("f_{}", name_of(kind)); }
+
+std::string definition_of(FormulaKind kind) {
+  const Operand number{.dtype = DType::f32, .shape = {1}, .strides = {1}};
+  const size_t operands = facts_of(kind).operands;
+  const Problem problem{.op = Formula{kind}, .inputs = std::vector<Operand>(operands, number), .output = number};
+  const auto body = generated::lower(problem, generated::VectorSet::avx2);
+  assert(body && "formulas of floats have primitives");
+  return function_definition(name_of_function(kind), static_cast<int>(operands), *body);
 }
 
 }  // namespace
@@ -54,17 +69,21 @@ std::string call_text(const PointwiseFunction& function, const std::array<std::s
     return fmt::format("f_{}({}, {})", kBinary[static_cast<size_t>(*binary)].name, x[0], x[1]);
   if (const auto* round = std::get_if<Round>(&function))
     return fmt::format("to_float(from_float<{}>({}))", element_type(round->to), x[0]);
+  if (const auto* formula = std::get_if<FormulaKind>(&function))
+    return fmt::format("{}({}{}{})", name_of_function(*formula), x[0], x[1].empty() ? "" : ", ", x[1]);
   return fmt::format("({} != 0.0f ? {} : {})", x[0], x[1], x[2]);
 }
 
-const std::string& function_definitions() {
-  static const std::string kText = [] {
-    std::string text;
-    for (const FunctionText& f : kUnary) define(text, f);
-    for (const FunctionText& f : kBinary) define(text, f);
-    return text;
-  }();
-  return kText;
+std::string function_definitions(const RegionProgram& program) {
+  std::string text;
+  for (const FunctionText& f : kUnary) define(text, f);
+  for (const FunctionText& f : kBinary) define(text, f);
+  std::set<FormulaKind> formulas;
+  for (const RegionInstruction& instruction : program.instructions)
+    if (const auto* element = std::get_if<PointwiseInstruction>(&instruction))
+      if (const auto* formula = std::get_if<FormulaKind>(&element->function)) formulas.insert(*formula);
+  for (const FormulaKind formula : formulas) text += definition_of(formula);
+  return text;
 }
 
 std::string_view neutral_text(RowKind kind) {

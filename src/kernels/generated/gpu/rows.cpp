@@ -45,6 +45,7 @@ constexpr Kernel row(std::string_view name, std::string_view op) {
 }  // namespace
 
 extern const Kernel pointwise_generated_gpu = row("pointwise_generated_gpu", "pointwise");
+extern const Kernel formula_generated_gpu = row("formula_generated_gpu", "formula");
 extern const Kernel region_generated_gpu = row("region_generated_gpu", "region");
 
 }  // namespace rung::gpu

@@ -103,11 +103,11 @@ class Body {
   const Work& work_;
 };
 
-std::string entry(uint32_t threads, const std::string& body) {
+std::string entry(const Work& work, uint32_t threads, const std::string& body) {
   return fmt::format(
       "#include \"generated.cuh\"\nstruct RungArguments {{ uint64_t operand[{}]; uint64_t result[8]; }};\n{}\n"
       "RUNG_KERNEL({}) {}(const RungArguments a) {{\n{}}}\n",
-      kMaxGeneratedOperands, function_definitions(), threads, kGeneratedEntry, body);
+      kMaxGeneratedOperands, function_definitions(work.program), threads, kGeneratedEntry, body);
 }
 
 // Returns the most neighbours, 8 at most, of which accesses along the inner axis are whole and aligned.
@@ -170,7 +170,7 @@ GeneratedSource elementwise(Work& work, const GpuInfo& gpu) {
   for (size_t i = 0; i < work.results.size(); ++i)
     body.line("*(Pack<{0}, {1}>*)(in_memory<{0}>(a.result[{2}]) + (int64_t{{t}} * {1})) = q{2};",
               element_type(work.results[i].type.dtype), v, i);
-  out.text = entry(out.threads, body.text);
+  out.text = entry(work, out.threads, body.text);
   return out;
 }
 
@@ -315,7 +315,7 @@ Result<GeneratedSource> by_rows(const Work& work, const GpuInfo& gpu) {
   for (size_t i = 0; i < work.program.inputs; ++i)
     out.bytes_in_flight +=
         static_cast<uint32_t>((work.rows[i] ? 1 : cut.chunks * cut.v) * size_of(work.problem.inputs[i].dtype));
-  out.text = entry(threads, RowWriter(work, loops, along, cut, gpu.lanes).run());
+  out.text = entry(work, threads, RowWriter(work, loops, along, cut, gpu.lanes).run());
   return out;
 }
 

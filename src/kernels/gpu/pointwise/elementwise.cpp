@@ -108,6 +108,7 @@ bool runs_of_eight(const Call& call, const Loops& loops) {
 
 Result<Compiled> compile(const Problem& p) {
   RUNG_TRY(PointwiseProgram program, program_of(p));
+  if (auto verdict = is_interpreted(program); !verdict) return fail("{}", verdict.reason);
   if (program.inputs > kMaxElementwiseInputs || program.instructions.size() > kMaxElementwiseSteps)
     return fail("{} operands and {} steps; the interpreter has {} and {}", program.inputs, program.instructions.size(),
                 kMaxElementwiseInputs, kMaxElementwiseSteps);

@@ -23,6 +23,10 @@ using uint64_t = unsigned long long;
 #define __shared__ __attribute__((shared))
 #define INFINITY __builtin_inff()
 #include "amd_math.cuh"
+__device__ inline float rintf(float x) { return __builtin_rintf(x); }
+__device__ inline float floorf(float x) { return __builtin_floorf(x); }
+__device__ inline float ceilf(float x) { return __builtin_ceilf(x); }
+__device__ inline float truncf(float x) { return __builtin_truncf(x); }
 #endif
 
 #if defined(__HIP__) || defined(__HIPCC_RTC__)
@@ -118,6 +122,25 @@ template <class T, int n>
 struct alignas(sizeof(T) * n < 16 ? sizeof(T) * n : 16) Pack {
   T x[n];
 };
+
+// Operations that a compiler must not join to a fused one: formulas use what each of them rounds off.
+#if defined(__HIP__) || defined(__HIPCC_RTC__)
+#pragma clang fp contract(off)
+__device__ inline float sum_of(float x, float y) { return x + y; }
+__device__ inline float difference_of(float x, float y) { return x - y; }
+__device__ inline float product_of(float x, float y) { return x * y; }
+__device__ inline float quotient_of(float x, float y) { return x / y; }
+#pragma clang fp contract(fast)
+#else
+__device__ inline float sum_of(float x, float y) { return __fadd_rn(x, y); }
+__device__ inline float difference_of(float x, float y) { return __fsub_rn(x, y); }
+__device__ inline float product_of(float x, float y) { return __fmul_rn(x, y); }
+__device__ inline float quotient_of(float x, float y) { return __fdiv_rn(x, y); }
+#endif
+// Returns a whole number as the bits of an i32; one that is none is the least.
+__device__ inline uint32_t whole_of(float x) {
+  return x >= -2147483648.0f && x < 2147483648.0f ? static_cast<uint32_t>(static_cast<int>(x)) : 0x80000000u;
+}
 
 __device__ inline float max_of(float x, float y) { return x > y || x != x ? x : y; }
 __device__ inline float min_of(float x, float y) { return x < y || x != x ? x : y; }

@@ -1,0 +1,218 @@
+// Rows of the element-wise ops as generated code: assembled when a session opens, for the op, its types and its
+// strides.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/collapse.hpp"
+#include "kernels/cpu/rows.hpp"
+#include "kernels/cpu/split.hpp"
+#include "kernels/generated/code.hpp"
+#include "kernels/generated/lower.hpp"
+#include "kernels/strided.hpp"
+
+namespace rung::cpu {
+namespace {
+
+using generated::VectorSet;
+
+constexpr int64_t kBlock = 512;  // elements of a row that are one unit of work
+constexpr int kMostInputs = kMaxLoopOperands - 1;
+
+// The loops around the code, and what one call of it takes.
+struct GeneratedPlan {
+  Loops loops;  // over the operands, then the result
+  std::shared_ptr<const generated::Code> code;
+  int64_t lanes = 0;  // the elements of a vector
+  bool whole_vectors = false;
+  size_t bytes[kMaxLoopOperands] = {};  // of an element, by operand; the result's last
+  std::vector<int> gathered;            // operands whose elements are not neighbours
+  bool divides_integers = false;
+};
+
+Loops loops_of(const Problem& p) {
+  std::vector<Strides> strides;
+  for (const Operand& x : p.inputs) strides.push_back(broadcast_strides(x, p.output.shape));
+  strides.push_back(contiguous_strides(p.output.shape));
+  return collapse(p.output.shape, strides);
+}
+
+std::vector<bool> same_operands(const Loops& loops) {
+  std::vector<bool> same;
+  for (int i = 0; i + 1 < loops.operands; ++i) same.push_back(loops.inner_strides[i] == 0);
+  return same;
+}
+
+template <CpuIsa isa>
+constexpr VectorSet kVectors = isa == CpuIsa::avx512 ? VectorSet::avx512 : VectorSet::avx2;
+
+template <CpuIsa isa>
+Verdict supports(const Problem& p, const Machine& cpu) {
+  if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
+  if (static_cast<int>(p.inputs.size()) > kMostInputs)
+    return reject(fmt::format("{} operands, wanted at most {}", p.inputs.size(), kMostInputs));
+  if (auto body = generated::lower(p, kVectors<isa>); !body) return reject(body.error().message);
+  return generated::may_execute();
+}
+
+bool divides_integers(const Problem& p) {
+  return !is_float(p.inputs[0].dtype) && fault_of(p) == Fault::integer_divided_by_zero;
+}
+
+template <CpuIsa isa>
+std::shared_ptr<void> prepare(const Problem& p, const Machine&) {
+  auto plan = std::make_shared<GeneratedPlan>();
+  plan->loops = loops_of(p);
+  auto body = generated::lower(p, kVectors<isa>);
+  if (!body) return plan;
+  plan->code = generated::code_of(kVectors<isa>, *body, same_operands(plan->loops));
+  plan->lanes = generated::lanes_of(kVectors<isa>);
+  plan->whole_vectors = isa == CpuIsa::avx2;
+  for (size_t i = 0; i < p.inputs.size(); ++i) plan->bytes[i] = size_of(p.inputs[i].dtype);
+  plan->bytes[p.inputs.size()] = size_of(p.output.dtype);
+  for (int i = 0; i + 1 < plan->loops.operands; ++i)
+    if (plan->loops.inner_strides[i] > 1) plan->gathered.push_back(i);
+  plan->divides_integers = divides_integers(p);
+  return plan;
+}
+
+// Rows of one length: where the operands of the first one begin, and how far it is to the next one.
+struct Run {
+  void* addresses[kMaxLoopOperands] = {};
+  int64_t elements = 0, rows = 1;
+  int64_t row_bytes[kMaxLoopOperands] = {};
+};
+
+// Copies `count` elements that lie `stride` bytes apart next to one another.
+void gather(const std::byte* from, int64_t stride, size_t bytes, int64_t count, std::byte* to) {
+  const auto copy = [&]<size_t size>() {
+    for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * static_cast<int64_t>(size), from + i * stride, size);
+  };
+  if (bytes == 4) return copy.template operator()<4>();
+  bytes == 2 ? copy.template operator()<2>() : copy.template operator()<1>();
+}
+
+// Runs the code on what may be part of a vector, by way of whole vectors beside the operands.
+void run_part_of_vector(const GeneratedPlan& plan, Run run) {
+  alignas(64) std::byte staged[kMaxLoopOperands][64] = {};
+  const int last = plan.loops.operands - 1;
+  auto* const out = static_cast<std::byte*>(run.addresses[last]);
+  const auto bytes = [&](int i) { return static_cast<size_t>(run.elements) * plan.bytes[i]; };
+  for (int i = 0; i <= last; ++i) {
+    if (i < last && plan.loops.inner_strides[i] == 0) continue;
+    if (i < last) std::memcpy(staged[i], run.addresses[i], bytes(i));
+    run.addresses[i] = staged[i];
+  }
+  plan.code->function()(run.addresses, plan.lanes, 1, run.row_bytes);
+  std::memcpy(out, staged[last], bytes(last));
+}
+
+// Runs one row whose operands are dense or have one value.
+void run_dense(const GeneratedPlan& plan, Run run) {
+  Run whole = run;
+  if (plan.whole_vectors) whole.elements = run.elements / plan.lanes * plan.lanes;
+  if (whole.elements) plan.code->function()(whole.addresses, whole.elements, 1, whole.row_bytes);
+  if (whole.elements == run.elements) return;
+  for (int i = 0; i < plan.loops.operands; ++i)
+    if (plan.loops.inner_strides[i] != 0)
+      run.addresses[i] =
+          static_cast<std::byte*>(run.addresses[i]) + whole.elements * static_cast<int64_t>(plan.bytes[i]);
+  run.elements -= whole.elements;
+  run_part_of_vector(plan, run);
+}
+
+// Brings the elements of strided operands together, then runs the code; at most kBlock elements.
+void run_gathered(const GeneratedPlan& plan, Run run) {
+  std::byte gathered[kMostInputs][kBlock * 4];
+  for (int i : plan.gathered) {
+    const auto bytes = plan.bytes[i];
+    gather(static_cast<const std::byte*>(run.addresses[i]), plan.loops.inner_strides[i] * static_cast<int64_t>(bytes),
+           bytes, run.elements, gathered[i]);
+    run.addresses[i] = gathered[i];
+  }
+  run_dense(plan, run);
+}
+
+bool has_zero(const std::byte* from, size_t bytes, int64_t stride, int64_t count) {
+  const std::byte zero[8] = {};
+  for (int64_t i = 0; i < count; ++i)
+    if (std::memcmp(from + i * stride, zero, bytes) == 0) return true;
+  return false;
+}
+
+// The elements from `begin` on of the rows whose operands begin at `offsets`.
+Run run_at(const GeneratedPlan& plan, const Call& call, const int64_t* offsets, int64_t begin) {
+  Run run;
+  for (int i = 0; i < plan.loops.operands; ++i) {
+    const void* base = i + 1 < plan.loops.operands ? call.inputs[i] : call.output;
+    const int64_t element = offsets[i] + begin * plan.loops.inner_strides[i],
+                  bytes = static_cast<int64_t>(plan.bytes[i]);
+    run.addresses[i] = static_cast<std::byte*>(const_cast<void*>(base)) + element * bytes;
+    if (plan.loops.rank > 0) run.row_bytes[i] = plan.loops.strides[plan.loops.rank - 1][i] * bytes;
+  }
+  return run;
+}
+
+void run_rows(const GeneratedPlan& plan, const Call& call, Run run) {
+  if (plan.divides_integers &&
+      has_zero(static_cast<const std::byte*>(run.addresses[1]), plan.bytes[1],
+               plan.loops.inner_strides[1] * static_cast<int64_t>(plan.bytes[1]), run.elements))
+    call.fault->store(Fault::integer_divided_by_zero, std::memory_order_relaxed);
+  if (!plan.gathered.empty()) return run_gathered(plan, run);
+  if (run.rows == 1) return run_dense(plan, run);
+  plan.code->function()(run.addresses, run.elements, run.rows, run.row_bytes);
+}
+
+// Returns how many rows one call of the code may take from `row` on: those up to the end of the innermost outer axis.
+int64_t rows_at_once(const GeneratedPlan& plan, int64_t row, int64_t end) {
+  const bool one_by_one = plan.loops.rank == 0 || !plan.gathered.empty() || plan.divides_integers ||
+                          (plan.whole_vectors && plan.loops.inner % plan.lanes != 0);
+  if (one_by_one) return 1;
+  const int64_t axis = plan.loops.shape[plan.loops.rank - 1];
+  return std::min(axis - row % axis, end - row);
+}
+
+// Units are blocks of rows; rows that are one block each run together, and so do neighbouring blocks of a long row,
+// unless operands must be gathered block by block.
+void run(const Call& call) {
+  const auto& plan = *static_cast<const GeneratedPlan*>(call.state);
+  if (!plan.code) return call.fault->store(Fault::kernel_threw, std::memory_order_relaxed);
+  const int64_t inner = plan.loops.inner, per_row = (inner + kBlock - 1) / kBlock;
+  const Range mine = share(plan.loops.outer * per_row, call.part, call.parts);
+  int64_t offsets[kMaxLoopOperands] = {};
+  for (int64_t unit = mine.begin; unit < mine.end;) {
+    const int64_t row = unit / per_row, first = unit % per_row;
+    outer_offsets(plan.loops, row, offsets);
+    Run run = run_at(plan, call, offsets, first * kBlock);
+    const int64_t blocks = plan.gathered.empty() ? std::min(per_row - first, mine.end - unit) : 1;
+    run.elements = std::min(inner, (first + blocks) * kBlock) - first * kBlock;
+    if (per_row == 1) run.rows = rows_at_once(plan, row, mine.end);
+    run_rows(plan, call, run);
+    unit += blocks * run.rows;
+  }
+}
+
+template <CpuIsa isa>
+constexpr Kernel row(std::string_view name, std::string_view op) {
+  return {.name = name,
+          .op = op,
+          .supports = supports<isa>,
+          .run = run,
+          .prepare = prepare<isa>,
+          .split = split_by_elements};
+}
+
+}  // namespace
+
+#define RUNG_GENERATED(op)                                                                       \
+  extern const Kernel op##_generated_avx512 = row<CpuIsa::avx512>(#op "_generated_avx512", #op); \
+  extern const Kernel op##_generated_avx2 = row<CpuIsa::avx2>(#op "_generated_avx2", #op);
+RUNG_GENERATED(unary)
+RUNG_GENERATED(binary)
+RUNG_GENERATED(cast)
+RUNG_GENERATED(select)
+RUNG_GENERATED(formula)
+RUNG_GENERATED(gated_mul)
+RUNG_GENERATED(pointwise)
+
+}  // namespace rung::cpu
