@@ -1,10 +1,11 @@
-// Writes a statement for each step. Values are words of 32 bits or truths; all are declared first, as steps that may be
-// left out stand in a block of their own.
+// Writes a statement for each step. Values are words of 32 bits or truths; all are declared first, constants with their
+// values, as steps that may be left out stand in a block of their own.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/generated/gpu/body_text.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cassert>
 
 namespace rung::gpu {
@@ -84,10 +85,9 @@ std::string float_text(const Step& s) {
 std::string word_text(const Step& s) {
   const std::string a = word(s.operand[0]), b = word(s.operand[1]), c = word(s.operand[2]);
   switch (s.primitive) {
-    case Primitive::constant:
-      return fmt::format("{:#x}u", s.immediate);
     case Primitive::load:
-      return fmt::format("bits_of(x{})", generated::loaded_operand(s));
+      return fmt::format("{}(x{})", is_float(generated::loaded_type(s)) ? "bits_of" : "uint32_t",
+                         generated::loaded_operand(s));
     case Primitive::bit_and:
       return fmt::format("{} & {}", a, b);
     case Primitive::bit_or:
@@ -112,6 +112,8 @@ std::string word_text(const Step& s) {
       return fmt::format("{} - {}", a, b);
     case Primitive::mul_int:
       return fmt::format("{} * {}", a, b);
+    case Primitive::divide_int:
+      return fmt::format("quotient_of({}, {})", integer(s.operand[0]), integer(s.operand[1]));
     case Primitive::multiply_high:
       return fmt::format("uint32_t(uint64_t({}) * {} >> 32)", a, b);
     case Primitive::to_int:
@@ -152,6 +154,13 @@ std::string value_text(const Step& s) {
   return number.empty() ? word_text(s) : fmt::format("bits_of({})", number);
 }
 
+std::string declaration_text(const Step& s, int number) {
+  if (generated::has_effect(s.primitive)) return {};
+  if (s.primitive == Primitive::constant)
+    return fmt::format("  constexpr uint32_t s{} = {:#x}u;\n", number, s.immediate);
+  return fmt::format("  {} s{}{{}};\n", generated::gives_mask(s.primitive) ? "bool" : "uint32_t", number);
+}
+
 std::string statement_text(const Step& s, int number) {
   switch (s.primitive) {
     case Primitive::begin_rare:
@@ -159,7 +168,8 @@ std::string statement_text(const Step& s, int number) {
     case Primitive::end_rare:
       return "}";
     case Primitive::store:
-      return fmt::format("return float_of({});", word(s.operand[0]));
+      return fmt::format("return {}({});", is_float(generated::loaded_type(s)) ? "float_of" : "int",
+                         word(s.operand[0]));
     default:
       return fmt::format("{} = {};", word(number), value_text(s));
   }
@@ -168,14 +178,17 @@ std::string statement_text(const Step& s, int number) {
 }  // namespace
 
 std::string function_definition(std::string_view name, int operands, const generated::Body& body) {
-  std::string text = fmt::format("__device__ inline float {}(float x0{}) {{\n", name, operands > 1 ? ", float x1" : "");
+  const bool floats = std::ranges::any_of(
+      body.steps, [](const Step& s) { return s.primitive == Primitive::store && is_float(generated::loaded_type(s)); });
+  const std::string_view type = floats ? "float" : "int";
+  std::string text = fmt::format("__device__ inline {0} {1}({0} x0", type, name);
+  text += operands > 1 ? fmt::format(", {} x1) {{\n", type) : ") {\n";
   for (size_t i = 0; i < body.tables.size(); ++i)
     text += fmt::format("  constexpr uint32_t table{}[] = {{{:#x}}};\n", i, fmt::join(body.tables[i].words, ", "));
+  for (size_t i = 0; i < body.steps.size(); ++i) text += declaration_text(body.steps[i], static_cast<int>(i));
   for (size_t i = 0; i < body.steps.size(); ++i)
-    if (const Primitive primitive = body.steps[i].primitive; !generated::has_effect(primitive))
-      text += fmt::format("  {} s{}{{}};\n", generated::gives_mask(primitive) ? "bool" : "uint32_t", i);
-  for (size_t i = 0; i < body.steps.size(); ++i)
-    text += "  " + statement_text(body.steps[i], static_cast<int>(i)) + "\n";
+    if (body.steps[i].primitive != Primitive::constant)
+      text += "  " + statement_text(body.steps[i], static_cast<int>(i)) + "\n";
   return text + "}\n";
 }
 

@@ -28,14 +28,14 @@ void define(std::string& text, const FunctionText& f) {
   text += fmt::format("__device__ inline float f_{}({}) {{ return {}; }}\n", f.name, f.operands, f.f32);
 }
 
-std::string name_of_function(FormulaKind kind) { return fmt::format("f_{}", name_of(kind)); }
+std::string name_of_function(FormulaKind kind) { return fmt::format("formula_{}", name_of(kind)); }
 
-std::string definition_of(FormulaKind kind) {
-  const Operand number{.dtype = DType::f32, .shape = {1}, .strides = {1}};
+std::string definition_of(FormulaKind kind, DType dtype) {
+  const Operand number{.dtype = dtype, .shape = {1}, .strides = {1}};
   const size_t operands = facts_of(kind).operands;
   const Problem problem{.op = Formula{kind}, .inputs = std::vector<Operand>(operands, number), .output = number};
   const auto body = generated::lower(problem, generated::VectorSet::avx2);
-  assert(body && "formulas of floats have primitives");
+  assert(body && "formulas have primitives");
   return function_definition(name_of_function(kind), static_cast<int>(operands), *body);
 }
 
@@ -51,6 +51,12 @@ std::string_view element_type(DType dtype) {
       return "Flag";
     case DType::i64:
       return "Int64";
+    case DType::i32:
+      return "int";
+    case DType::i8:
+      return "signed char";
+    case DType::u8:
+      return "unsigned char";
     default:
       return "float";
   }
@@ -74,7 +80,7 @@ std::string call_text(const PointwiseFunction& function, const std::array<std::s
   return fmt::format("({} != 0.0f ? {} : {})", x[0], x[1], x[2]);
 }
 
-std::string function_definitions(const RegionProgram& program) {
+std::string function_definitions(const RegionProgram& program, DType formulas_of) {
   std::string text;
   for (const FunctionText& f : kUnary) define(text, f);
   for (const FunctionText& f : kBinary) define(text, f);
@@ -82,7 +88,7 @@ std::string function_definitions(const RegionProgram& program) {
   for (const RegionInstruction& instruction : program.instructions)
     if (const auto* element = std::get_if<PointwiseInstruction>(&instruction))
       if (const auto* formula = std::get_if<FormulaKind>(&element->function)) formulas.insert(*formula);
-  for (const FormulaKind formula : formulas) text += definition_of(formula);
+  for (const FormulaKind formula : formulas) text += definition_of(formula, formulas_of);
   return text;
 }
 

@@ -30,6 +30,7 @@ Status enqueue(const Call& call) {
   RUNG_CHECK(call.gpu.add_module(code->name, code->image.data()));
   GeneratedArguments arguments{};
   std::copy_n(call.inputs, call.problem.inputs.size(), arguments.operand);
+  arguments.fault = call.fault;
   const std::vector<ResultPlace> results = results_of(call.problem);
   for (size_t i = 0; i < results.size(); ++i) arguments.result[i] = call.output + results[i].offset;
   return call.launch(code->name, kGeneratedEntry,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/fault.hpp"
 #include "kernels/collapse.hpp"
 #include "kernels/elementwise_program.hpp"
 #include "kernels/generated/gpu/function_text.hpp"
@@ -22,6 +23,9 @@ struct Work {
   std::vector<Strides> strides;
   std::vector<ResultPlace> results;
   const Problem& problem;
+
+  // Returns whether it computes with i32, as formulas of integers do.
+  bool computes_integers() const { return as<Formula>(problem.op) && !is_float(problem.inputs[0].dtype); }
 };
 
 Result<Work> work_of(const Problem& p) {
@@ -42,12 +46,20 @@ Result<Work> work_of(const Problem& p) {
   return work;
 }
 
+Status check_integers(const Problem& problem) {
+  const auto is_taken = [](DType dtype) { return dtype == DType::i32 || dtype == DType::i8 || dtype == DType::u8; };
+  for (const Operand& x : problem.inputs)
+    if (!is_taken(x.dtype)) return fail("an operand is {}", name_of(x.dtype));
+  return {};
+}
+
 bool is_written(DType dtype) { return is_computed_float(dtype) || dtype == DType::boolean || dtype == DType::i64; }
 
 Status check(const Work& work) {
   if (work.problem.inputs.size() > kMaxGeneratedOperands) return fail("{} operands", work.problem.inputs.size());
   if (work.shape.product() == 0 || work.shape.product() >= int64_t{1} << 31)
     return fail("{} elements, wanted 1 to 2^31", work.shape.product());
+  if (work.computes_integers()) return check_integers(work.problem);
   for (size_t i = 0; i < work.problem.inputs.size(); ++i)
     if (const DType dtype = work.problem.inputs[i].dtype; !is_computed_float(dtype) && dtype != DType::boolean)
       return fail("operand {} is {}", i, name_of(dtype));
@@ -105,9 +117,12 @@ class Body {
 
 std::string entry(const Work& work, uint32_t threads, const std::string& body) {
   return fmt::format(
-      "#include \"generated.cuh\"\nstruct RungArguments {{ uint64_t operand[{}]; uint64_t result[8]; }};\n{}\n"
+      "#include \"generated.cuh\"\nstruct RungArguments {{ uint64_t operand[{}]; uint64_t result[8]; uint64_t fault; "
+      "}};\n{}\n"
       "RUNG_KERNEL({}) {}(const RungArguments a) {{\n{}}}\n",
-      kMaxGeneratedOperands, function_definitions(work.program), threads, kGeneratedEntry, body);
+      kMaxGeneratedOperands,
+      function_definitions(work.program, work.computes_integers() ? work.problem.output.dtype : DType::f32), threads,
+      kGeneratedEntry, body);
 }
 
 // Returns the most neighbours, 8 at most, of which accesses along the inner axis are whole and aligned.
@@ -159,13 +174,19 @@ GeneratedSource elementwise(Work& work, const GpuInfo& gpu) {
   for (size_t i = 0; i < work.results.size(); ++i)
     body.line("Pack<{}, {}> q{};", element_type(work.results[i].type.dtype), v, i);
   body.line("for (int v = 0; v < {}; ++v) {{", v);
-  for (size_t i = 0; i < work.strides.size(); ++i) body.line("  const float r{0} = to_float(p{0}.x[v]);", i);
+  const bool integers = work.computes_integers();
+  const std::string_view type = integers ? "int" : "float";
+  for (size_t i = 0; i < work.strides.size(); ++i)
+    body.line("  const {0} r{1} = {2}(p{1}.x[v]);", type, i, integers ? "int" : "to_float");
+  if (integers && as<Formula>(work.problem.op)->divides())
+    body.line("  if (r1 == 0) *in_memory<uint32_t>(a.fault) = {}u;",
+              static_cast<uint32_t>(Fault::integer_divided_by_zero));
   for (size_t i = 0; i < work.program.instructions.size(); ++i)
-    body.line("  const float r{} = {};", work.program.inputs + i,
+    body.line("  const {} r{} = {};", type, work.program.inputs + i,
               body.value_of(std::get<PointwiseInstruction>(work.program.instructions[i]), ""));
   for (size_t i = 0; i < work.results.size(); ++i)
-    body.line("  q{}.x[v] = from_float<{}>(r{});", i, element_type(work.results[i].type.dtype),
-              work.program.results[i].index);
+    body.line("  q{}.x[v] = {}<{}>(r{});", i, integers ? "static_cast" : "from_float",
+              element_type(work.results[i].type.dtype), work.program.results[i].index);
   body.line("}}");
   for (size_t i = 0; i < work.results.size(); ++i)
     body.line("*(Pack<{0}, {1}>*)(in_memory<{0}>(a.result[{2}]) + (int64_t{{t}} * {1})) = q{2};",

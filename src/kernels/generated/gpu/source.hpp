@@ -22,6 +22,7 @@ inline constexpr int kMaxGeneratedOperands = 8;
 struct GeneratedArguments {
   uint64_t operand[kMaxGeneratedOperands];
   uint64_t result[8];
+  uint64_t fault;  // Call::fault
 };
 
 // Returns the kernel of a unary, binary, cast, select, gated_mul, pointwise or region op. Errors: what it does not

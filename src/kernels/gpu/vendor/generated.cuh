@@ -137,6 +137,11 @@ __device__ inline float difference_of(float x, float y) { return __fsub_rn(x, y)
 __device__ inline float product_of(float x, float y) { return __fmul_rn(x, y); }
 __device__ inline float quotient_of(float x, float y) { return __fdiv_rn(x, y); }
 #endif
+// Returns the bits of an i32; what a divisor of 0 gives is any, and what has no i32 wraps.
+__device__ inline uint32_t quotient_of(int x, int y) {
+  if (y == 0 || y == -1) return 0u - static_cast<uint32_t>(x);
+  return static_cast<uint32_t>(x / y);
+}
 // Returns a whole number as the bits of an i32; one that is none is the least.
 __device__ inline uint32_t whole_of(float x) {
   return x >= -2147483648.0f && x < 2147483648.0f ? static_cast<uint32_t>(static_cast<int>(x)) : 0x80000000u;
