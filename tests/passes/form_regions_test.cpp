@@ -61,14 +61,14 @@ TEST(FormRegions, L2NormalizeTakesItsNeighbours) {
                                 "r3=add(r0,r1);r4=square(r3);r5=row_sum(r4);r6=sqrt(r5);r7=max(r6,0.5);"
                                 "r8=div(r3,r7);r9=mul(r8,r2);return r9:f32"));
 }
-TEST(FormRegions, MeanAndVarianceAreResultsOfOneRegion) {
+TEST(FormRegions, MeanAndVarianceAreTwoResults) {
   const std::string both =
       region("x", "r1=row_mean(r0);r2=sub(r0,r1);r3=square(r2);r4=row_mean(r3);return r1:f32,r4:f32");
   expect_region(
       "m = reduce(x:f32[3,4], kind=mean, keep_dim=true)\nv = reduce(square(sub(x, m)), kind=mean)\nreturn m=m, v=v",
       "m = " + both + "; v = reshape(result(" + both + "), shape=[3])");
 }
-TEST(FormRegions, ASumAndItsNormAreResultsOfOneRegion) {
+TEST(FormRegions, ASumAndItsNormAreTwoResults) {
   const std::string both =
       region("x, r, w",
              "r3=add(r0,r1);r4=square(r3);r5=row_mean(r4);r6=add(r5,0.5);r7=rsqrt(r6);r8=mul(r3,r7);r9=mul(r8,r2);"
@@ -78,7 +78,7 @@ TEST(FormRegions, ASumAndItsNormAreResultsOfOneRegion) {
       "y = mul(mul(h, rsqrt(add(reduce(square(h), kind=mean, keep_dim=true), eps))), w)\nreturn h=h, y=y",
       "h = " + both + "; y = result(" + both + ")");
 }
-TEST(FormRegions, RowsOfAnotherValueMeetThoseOfTheRegion) {
+TEST(FormRegions, RowsOfAnotherValueMeetTheRegions) {
   expect_region("y = mul(reduce(exp(x:f32[3,4])), s:f32[3])",
                 "y = reshape(" +
                     region("x, reshape(s, shape=[3,1])", "r2=exp(r0);r3=row_sum(r2);r4=mul(r3,r1);return r4:f32") +

@@ -233,7 +233,7 @@ TEST(AluModifiers, UnwrittenHalvesCountWhereModifiersChooseThem) {
   EXPECT_EQ(wave.w.written[3], 0u);
 }
 
-TEST(AluModifiers, UnwrittenScalarsOfAPairCountWhereAHalfReadsThem) {
+TEST(AluModifiers, UnwrittenScalarsCountWhereHalvesReadThem) {
   OneWave wave;
   wave.w.scalar_written[31] = false;
   Instruction product = instruction(v_pk_mul_f32, v(2, 2), {v(10, 2), s(30, 2)});
