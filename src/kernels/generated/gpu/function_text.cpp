@@ -20,6 +20,21 @@ constexpr FunctionText kBinary[] = {
 #include "ir/functions.inc"
 };
 
+using Operands = std::array<std::string, 3>;
+
+std::string text_of(UnaryKind kind, const Operands& x) {
+  return fmt::format("f_{}({})", kUnary[static_cast<size_t>(kind)].name, x[0]);
+}
+std::string text_of(BinaryKind kind, const Operands& x) {
+  return fmt::format("f_{}({}, {})", kBinary[static_cast<size_t>(kind)].name, x[0], x[1]);
+}
+std::string text_of(const Round& round, const Operands& x) {
+  return fmt::format("to_float(from_float<{}>({}))", element_type(round.to), x[0]);
+}
+std::string text_of(const Select&, const Operands& x) {
+  return fmt::format("({} != 0.0f ? {} : {})", x[0], x[1], x[2]);
+}
+
 void define(std::string& text, const FunctionText& f) {
   text += fmt::format("__device__ inline float f_{}({}) {{ return {}; }}\n", f.name, f.operands, f.f32);
 }
@@ -47,14 +62,8 @@ std::string literal_text(float value) {
   return fmt::format("({:a}f)", value);
 }
 
-std::string call_text(const PointwiseFunction& function, const std::array<std::string, 3>& x) {
-  if (const auto* unary = std::get_if<UnaryKind>(&function))
-    return fmt::format("f_{}({})", kUnary[static_cast<size_t>(*unary)].name, x[0]);
-  if (const auto* binary = std::get_if<BinaryKind>(&function))
-    return fmt::format("f_{}({}, {})", kBinary[static_cast<size_t>(*binary)].name, x[0], x[1]);
-  if (const auto* round = std::get_if<Round>(&function))
-    return fmt::format("to_float(from_float<{}>({}))", element_type(round->to), x[0]);
-  return fmt::format("({} != 0.0f ? {} : {})", x[0], x[1], x[2]);
+std::string call_text(const PointwiseFunction& function, const std::array<std::string, 3>& operands) {
+  return std::visit([&](const auto& which) { return text_of(which, operands); }, function);
 }
 
 const std::string& function_definitions() {
