@@ -113,13 +113,15 @@ class RegionFormer {
   void look() {
     constant_ = constant_nodes(graph_);
     position_.assign(graph_.capacity(), 0);
+    tried_.resize(graph_.capacity());
     for (size_t at = 0; NodeId id : graph_.order()) position_[id] = at++;
   }
 
   // reduce(f(x), ...), g(y)  =>  region(x, y)      ops over the same rows, one reduction or two results at least
   void form(NodeId seed, const Shape& shape) {
     Rows rows(graph_, constant_, position_);
-    if (!rows.grow(seed, shape) || rows.size() < 2) return;
+    if (tried_[seed] || !rows.grow(seed, shape) || rows.size() < 2) return;
+    for (NodeId member : rows.members()) tried_[member] = true;  // they would lead to much the same rows
     const std::vector<NodeId> results = rows.results();
     RegionWriter writer(graph_, rows.members(), rows.shape());
     const RegionProgram program = writer.program(results);
@@ -152,6 +154,7 @@ class RegionFormer {
   PassContext& context_;
   std::vector<bool> constant_;
   std::vector<size_t> position_;  // in the graph's order
+  std::vector<bool> tried_;
   size_t regions_ = 0, taken_ = 0;
 };
 

@@ -160,10 +160,12 @@ PointwiseOperand RegionWriter::emit_program(const Pointwise& op, const std::vect
   return registers.back();
 }
 
+// A row's sum is 1 at least, so that its inverse is a number: a product costs less than a quotient at each element.
 PointwiseOperand RegionWriter::emit_softmax(const PointwiseOperand& x) {
   const PointwiseOperand shifted = call(BinaryKind::sub, {x, reduce(RowKind::max, x)});
   const PointwiseOperand exponential = call(UnaryKind::exp, {shifted});
-  return call(BinaryKind::div, {exponential, reduce(RowKind::sum, exponential)});
+  const PointwiseOperand inverse = call(UnaryKind::reciprocal, {reduce(RowKind::sum, exponential)});
+  return call(BinaryKind::mul, {exponential, inverse});
 }
 
 PointwiseOperand RegionWriter::emit_l2_normalize(const L2Normalize& op, const PointwiseOperand& x) {

@@ -78,7 +78,7 @@ Status check_accesses(const Plan& plan, const Kernel& kernel, uint32_t index, Ho
     RUNG_TRY(Access access, operand_access(kernel, problem, plan.target->machine, i));
     const PlanOperand& input = step.inputs[i];
     RUNG_CHECK(input.storage == Storage::weight ? check_weight(plan, input, access)
-                                              : holdings.check_read(input, access, index));
+                                                : holdings.check_read(input, access, index));
   }
   if (const PlanState* state = state_in(plan, step.output.index))
     for (const PlanOperand& input : step.inputs)

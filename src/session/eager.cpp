@@ -89,7 +89,7 @@ class Eager : public Recorder {
     std::vector<const void*> inputs;
     for (const auto& input : step.inputs)
       inputs.push_back(input.storage == Storage::weight ? plan_.weights[input.index].data.get() + input.offset
-                                                      : block(input.index) + input.offset);
+                                                        : block(input.index) + input.offset);
     const Kernel* kernel = plan_.target->kernel_named(step.choice.kernel);
     std::shared_ptr<void> state = kernel->state_for(problem, plan_.target->machine);
     void* output = block(step.output.index);

@@ -83,7 +83,7 @@ TEST(GeneratedSource, PrefersBlocksToNeighbours) {
   EXPECT_EQ(few->blocks, 16u);
 }
 
-TEST(GeneratedSource, GivesAWarpAShortRowAndABlockALongOne) {
+TEST(GeneratedSource, GivesLongRowsABlock) {
   const auto threads = [](const std::string& shape) {
     const auto source = source_of(region("x:f32" + shape, "r1=row_sum(r0);r2=div(r0,r1);return r2:f32"));
     return source ? source->threads : 0;
@@ -101,7 +101,7 @@ TEST(GeneratedSource, RefusesWhatItHasNoFormFor) {
               HasSubstr("rows of 32769 elements, wanted at most 32768"));
 }
 
-TEST(GeneratedCode, IsRefusedWhereNoCompilerIsForTheGpu) {
+TEST(GeneratedCode, WantsACompilerForTheGpu) {
   const auto source = source_of(kProblems[0]);
   ASSERT_TRUE(source);
   const auto code = code_of(*source, {.name = "a card", .runtime = "described", .architecture = 90});

@@ -30,13 +30,13 @@ TEST(FormRegions, SoftmaxTakesScalesAndCaps) {
   expect_region("cap: f32[] = constant(values=[30])\ny = softmax(mul(tanh(div(x:f32[3,4], cap)), cap))",
                 "y = " + region("x",
                                 "r1=div(r0,30);r2=tanh(r1);r3=mul(r2,30);r4=row_max(r3);r5=sub(r3,r4);r6=exp(r5);"
-                                "r7=row_sum(r6);r8=div(r6,r7);return r8:f32"));
+                                "r7=row_sum(r6);r8=reciprocal(r7);r9=mul(r6,r8);return r9:f32"));
 }
 TEST(FormRegions, SoftmaxTakesAProgramAndAMask) {
   expect_region("p = pointwise(x:f32[2,3,4], m:f32[4], program=\"r2=mul(r0,0.5);r3=add(r2,r1)\")\ny = softmax(p)",
                 "y = " + region("x, m",
                                 "r2=mul(r0,0.5);r3=add(r2,r1);r4=row_max(r3);r5=sub(r3,r4);r6=exp(r5);"
-                                "r7=row_sum(r6);r8=div(r6,r7);return r8:f32"));
+                                "r7=row_sum(r6);r8=reciprocal(r7);r9=mul(r6,r8);return r9:f32"));
 }
 TEST(FormRegions, GroupNormTakesItsStatistics) {
   expect_region(
@@ -61,14 +61,14 @@ TEST(FormRegions, L2NormalizeTakesItsNeighbours) {
                                 "r3=add(r0,r1);r4=square(r3);r5=row_sum(r4);r6=sqrt(r5);r7=max(r6,0.5);"
                                 "r8=div(r3,r7);r9=mul(r8,r2);return r9:f32"));
 }
-TEST(FormRegions, MeanAndVarianceAreResultsOfOneRegion) {
+TEST(FormRegions, MeanAndVarianceAreTwoResults) {
   const std::string both =
       region("x", "r1=row_mean(r0);r2=sub(r0,r1);r3=square(r2);r4=row_mean(r3);return r1:f32,r4:f32");
   expect_region(
       "m = reduce(x:f32[3,4], kind=mean, keep_dim=true)\nv = reduce(square(sub(x, m)), kind=mean)\nreturn m=m, v=v",
       "m = " + both + "; v = reshape(result(" + both + "), shape=[3])");
 }
-TEST(FormRegions, ASumAndItsNormAreResultsOfOneRegion) {
+TEST(FormRegions, ASumAndItsNormAreTwoResults) {
   const std::string both =
       region("x, r, w",
              "r3=add(r0,r1);r4=square(r3);r5=row_mean(r4);r6=add(r5,0.5);r7=rsqrt(r6);r8=mul(r3,r7);r9=mul(r8,r2);"
@@ -78,7 +78,7 @@ TEST(FormRegions, ASumAndItsNormAreResultsOfOneRegion) {
       "y = mul(mul(h, rsqrt(add(reduce(square(h), kind=mean, keep_dim=true), eps))), w)\nreturn h=h, y=y",
       "h = " + both + "; y = result(" + both + ")");
 }
-TEST(FormRegions, RowsOfAnotherValueMeetThoseOfTheRegion) {
+TEST(FormRegions, RowsOfAnotherValueMeetTheRegions) {
   expect_region("y = mul(reduce(exp(x:f32[3,4])), s:f32[3])",
                 "y = reshape(" +
                     region("x, reshape(s, shape=[3,1])", "r2=exp(r0);r3=row_sum(r2);r4=mul(r3,r1);return r4:f32") +
@@ -101,13 +101,13 @@ TEST(FormRegions, ChainsOfHalvesStayInF32BetweenCasts) {
   expect_region("y = softmax(mul(x:f16[3,4], z:f16[3,4]))",
                 "y = " + region("x, z",
                                 "r2=mul(r0,r1);r3=row_max(r2);r4=sub(r2,r3);r5=exp(r4);r6=row_sum(r5);"
-                                "r7=div(r5,r6);return r7:f16"),
+                                "r7=reciprocal(r6);r8=mul(r5,r7);return r8:f16"),
                 2e-3);
 }
 TEST(FormRegions, TakesWhatAProductReadsAndAnotherWrites) {
   const std::string softmax = region("linear(x, w)",
                                      "r1=mul(r0,0.5);r2=row_max(r1);r3=sub(r1,r2);r4=exp(r3);"
-                                     "r5=row_sum(r4);r6=div(r4,r5);return r6:f32");
+                                     "r5=row_sum(r4);r6=reciprocal(r5);r7=mul(r4,r6);return r7:f32");
   expect_region(
       "half: f32[] = constant(values=[0.5])\nw: f32[4,4] = constant()\ny = linear(softmax(mul(linear(x:f32[3,4], w), "
       "half)), w)",

@@ -97,18 +97,18 @@ TEST(RecogniseRmsNorm, KeepsAnOffsetThatDiffersByColumn) {
 }
 TEST(RecogniseActivations, SiluAndBothGelus) {
   expect_rewrite(recognise_activations, "y = mul(x:f32[9], sigmoid(x))", "y = silu(x)");
-  constexpr const char* kNumbers =
+  constexpr const char* kGeluNumbers =
       "half: f32[] = constant(values=[0.5])\none: f32[] = constant(values=[1])\nroot: f32[] = "
       "constant(values=[1.41421356])\n"
       "c: f32[] = constant(values=[0.044715])\nthree: f32[] = constant(values=[3])\np: f32[] = "
       "constant(values=[0.79788456])\n";
   expect_rewrite(recognise_activations,
-                 std::string(kNumbers) + "y = mul(mul(x:f32[9], half), add(one, erf(div(x, root))))", "y = gelu(x)");
+                 std::string(kGeluNumbers) + "y = mul(mul(x:f32[9], half), add(one, erf(div(x, root))))", "y = gelu(x)");
   expect_rewrite(recognise_activations,
-                 std::string(kNumbers) + "y = mul(mul(x:f32[9], add(erf(div(x, root)), one)), half)", "y = gelu(x)");
+                 std::string(kGeluNumbers) + "y = mul(mul(x:f32[9], add(erf(div(x, root)), one)), half)", "y = gelu(x)");
   expect_rewrite(
       recognise_activations,
-      std::string(kNumbers) + "y = mul(mul(half, x:f32[9]), add(one, tanh(mul(p, add(x, mul(c, pow(x, three)))))))",
+      std::string(kGeluNumbers) + "y = mul(mul(half, x:f32[9]), add(one, tanh(mul(p, add(x, mul(c, pow(x, three)))))))",
       "y = gelu_tanh(x)");
 }
 TEST(RecogniseActivations, KeepsProductsWithOtherNumbers) {

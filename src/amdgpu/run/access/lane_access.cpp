@@ -15,15 +15,8 @@ std::string name_of_register(unsigned index) {
   return index < Wave::kFirstAgpr ? fmt::format("v{}", index) : fmt::format("a{}", index - Wave::kFirstAgpr);
 }
 
-// Both results of a packed operation on f32 may read the same one of a pair of scalars.
-bool reads_scalar(const Instruction& instruction, const InstructionOperand& operand, unsigned at) {
-  if (instruction.encoding != Encoding::vop3p || operand.registers != 2) return true;
-  return at == unsigned{operand.op_sel} || at == unsigned{operand.op_sel_hi};
-}
-
 bool scalar_readable(Wave& wave, const Instruction& instruction, const InstructionOperand& operand) {
   for (unsigned n = operand.number; n < unsigned{operand.number} + operand.registers && n < 128; ++n) {
-    if (!reads_scalar(instruction, operand, n - operand.number)) continue;
     if (wave.scalar_pending[n] != 0)
       fail_pending(wave, instruction, {n, true}, fmt::format("s{} is still being loaded", n));
     else if (!wave.scalar_written[n])

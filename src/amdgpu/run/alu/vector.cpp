@@ -24,7 +24,23 @@ void refuse_vector(Wave& w, const Instruction& i, const InstructionOperand& oper
   }
 }
 
+namespace {
+
+// Returns whether both results of a packed operation on f32 read the same one of a pair of scalars.
+bool reads_one_of_pair(const Instruction& i, const InstructionOperand& operand, int registers) {
+  return registers == 2 && i.encoding == Encoding::vop3p && operand.kind == OperandKind::scalar &&
+         operand.number < 128 && operand.op_sel == operand.op_sel_hi;
+}
+
+}  // namespace
+
 bool broadcast(Wave& w, const Instruction& i, const InstructionOperand& operand, int registers, uint32_t* lanes) {
+  if (reads_one_of_pair(i, operand, registers)) {
+    InstructionOperand one = operand;
+    one.number = static_cast<uint16_t>(operand.number + (operand.op_sel ? 1 : 0));
+    std::fill_n(lanes, 2 * kWaveLanes, read_scalar32(w, i, one));
+    return w.pause == Pause::none;
+  }
   const uint64_t value = registers == 1 ? read_scalar32(w, i, operand) : read_scalar64(w, i, operand);
   for (int r = 0; r < std::min(registers, 2); ++r)
     std::fill_n(lanes + r * kWaveLanes, kWaveLanes, static_cast<uint32_t>(value >> (32 * r)));

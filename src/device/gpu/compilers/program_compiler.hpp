@@ -1,4 +1,4 @@
-// What NVRTC and hiprtc have in common: one interface, in functions that differ in their first word.
+// The interface that NVRTC and hiprtc have in common, in functions that differ in their first word.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <vector>

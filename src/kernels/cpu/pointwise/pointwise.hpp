@@ -38,25 +38,8 @@ struct PointwiseWork {
 // Applies a function of one or two operands to n values of each.
 void apply_scalar(Code code, float* to, int64_t n, const float* x, const float* y);
 
-// A run of `count` values of an operand, `offset` elements from `from` on and `stride` elements apart.
-struct ValueRun {
-  const void* from;
-  int64_t offset, stride, count;
-};
-
-// The interpreter, and its parts for those that have slots of their own: a step of n values from slots into `to`,
-// values of an operand as f32, and n values of f32 into a result of bool, bf16 or f16 from element `at` on.
 namespace avx2 {
 void pointwise(const PointwiseWork& work);
-void take_step(const PointwiseStep& step, float* const* slots, float* to, int64_t n);
-void read_values(DType dtype, const ValueRun& run, float* to);
-void write_values(DType dtype, void* out, int64_t at, const float* from, int64_t n);
-}  // namespace avx2
-namespace avx512 {
-void pointwise(const PointwiseWork& work);
-void take_step(const PointwiseStep& step, float* const* slots, float* to, int64_t n);
-void read_values(DType dtype, const ValueRun& run, float* to);
-void write_values(DType dtype, void* out, int64_t at, const float* from, int64_t n);
-}  // namespace avx512
+}
 
 }  // namespace rung::cpu

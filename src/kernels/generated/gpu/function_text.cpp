@@ -24,11 +24,28 @@ constexpr FunctionText kBinary[] = {
 #include "ir/functions.inc"
 };
 
+using Operands = std::array<std::string, 3>;
+
+std::string text_of(UnaryKind kind, const Operands& x) {
+  return fmt::format("f_{}({})", kUnary[static_cast<size_t>(kind)].name, x[0]);
+}
+std::string text_of(BinaryKind kind, const Operands& x) {
+  return fmt::format("f_{}({}, {})", kBinary[static_cast<size_t>(kind)].name, x[0], x[1]);
+}
+std::string text_of(const Round& round, const Operands& x) {
+  return fmt::format("to_float(from_float<{}>({}))", element_type(round.to), x[0]);
+}
+std::string name_of_function(FormulaKind kind) { return fmt::format("formula_{}", name_of(kind)); }
+std::string text_of(FormulaKind kind, const Operands& x) {
+  return fmt::format("{}({}{}{})", name_of_function(kind), x[0], x[1].empty() ? "" : ", ", x[1]);
+}
+std::string text_of(const Select&, const Operands& x) {
+  return fmt::format("({} != 0.0f ? {} : {})", x[0], x[1], x[2]);
+}
+
 void define(std::string& text, const FunctionText& f) {
   text += fmt::format("__device__ inline float f_{}({}) {{ return {}; }}\n", f.name, f.operands, f.f32);
 }
-
-std::string name_of_function(FormulaKind kind) { return fmt::format("formula_{}", name_of(kind)); }
 
 std::string definition_of(FormulaKind kind, DType dtype) {
   const Operand number{.dtype = dtype, .shape = {1}, .strides = {1}};
@@ -68,16 +85,8 @@ std::string literal_text(float value) {
   return fmt::format("({:a}f)", value);
 }
 
-std::string call_text(const PointwiseFunction& function, const std::array<std::string, 3>& x) {
-  if (const auto* unary = std::get_if<UnaryKind>(&function))
-    return fmt::format("f_{}({})", kUnary[static_cast<size_t>(*unary)].name, x[0]);
-  if (const auto* binary = std::get_if<BinaryKind>(&function))
-    return fmt::format("f_{}({}, {})", kBinary[static_cast<size_t>(*binary)].name, x[0], x[1]);
-  if (const auto* round = std::get_if<Round>(&function))
-    return fmt::format("to_float(from_float<{}>({}))", element_type(round->to), x[0]);
-  if (const auto* formula = std::get_if<FormulaKind>(&function))
-    return fmt::format("{}({}{}{})", name_of_function(*formula), x[0], x[1].empty() ? "" : ", ", x[1]);
-  return fmt::format("({} != 0.0f ? {} : {})", x[0], x[1], x[2]);
+std::string call_text(const PointwiseFunction& function, const std::array<std::string, 3>& operands) {
+  return std::visit([&](const auto& which) { return text_of(which, operands); }, function);
 }
 
 std::string function_definitions(const RegionProgram& program, DType formulas_of) {

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kThreads = 256, kMostThreads = 1024, kMostInRegisters = 32;
 
-// What both forms share: the program, the operands' strides over the shape, and the results.
+// The facts that both forms share: the program, the operands' strides over the shape, and the results.
 struct Work {
   RegionProgram program;
   Shape shape;

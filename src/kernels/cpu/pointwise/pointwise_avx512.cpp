@@ -1,3 +1,0 @@
-// Element-wise programs with AVX-512.
-// SPDX-License-Identifier: Apache-2.0
-#include "kernels/cpu/pointwise/pointwise.inc"
