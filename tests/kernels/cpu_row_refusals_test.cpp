@@ -34,13 +34,16 @@ TEST(CpuRowRefusals, AreOfSizes) {
   const std::string one = "result = pointwise(x:f32[8], program=\"@\")";
   const std::string full = "more operands, steps or values at once than the interpreter has";
   const std::string_view step = "neg(@)", numbers = "select(@,1,2)";
-  expect_refusals(std::array<Refusal, 6>{{
+  expect_refusals(std::array<Refusal, 8>{{
       {"attention_avx2", "result = attention(q:f32[1,4,2,8]@)", segments(4), segments(5), "at most 4 segments"},
       {"attention_avx512_bf16", wide, "256", "257", "heads wider than 256"},
       {"attention_amx_bf16", wide, "256", "257", "heads wider than 256"},
       {"pointwise_avx2", "result = pointwise(@)", operands(8), operands(9), full},
       {"pointwise_avx2", one, program(48, step), program(49, step), full},
       {"pointwise_avx2", one, program(30, numbers), program(31, numbers), full},
+      {"pointwise_generated_avx2", one, program(128, step), program(129, step), "129 steps, wanted at most 128"},
+      {"pointwise_generated_avx2", "result = pointwise(@)", operands(16), operands(17),
+       "17 operands, wanted at most 16"},
   }});
 }
 

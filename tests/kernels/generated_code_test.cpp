@@ -12,6 +12,7 @@
 #include "kernels/cpu/bind.hpp"
 #include "kernels/generated/lower.hpp"
 #include "kernels/generated/recorder.hpp"
+#include "kernels/generated/registers.hpp"
 #include "kernels/target.hpp"
 #include "support/problems.hpp"
 
@@ -115,6 +116,20 @@ TEST(GeneratedCode, KeepsMoreValuesThanThereAreRegisters) {
     for (size_t i = 0; i < x.size(); ++i)
       x[i] = static_cast<float>(i), wanted.push_back(1830.0f * static_cast<float>(i));
     EXPECT_EQ(run(*code, {x}), wanted);
+  }
+}
+
+// The steps of 40 functions of one value do not all wait on the stack for the loop.
+TEST(GeneratedCode, KeepsTheStackSmall) {
+  std::string program = "r1=sigmoid(r0)";
+  for (int i = 2; i <= 40; ++i) program += fmt::format(";r{}=sigmoid(r{})", i, i - 1);
+  for (VectorSet set : sets_here()) {
+    const Body body = body_of(pointwise(program, 1), set);
+    ASSERT_GT(body.steps.size(), 500u);
+    EXPECT_LT(generated::schedule(body, {true}, {.vectors = 13}).slots, 200);
+    std::vector<float> x(64, 0.5f);
+    const auto same = generated::code_of(set, body, {true}), each = generated::code_of(set, body, {false});
+    EXPECT_EQ(run(*same, {x}), run(*each, {x}));
   }
 }
 

@@ -7,9 +7,9 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <new>
 #include <string>
 
-#include "base/log.hpp"
 #include "kernels/generated/emitter.hpp"
 
 namespace rung::generated {
@@ -29,16 +29,51 @@ std::string key_of(VectorSet set, const Body& body, const std::vector<bool>& sam
   return key;
 }
 
-// The assembler throws where memory runs out.
 std::shared_ptr<const Code> assembled(VectorSet set, const Body& body, const std::vector<bool>& same) {
   try {
     const auto emitter = set == VectorSet::avx512 ? avx512_emitter(body, same) : avx2_emitter(body, same);
-    return Code::make(emitter->emit());
+    if (auto code = Code::make(emitter->emit())) return code;
   } catch (const Xbyak::Error& error) {
-    log(1, "generated code: {}", error.what());
-    return nullptr;
+    if (static_cast<int>(error) != Xbyak::ERR_CANT_ALLOC) throw;
   }
+  throw std::bad_alloc();
 }
+
+// The code that somebody holds, by its key.
+class Library {
+ public:
+  // Lives as long as the process, as code may be let go while it ends.
+  static Library& get() {
+    static auto* library = new Library;
+    return *library;
+  }
+
+  std::shared_ptr<const Code> find(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto it = held_.find(key);
+    return it == held_.end() ? nullptr : it->second.lock();
+  }
+
+  // Returns the code for all who ask for the key from now on; others may have been faster.
+  std::shared_ptr<const Code> add(const std::string& key, const std::shared_ptr<const Code>& code) {
+    std::shared_ptr<const Code> shared(code.get(), [this, key, code](const Code*) { forget(key); });
+    const std::lock_guard lock(mutex_);
+    auto& held = held_[key];
+    if (auto others = held.lock()) return others;
+    held = shared;
+    return shared;
+  }
+
+ private:
+  void forget(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto it = held_.find(key);
+    if (it != held_.end() && it->second.expired()) held_.erase(it);
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, std::weak_ptr<const Code>> held_;
+};
 
 }  // namespace
 
@@ -64,15 +99,9 @@ Verdict may_execute() {
 }
 
 std::shared_ptr<const Code> code_of(VectorSet set, const Body& body, const std::vector<bool>& same) {
-  static std::mutex mutex;
-  static std::map<std::string, std::weak_ptr<const Code>> known;
   const std::string key = key_of(set, body, same);
-  const std::lock_guard lock(mutex);
-  if (auto code = known[key].lock()) return code;
-  std::erase_if(known, [](const auto& entry) { return entry.second.expired(); });
-  auto code = assembled(set, body, same);
-  if (code) known[key] = code;
-  return code;
+  if (auto code = Library::get().find(key)) return code;
+  return Library::get().add(key, assembled(set, body, same));
 }
 
 }  // namespace rung::generated

@@ -34,7 +34,7 @@ class Code {
 Verdict may_execute();
 
 // Returns the code of a body; bodies that are equal share it as long as one holder lives. `same`: by operand, whether
-// it has one value for all elements. Null: as above.
+// it has one value for all elements. Throws std::bad_alloc.
 std::shared_ptr<const Code> code_of(VectorSet set, const Body& body, const std::vector<bool>& same);
 
 }  // namespace rung::generated

@@ -87,6 +87,9 @@ std::optional<Ints> value_of(FormulaKind kind, Ints x, Ints y) {
 
 // ---- operands and results
 
+// A longer program, of which files may have any, would take code and stack without limit.
+constexpr size_t kMostInstructions = 128;
+
 bool is_small_integer(DType type) {
   return type == DType::i32 || type == DType::i8 || type == DType::u8 || type == DType::boolean;
 }
@@ -139,6 +142,8 @@ Vec value_of(const PointwiseFunction& function, const std::array<Vec, 3>& x) {
 
 Status lower_program(const Problem& problem) {
   RUNG_TRY(const PointwiseProgram program, program_of(problem));
+  if (program.instructions.size() > kMostInstructions)
+    return fail("{} steps, wanted at most {}", program.instructions.size(), kMostInstructions);
   std::vector<Vec> registers;
   for (size_t i = 0; i < program.inputs; ++i) registers.push_back(load_float(problem, i));
   for (const PointwiseInstruction& instruction : program.instructions) {

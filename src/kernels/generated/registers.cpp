@@ -10,15 +10,21 @@ namespace {
 
 using Kind = Place::Kind;
 
-// Whether each step has one value for all elements; masks, which have few registers, are computed where they are used.
+// Whether each step has one value for all elements; masks, which have few registers, are computed where they are used,
+// and so is what else has no slot.
 std::vector<bool> invariant_steps(const Body& body, const std::vector<bool>& same) {
+  constexpr size_t kMostSlots = 128;  // of the preamble
   std::vector<bool> invariant(body.steps.size());
+  size_t slots = 0;
   for (size_t i = 0; i < body.steps.size(); ++i) {
     const Step& step = body.steps[i];
     invariant[i] = !has_effect(step.primitive) && !gives_mask(step.primitive);
     if (step.primitive == Primitive::load) invariant[i] = same[static_cast<size_t>(loaded_operand(step))];
     for (int o = 0; o < operands_of(step.primitive); ++o)
       invariant[i] = invariant[i] && invariant[static_cast<size_t>(step.operand[o])];
+    if (step.primitive == Primitive::constant || !invariant[i]) continue;
+    if (step.primitive != Primitive::load && slots >= kMostSlots) invariant[i] = false;
+    slots += invariant[i];
   }
   return invariant;
 }

@@ -118,13 +118,14 @@ RUNG_SIMD Vec negate(Vec a) { return floats_of(bits_of(a) ^ set1(0x80000000u)); 
 RUNG_SIMD Ints table_word(const generated::Table& table, Ints index) {
   return {recorder().record(Primitive::table_word, index.step, -1, -1, recorder().table(table))};
 }
-// Returns `computed()` where the mask is true, else `usual`; if it is true nowhere, nothing is computed.
+// Returns what `computed()` gives, which has a meaning only where the mask is true: if it is true nowhere, the steps of
+// `computed()` are left out.
 template <class Computed>
-Vec rarely(Mask mask, const Computed& computed, Vec usual) {
+auto rarely(Mask mask, const Computed& computed) {
   recorder().begin_rare(mask.step);
-  const Vec rare = computed();
+  const auto result = computed();
   recorder().end_rare();
-  return select(mask, rare, usual);
+  return result;
 }
 
 RUNG_SIMD Vec add_exponent(Vec y, Vec shifted) { return floats_of(bits_of(y) + shift_left(bits_of(shifted), 23)); }

@@ -51,7 +51,7 @@ RUNG_SIMD Vec log_of(const Split& x, Vec rest) {
   return fma(x.exponent, set1(0.693359375f), r + y);
 }
 
-// Returns y, but what the logarithm of 0, an infinity, a negative number or NaN is.
+// Returns y, but the logarithms of 0, an infinity, a negative number and NaN as they are.
 RUNG_SIMD Vec log_limits(Vec x, Vec y) {
   y = select(equal(x, zero()), set1(-kInfinity), y);
   y = select(equal(x, set1(kInfinity)), x, y);
@@ -242,9 +242,7 @@ RUNG_SIMD Angle reduce(Vec x) {
   r = fnma(n, set1(-4.37113883e-8f), r);
   r = fnma(n, set1(-1.71512451e-15f), r);
   const Mask huge = less(set1(100000.0f), abs(x));
-  recorder().begin_rare(huge.step);
-  const Angle far = reduce_huge(x);
-  recorder().end_rare();
+  const Angle far = rarely(huge, [&] { return reduce_huge(x); });
   return {select(huge, far.angle, r), select(huge, far.quarters, to_int(n))};
 }
 
@@ -259,7 +257,7 @@ RUNG_SIMD SineCosine sine_and_cosine(Vec angle) {
   return {fma(polynomial(square, kSine) * square, angle, angle), cosine};
 }
 
-// An infinity has no sine, and -0 keeps its sign.
+// Returns the sine of the angle and its quarters, more of them for a cosine. An infinity has none.
 RUNG_SIMD Vec turned(Vec x, const Angle& of, int quarters_more) {
   const SineCosine both = sine_and_cosine(of.angle);
   const Ints quarters = of.quarters + set1(quarters_more);
@@ -277,7 +275,7 @@ RUNG_SIMD Vec tan(Vec x) {
   return select(less(abs(x), set1(kInfinity)), y, set1(kNan));
 }
 
-// Returns asin(x) / x for |x| <= 1/2, of x^2.
+// Returns asin(x) / x - 1 for |x| <= 1/2, of x^2.
 RUNG_SIMD Vec asin_ratio(Vec square) {
   static constexpr float kSeries[] = {0.166666599f,  0.0750051092f, 0.0445157196f,
                                       0.0318176175f, 0.0144025815f, 0.0375652378f};
@@ -345,8 +343,8 @@ RUNG_SIMD Vec fmod(Vec x, Vec y) {
     }
     return rest;
   };
-  const Mask far = less(b * set1(0x1p22f), a);
-  Vec rest = rarely(far & less(a, set1(kInfinity)), by_steps, rest_of(a, b));
+  const Mask far = less(b * set1(0x1p22f), a) & less(a, set1(kInfinity));
+  Vec rest = select(far, rarely(far, by_steps), rest_of(a, b));
   rest = select(equal(b, set1(kInfinity)), a, rest);
   const Mask none = unordered(x, y) | equal(b, zero()) | equal(a, set1(kInfinity));
   return select(none, set1(kNan), with_sign_of(abs(rest), x));

@@ -2,6 +2,7 @@
 // strides.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cassert>
 #include <cstring>
 
 #include "kernels/collapse.hpp"
@@ -63,8 +64,8 @@ template <CpuIsa isa>
 std::shared_ptr<void> prepare(const Problem& p, const Machine&) {
   auto plan = std::make_shared<GeneratedPlan>();
   plan->loops = loops_of(p);
-  auto body = generated::lower(p, kVectors<isa>);
-  if (!body) return plan;
+  const auto body = generated::lower(p, kVectors<isa>);
+  assert(body && "supports() asks before");
   plan->code = generated::code_of(kVectors<isa>, *body, same_operands(plan->loops));
   plan->lanes = generated::lanes_of(kVectors<isa>);
   plan->whole_vectors = isa == CpuIsa::avx2;
@@ -176,7 +177,6 @@ int64_t rows_at_once(const GeneratedPlan& plan, int64_t row, int64_t end) {
 // unless operands must be gathered block by block.
 void run(const Call& call) {
   const auto& plan = *static_cast<const GeneratedPlan*>(call.state);
-  if (!plan.code) return call.fault->store(Fault::kernel_threw, std::memory_order_relaxed);
   const int64_t inner = plan.loops.inner, per_row = (inner + kBlock - 1) / kBlock;
   const Range mine = share(plan.loops.outer * per_row, call.part, call.parts);
   int64_t offsets[kMaxLoopOperands] = {};
