@@ -1,6 +1,6 @@
 // Runs a pointwise program instruction by instruction; each rounds to f32, so the program equals the chain of f32 ops.
 // SPDX-License-Identifier: Apache-2.0
-#include "ir/pointwise.hpp"
+#include "reference/pointwise.hpp"
 
 #include "reference/operations.hpp"
 #include "reference/scalar.hpp"
@@ -8,8 +8,6 @@
 
 namespace rung::reference {
 namespace {
-
-using Column = std::vector<double>;  // a register's value at every element of the result
 
 double call(const PointwiseFunction& function, const std::array<double, 3>& x) {
   if (const auto* unary = std::get_if<UnaryKind>(&function)) return apply(*unary, x[0]);
@@ -33,6 +31,12 @@ Column run(const PointwiseInstruction& instruction, const std::vector<Column>& r
 
 }  // namespace
 
+Column run_program(const PointwiseProgram& program, std::vector<Column> registers) {
+  const size_t elements = registers[0].size();
+  for (const auto& instruction : program.instructions) registers.push_back(run(instruction, registers, elements));
+  return std::move(registers.back());
+}
+
 Result<Tensor> compute(const Pointwise& op, const Arguments& arguments) {
   RUNG_TRY(PointwiseProgram program, parse_pointwise(op.program, arguments.size()));
   std::vector<Column> registers;
@@ -40,9 +44,7 @@ Result<Tensor> compute(const Pointwise& op, const Arguments& arguments) {
     registers.push_back(read(broadcast_to(operand, arguments.result.shape)));
     for (double& value : registers.back()) value = round_to(DType::f32, value);  // this rounds integers beyond 2^24
   }
-  auto elements = static_cast<size_t>(arguments.result.elements());
-  for (const auto& instruction : program.instructions) registers.push_back(run(instruction, registers, elements));
-  return write(arguments.result, registers.back());
+  return write(arguments.result, run_program(program, std::move(registers)));
 }
 
 }  // namespace rung::reference

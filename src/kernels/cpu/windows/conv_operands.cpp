@@ -14,7 +14,15 @@ Verdict supports_conv(const Problem& problem) {
     if (operand.dtype != DType::f32 && operand.dtype != DType::bf16) return reject("only f32 and bf16");
   for (size_t i = 2; i < problem.inputs.size(); ++i)
     if (!problem.inputs[i].contiguous()) return reject("bias or residual is not dense");
+  if (!op.tail.empty() && (op.activation != Activation::none || op.last != Activation::none || !tail_of(op)))
+    return reject("its tail is no clipped line, or comes after an activation");
   return accept();
+}
+
+std::optional<gemm::ClippedLine> tail_of(const Conv& op) {
+  if (op.activation == Activation::none && op.last == Activation::relu) return gemm::ClippedLine{.low = 0};
+  const auto program = parse_pointwise(op.tail, 1);
+  return program ? clipped_line_of(*program) : std::nullopt;
 }
 
 float ConvWeights::at(int64_t row, int64_t tap, int64_t channel) const {
@@ -27,9 +35,10 @@ float ConvWeights::at(int64_t row, int64_t tap, int64_t channel) const {
   return static_cast<float>(static_cast<const bf16*>(from_)[offset]);
 }
 
-ConvFinish::ConvFinish(const Call& call, void (*finish)(const gemm::Finish&))
+ConvFinish::ConvFinish(const Call& call, const gemm::MicroKernels& micro, const std::optional<gemm::ClippedLine>& tail)
     : op_(call.problem.as<Conv>()),
-      finish_(finish),
+      finish_(micro.finish),
+      tail_(tail ? &*tail : nullptr),
       bias_(nullptr),
       residual_(nullptr),
       out_(call.output),
@@ -56,8 +65,8 @@ void ConvFinish::run(Sums sums, Part results, Part columns) const {
   f.residual = element(residual_, residual_type_, first), f.residual_type = residual_type_,
   f.residual_stride = columns_;
   f.out = out, f.out_stride = columns_, f.out_type = out_type_;
-  f.activation = op_.activation;
-  if (op_.last == Activation::none) return finish_(f);
+  f.activation = op_.activation, f.tail = tail_;
+  if (tail_ || op_.last == Activation::none) return finish_(f);
   f.out = sums.at, f.out_stride = sums.width, f.out_type = DType::f32;
   finish_(f);
   gemm::Finish end;

@@ -35,10 +35,13 @@ void run_pool(const Call& call) {
   const int64_t channels = call.problem.output.shape.back();
   const ReduceKind kind = call.problem.as<Pool>().kind;
   SeenLines seen(shape);
+  std::vector<const float*> x;
   const Range lines = share(shape.lines(), call.part, call.parts);
   for (int64_t line = lines.begin; line < lines.end; ++line) {
-    seen.find(call.in<float>(0), line);
-    WindowLines work = seen.windows();
+    seen.find(line);
+    x.clear();
+    for (int64_t offset : seen.offsets()) x.push_back(call.in<float>(0) + offset);
+    WindowLines work = windows_over(x, shape.axes[2], shape.x_strides[2]);
     work.channels = channels, work.out_stride = channels;
     work.out = call.out<float>() + line * shape.line() * channels;
     isa == CpuIsa::avx512 ? avx512::pool_windows(work, kind) : avx2::pool_windows(work, kind);
