@@ -29,6 +29,18 @@ TEST(CpuRowRefusals, AreOfTypes) {
   }});
 }
 
+TEST(CpuRowRefusals, AreOfTails) {
+  const std::string conv = "result = conv(x:f32[1,9,6], w:f32[8,3,6]@)", plain = "";
+  const std::string refused = "its tail is no clipped line, or comes after an activation";
+  expect_refusals(std::array<Refusal, 4>{{
+      {"conv_avx2", conv, plain, ", tail=\"r1=exp(r0)\"", refused},
+      {"conv_avx2", conv, plain, ", activation=silu, tail=\"r1=max(r0,0)\"", refused},
+      {"conv_depthwise_avx2", "result = conv(x:f32[1,9,6], w:f32[6,3,1], groups=6@)", plain, ", tail=\"r1=exp(r0)\"",
+       refused},
+      {"conv_onednn", conv, plain, ", tail=\"r1=max(r0,0)\"", "it has a tail"},
+  }});
+}
+
 TEST(CpuRowRefusals, AreOfSizes) {
   const std::string wide = "result = attention(q:bf16[1,4,2,@], k:bf16[1,4,2,@], v:bf16[1,4,2,@])";
   const std::string one = "result = pointwise(x:f32[8], program=\"@\")";

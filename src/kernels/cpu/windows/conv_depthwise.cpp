@@ -34,10 +34,9 @@ struct DepthwisePlan {
     if (copies_x && PaddedLines::elements(shape, block) > kMostElements) block = kNarrow;
   }
   int64_t channels_at(int64_t first) const { return std::min(block, channels - first); }
-  int64_t blocks() const { return divide_up(channels, block); }
   // Copies of lines, then the sums of a line of results.
   int64_t copied() const { return !copies_x ? 0 : round_up(PaddedLines::elements(shape, block), 16); }
-  size_t thread_floats() const { return static_cast<size_t>(copied() + shape.line() * block); }
+  size_t thread_floats() const { return static_cast<size_t>(copied() + round_up(shape.line() * block, 16)); }
 };
 
 template <CpuIsa isa>
@@ -52,18 +51,15 @@ Verdict supports(const Problem& problem, const Machine& cpu) {
   return DepthwisePlan(problem).copied() <= kMostCopied ? accept() : reject("x has too many zeros around it");
 }
 
-// Weights block by block of channels, tap by tap.
+// Weights by taps: a row of channels each.
 size_t packed_bytes(const Problem& problem, const Machine&, size_t i) {
-  const DepthwisePlan plan(problem);
-  return i == 1 ? static_cast<size_t>(plan.blocks() * plan.taps * plan.block) * sizeof(float) : 0;
+  return i == 1 ? static_cast<size_t>(taps_of(problem) * channels_of(problem)) * sizeof(float) : 0;
 }
 void pack(const Problem& problem, const Machine&, size_t, const void* from, void* to) {
   const ConvWeights weights(problem, from);
-  const DepthwisePlan plan(problem);
-  auto* at = static_cast<float*>(to);
-  for (int64_t first = 0; first < plan.channels; first += plan.block)
-    for (int64_t tap = 0; tap < plan.taps; ++tap)
-      for (int64_t c = first; c < first + plan.block; ++c) *at++ = c < plan.channels ? weights.at(c, tap, 0) : 0.0f;
+  const int64_t channels = channels_of(problem), taps = taps_of(problem);
+  for (int64_t tap = 0; tap < taps; ++tap)
+    for (int64_t c = 0; c < channels; ++c) static_cast<float*>(to)[tap * channels + c] = weights.at(c, tap, 0);
 }
 
 size_t scratch_bytes(const Problem& problem, const Machine&) {
@@ -102,7 +98,6 @@ class DepthwiseWorker {
         x_.clear();
         for (int64_t offset : seen_.offsets()) x_.push_back(call_.template in<float>(0) + offset + first);
         WindowLines work = windows_over(x_, plan_.shape.axes[2], plan_.shape.x_strides[2]);
-        work.channels = plan_.channels_at(first);
         compute(work, line, first);
       }
     }
@@ -116,7 +111,6 @@ class DepthwiseWorker {
       for (int64_t line = lines_.begin; line < lines_.end; ++line) {
         seen_.find(line);
         WindowLines work = windows_over(copies.find(seen_.offsets()), window, plan_.block);
-        work.channels = plan_.block;
         compute(work, line, first);
       }
     }
@@ -127,11 +121,12 @@ class DepthwiseWorker {
 
   void compute(WindowLines& work, int64_t line, int64_t first) {
     const WindowShape& shape = plan_.shape;
-    const auto* packed = call_.template in<float>(1) + first * plan_.taps;
     weights_.clear();
-    for (int64_t tap : seen_.taps()) weights_.push_back(packed + tap * shape.axes[2].taps * plan_.block);
+    for (int64_t tap : seen_.taps())
+      weights_.push_back(call_.template in<float>(1) + tap * shape.axes[2].taps * plan_.channels + first);
     float* sums = scratch_ + plan_.copied();
-    work.weights = weights_.data(), work.weight_stride = plan_.block;
+    work.weights = weights_.data(), work.weight_stride = plan_.channels;
+    work.channels = plan_.channels_at(first);
     work.out = sums, work.out_stride = plan_.block;
     isa == CpuIsa::avx512 ? avx512::sum_depthwise(work) : avx2::sum_depthwise(work);
     finish_.run({sums, plan_.block}, {line * shape.line(), shape.line()}, {first, plan_.channels_at(first)});

@@ -11,7 +11,7 @@ Verdict supports_conv(const Problem& problem) {
   if (op.transposed) return reject("it is transposed");
   if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be packed ahead");
   for (const Operand& operand : problem.inputs)
-    if (operand.dtype != DType::f32 && operand.dtype != DType::bf16) return reject("only f32 and bf16");
+    if (!is_computed_float(operand.dtype)) return reject("only f32, bf16 and f16");
   for (size_t i = 2; i < problem.inputs.size(); ++i)
     if (!problem.inputs[i].contiguous()) return reject("bias or residual is not dense");
   if (!op.tail.empty() && (op.activation != Activation::none || op.last != Activation::none || !tail_of(op)))
@@ -31,8 +31,13 @@ float ConvWeights::at(int64_t row, int64_t tap, int64_t channel) const {
     offset += tap % w_.shape[axis] * w_.strides[axis];
     tap /= w_.shape[axis];
   }
-  if (w_.dtype == DType::f32) return static_cast<const float*>(from_)[offset];
-  return static_cast<float>(static_cast<const bf16*>(from_)[offset]);
+  return element_at(from_, w_.dtype, offset);
+}
+
+float element_at(const void* from, DType type, int64_t at) {
+  if (type == DType::f32) return static_cast<const float*>(from)[at];
+  if (type == DType::bf16) return static_cast<float>(static_cast<const bf16*>(from)[at]);
+  return static_cast<float>(static_cast<const f16*>(from)[at]);
 }
 
 ConvFinish::ConvFinish(const Call& call, const gemm::MicroKernels& micro, const std::optional<gemm::ClippedLine>& tail)

@@ -8,11 +8,14 @@
 
 namespace rung::cpu {
 
-// Checks the operands as our own rows need them: f32 or bf16, constant weights, a dense residual; not transposed.
+// Checks the operands as our own rows need them: f32, bf16 or f16, constant weights, a dense residual; not transposed.
 Verdict supports_conv(const Problem& problem);
 
 // Returns what ConvFinish does last, in one sweep: the tail, or a relu that is the last activation.
 std::optional<gemm::ClippedLine> tail_of(const Conv& op);
+
+// Reads one element of f32, bf16 or f16.
+float element_at(const void* from, DType type, int64_t at);
 
 // Reads weights [O,K...,C/groups] through their strides.
 class ConvWeights {

@@ -130,11 +130,9 @@ void copy_line(const ConvPlan& plan, const void* x, int64_t offset, float* to) {
   if (plan.from_channel == 1) return plan.micro->copy_rows(c);
   if (plan.micro->gather_rows(c)) return;
   for (int64_t i = 0; i < last.extent; ++i)
-    for (int64_t channel = 0; channel < plan.channels; ++channel) {
-      const int64_t at = offset + i * plan.from.x_strides[2] + channel * plan.from_channel;
-      to[i * plan.channels + channel] = plan.x_type == DType::f32 ? static_cast<const float*>(x)[at]
-                                                                  : static_cast<float>(static_cast<const bf16*>(x)[at]);
-    }
+    for (int64_t channel = 0; channel < plan.channels; ++channel)
+      to[i * plan.channels + channel] =
+          element_at(x, plan.x_type, offset + i * plan.from.x_strides[2] + channel * plan.from_channel);
 }
 
 // Copies a share of the lines of x, with their zeros, as f32.
