@@ -64,6 +64,12 @@ RUNG_SIMD Vec add_exponent(Vec y, Vec shifted) {
   return _mm512_castsi512_ps(
       _mm512_add_epi32(_mm512_castps_si512(y), _mm512_slli_epi32(_mm512_castps_si512(shifted), 23)));
 }
+// Returns m of a positive normal x = m 2^exponent, where m is between sqrt(1/2) and sqrt(2).
+RUNG_SIMD Vec mantissa(Vec x, Vec& exponent) {
+  const Ints least = _mm512_set1_epi32(0x3f3504f3), above = _mm512_sub_epi32(_mm512_castps_si512(x), least);
+  exponent = _mm512_cvtepi32_ps(_mm512_srai_epi32(above, 23));
+  return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_and_si512(above, _mm512_set1_epi32(0x7fffff)), least));
+}
 // Returns p 2^n for integral n, right down to denormals.
 RUNG_SIMD Vec scale2(Vec p, Vec n) { return _mm512_scalef_ps(p, n); }
 RUNG_SIMD float sum(Vec a) { return _mm512_reduce_add_ps(a); }
@@ -131,6 +137,12 @@ RUNG_SIMD Vec select(Mask m, Vec yes, Vec no) { return _mm256_blendv_ps(no, yes,
 RUNG_SIMD Vec add_exponent(Vec y, Vec shifted) {
   return _mm256_castsi256_ps(
       _mm256_add_epi32(_mm256_castps_si256(y), _mm256_slli_epi32(_mm256_castps_si256(shifted), 23)));
+}
+// Returns m of a positive normal x = m 2^exponent, where m is between sqrt(1/2) and sqrt(2).
+RUNG_SIMD Vec mantissa(Vec x, Vec& exponent) {
+  const Ints least = _mm256_set1_epi32(0x3f3504f3), above = _mm256_sub_epi32(_mm256_castps_si256(x), least);
+  exponent = _mm256_cvtepi32_ps(_mm256_srai_epi32(above, 23));
+  return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_and_si256(above, _mm256_set1_epi32(0x7fffff)), least));
 }
 // Returns p 2^n for integral n in [-252, 254], right down to denormals, in two steps, as 2^n itself may be no float.
 RUNG_SIMD Vec scale2(Vec p, Vec n) {
