@@ -96,8 +96,9 @@ TEST(FuseConv, KeepsWhatHasAnotherReaderOrShape) {
     expect_unchanged(fuse_conv, kPlain + twin);
 }
 TEST(FuseConv, WhatReadsNothingElseBecomesItsTail) {
+  const std::string numbers = "three: f32[] = constant(values=[3])\nzero: f32[] = constant(values=[0])\n";
   expect_rewrite(fuse_conv,
-                 kPlain + "c = conv(x:f32[1,6,2], w, b, slots=bias)\ny = mul(c, max(add(c, 3:f32[]), 0:f32[]))",
+                 kPlain + numbers + "c = conv(x:f32[1,6,2], w, b, slots=bias)\ny = mul(c, max(add(c, three), zero))",
                  "y = conv(x, w, b, slots=bias, tail=\"r1=add(r0,3);r2=max(r1,0);r3=mul(r0,r2)\")");
   expect_rewrite(fuse_conv, kPlain + "y = exp(relu(conv(x:f32[1,6,2], w, activation=silu)))",
                  "y = conv(x, w, activation=silu, tail=\"r1=relu(r0);r2=exp(r1)\")");
