@@ -32,7 +32,8 @@ class DiffusionUnet(nn.Module):
         super().__init__()
         self.shape = (horizon, actions, observed)
         self.step_width = step_width
-        self.embed = nn.Sequential(nn.Linear(step_width, 4 * step_width), nn.Mish(), nn.Linear(4 * step_width, step_width))
+        wide = 4 * step_width
+        self.embed = nn.Sequential(nn.Linear(step_width, wide), nn.Mish(), nn.Linear(wide, step_width))
         condition = step_width + observed
         ends = list(zip((actions, *widths[:-1]), widths))
         self.down, self.up = nn.ModuleList(), nn.ModuleList()
@@ -43,8 +44,8 @@ class DiffusionUnet(nn.Module):
         self.middle = nn.ModuleList(ConditionedBlock(widths[-1], widths[-1], condition) for _ in range(2))
         for channels, to in reversed(ends[1:]):
             larger = nn.ConvTranspose1d(channels, channels, 4, 2, 1)
-            self.up.append(nn.ModuleList(
-                [ConditionedBlock(2 * to, channels, condition), ConditionedBlock(channels, channels, condition), larger]))
+            first = ConditionedBlock(2 * to, channels, condition)
+            self.up.append(nn.ModuleList([first, ConditionedBlock(channels, channels, condition), larger]))
         self.end = nn.Sequential(Block(widths[0], widths[0]), nn.Conv1d(widths[0], actions, 1))
 
     def forward(self, sample, timestep, observation):

@@ -46,7 +46,8 @@ TEST(CpuRowRefusals, AreOfWindows) {
   expect_refusals(std::array<Refusal, 6>{{
       {"conv_winograd_avx2", conv, good, "bf16[1,9,8,32], w:bf16[32,3,3,32]", "only f32"},
       {"conv_winograd_avx2", conv, good, "f32[1,9,8,32], w:f32[32,3,3,16], groups=2", "it has groups"},
-      {"conv_winograd_avx2", conv, good, "f32[1,9,8,32], w:f32[32,5,3,32]", "only windows of three by three in steps of one"},
+      {"conv_winograd_avx2", conv, good, "f32[1,9,8,32], w:f32[32,5,3,32]",
+       "only windows of three by three in steps of one"},
       {"conv_winograd_avx2", conv, good, "f32[1,9,8,31], w:f32[32,3,3,31]", "it has few channels"},
       {"conv_winograd_avx2", conv, good, "f32[1,9,7,32], w:f32[32,3,3,32]", "lines have few results"},
       {"conv_winograd_avx2", conv, good, "f32[1,9,8,300], w:f32[300,3,3,300]", "its weights are too large to grow"},

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Coefficients are our own minimax fits (relative error; Lawson-weighted least squares in f64). NaN in, NaN out.
-// Largest errors found over 4.4 million inputs of all magnitudes, AVX2: exp 0.98 ulp, log 0.75 ulp; relative: tanh 2.5e-7,
-// erf 3.4e-7, sigmoid 1.5e-7; of max(|result|, |x| / 4): silu 1.7e-7, gelu 5.3e-7, gelu_tanh 5.0e-7 (their far negative
-// tail ends at -2e-7 instead of 0). The coarse forms are for results that are stored in 16 bits: 4e-5, at about half
-// the instructions.
+// Largest errors found over 4.4 million inputs of all magnitudes, AVX2: exp 0.98 ulp, log 0.75 ulp; relative:
+// tanh 2.5e-7, erf 3.4e-7, sigmoid 1.5e-7; of max(|result|, |x| / 4): silu 1.7e-7, gelu 5.3e-7, gelu_tanh 5.0e-7 (their
+// far negative tail ends at -2e-7 instead of 0). The coarse forms are for results that are stored in 16 bits: 4e-5, at
+// about half the instructions.
 #pragma once
 #include "kernels/cpu/simd.hpp"
 
@@ -44,7 +44,8 @@ RUNG_SIMD Vec exp(Vec x) {
   return scale2(p, n);
 }
 
-// Returns the natural logarithm: that of a power of two, and log(m) = 2 atanh(s) with s = (m - 1) / (m + 1), as a series.
+// Returns the natural logarithm: that of a power of two, and log(m) = 2 atanh(s) with s = (m - 1) / (m + 1), as a
+// series.
 RUNG_SIMD Vec log(Vec x) {
   const Mask is_tiny = less(x, set1(0x1p-126f));
   Vec exponent;

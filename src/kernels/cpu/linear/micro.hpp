@@ -81,7 +81,7 @@ struct MicroKernels {
   // Two runs of at most `most_paired` rows each, by the rows of a run; 0: there are none.
   int most_paired;
   void (*pair_tiles[kMaxTileRows / 2 + 1])(const Tile&);
-  // Returns the tile of so many rows for a panel of so many columns.
+  // Returns the tile of `rows` rows for a panel of `columns` columns.
   auto tile_for(int64_t rows, int64_t columns) const { return (columns <= narrow ? narrow_tiles : tiles)[rows]; }
   void (*finish)(const Finish&);
   void (*copy_rows)(const CopyRows&);

@@ -61,7 +61,7 @@ struct ConvWorker {
     return {begin, std::min(plan.shape.line(), begin + plan.segment)};
   }
 
-  // What a segment of a panel reads and sums up.
+  // A segment of a panel reads these and adds up to them.
   struct Operands {
     const float* from;
     float* to;
