@@ -1,4 +1,5 @@
-// Times kernel rows. kernel_bench [THREADS] [ROW-OR-OP]: the processor's, on a small BERT at 16, 128 and 256 tokens;
+// Times kernel rows. kernel_bench [THREADS] [ROW-OR-OP] [FILE]: the processor's, on a small BERT at 16, 128 and 256
+// tokens, or on the graphs that stand in a file, one in a line;
 // kernel_bench DEVICE [ROW-OR-OP]: those of a GPU, such as cuda or hip:1, on the layers of Pi0.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 
 #include "base/random.hpp"
@@ -87,6 +89,7 @@ Work work_of(const Problem& p) {
   double out = static_cast<double>(p.output.shape.product());
   for (const ResultPlace& result : results_of(p)) work.bytes += static_cast<double>(result.type.bytes());
   if (as<Linear>(p.op) || as<MatMul>(p.op)) work.flops = 2 * out * static_cast<double>(p.inputs[0].shape.back());
+  if (as<Conv>(p.op)) work.flops = 2 * out * static_cast<double>(p.inputs[1].shape.product() / p.inputs[1].shape[0]);
   if (const auto* attention = as<Attention>(p.op))
     work.flops = 4 * out / static_cast<double>(p.output.shape[1]) *
                  attention->span.pairs(p.output.shape[1], p.inputs[attention->first_key()].shape[1]);
@@ -158,6 +161,11 @@ int main(int argc, char** argv) {
   std::printf("%s, %d threads, %s\n", cpu::cpu_info().name.c_str(), team.size(), cpu::cpu_info().isa_text().c_str());
   std::printf("read %.1f GB/s, multiply-add %.1f GFLOP/s, hand-off %.2f us, barrier %.2f us\n", measure_read_gbps(team),
               measure_fma_gflops(team), measure_handoff_us(team), measure_barrier_us(team));
+  if (argc > 3) {
+    std::ifstream file(argv[3]);
+    for (std::string line; std::getline(file, line);) time_rows(line, team, filter);
+    return file.eof() ? 0 : 1;
+  }
   for (const char* type : {"f32", "bf16"})
     for (const char* problem : kProblems)
       for (const char* tokens : {"16", "128", "256"}) time_rows(with(problem, tokens, type), team, filter);

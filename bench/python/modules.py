@@ -20,6 +20,7 @@ import transformers as t
 import rung
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from convnets import CONVNETS  # noqa: E402
 from torch_timing import graph_of  # noqa: E402
 
 TEXT = dict(hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=256, vocab_size=999)
@@ -58,12 +59,17 @@ REAL = {
     'resnet-50': lambda: t.ResNetForImageClassification(t.ResNetConfig()),
     'convnext-tiny': lambda: t.ConvNextForImageClassification(t.ConvNextConfig()),
     'efficientnet-b0': lambda: t.EfficientNetForImageClassification(EFFICIENTNET_B0),
+    **CONVNETS,
     'llama 8b, 6 layers': lambda: t.LlamaModel(t.LlamaConfig(intermediate_size=14336, **LLAMA_8B)),
     'qwen3 8b, 6 layers': lambda: t.Qwen3Model(t.Qwen3Config(intermediate_size=12288, **LLAMA_8B)),
 }
 
 
 def example(model, tokens, dtype, device):
+    if hasattr(model, 'example'):
+        return model.example(dtype, device)
+    if not hasattr(model, 'config'):
+        return dict(x=torch.randn(1, 3, 224, 224, dtype=dtype, device=device))
     config = model.config
     if hasattr(config, 'num_channels'):
         size = getattr(config, 'image_size', 224)

@@ -176,7 +176,8 @@ struct Linear {
   RUNG_EQUAL(Linear);
 };
 // conv(x: T[B,I...,C], w: T[O,K...,C/groups], the slots bias: V[O], residual: S[B,R...,O]) -> T[B,R...,O]
-//   y = last(activation(products + bias) + residual)
+//   y = tail(last(activation(products + bias) + residual))
+// tail: a pointwise program of one operand, such as "r1=max(r0,0);r2=min(r1,6)"; empty: there is none.
 // Channels stand last. There are one to three axes I; each list has a number for each of them, or is empty: steps of 1,
 // nothing around x. Result r of an axis sees x[r * stride + k * dilation - before] through tap k, and zero outside of
 // x:
@@ -194,14 +195,15 @@ struct Conv {
   bool transposed = false;
   Activation activation = Activation::none;
   Activation last = Activation::none;  // only with a residual
+  std::string tail;
   bool has(ConvSlot slot) const { return slots.has(slot); }
   // Returns whether it is just products, or products + bias.
   bool is_plain() const {
-    return !has(ConvSlot::residual) && activation == Activation::none && last == Activation::none;
+    return !has(ConvSlot::residual) && activation == Activation::none && last == Activation::none && tail.empty();
   }
   RUNG_FIELDS(RUNG_FIELD(Conv, slots), RUNG_FIELD(Conv, stride), RUNG_FIELD(Conv, dilation), RUNG_FIELD(Conv, before),
               RUNG_FIELD(Conv, after), RUNG_FIELD(Conv, extra), RUNG_FIELD(Conv, groups), RUNG_FIELD(Conv, transposed),
-              RUNG_FIELD(Conv, activation), RUNG_FIELD(Conv, last))
+              RUNG_FIELD(Conv, activation), RUNG_FIELD(Conv, last), RUNG_FIELD(Conv, tail))
   RUNG_EQUAL(Conv);
 };
 // pool(x: T[B,I...,C]) -> T[B,R...,C]: the largest element of each window, or the sum or mean of those inside of x. The

@@ -1,6 +1,7 @@
 // Type rules and semantics of convolution and pooling.
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/op_rules.hpp"
+#include "ir/pointwise.hpp"
 #include "ir/windows.hpp"
 
 namespace rung::infer {
@@ -65,6 +66,7 @@ Result<Type> rule(const Conv& op, Types types) {
     return fail("got x {} and weight {} in {} groups: channels do not fit", x, w, op.groups);
   if (op.last != Activation::none && !op.has(ConvSlot::residual))
     return fail("got a last activation without a residual, wanted it as the activation");
+  if (!op.tail.empty()) RUNG_CHECK(parse_pointwise(op.tail, 1));
   Type result{x.dtype, {x.shape[0]}};
   for (int axis = 0; axis < axes; ++axis) {
     RUNG_TRY(const int64_t results, results_of(window_of(op, x.shape, w.shape, axis)));
@@ -102,7 +104,8 @@ Semantics semantics(const Conv& op, const Signature& s) {
     out.operands.push_back(aligned(OperandRole::residual, s.result.shape));
     out.operands.back().any_float = true;
   }
-  const int others = has_bias + has_residual + (op.activation != Activation::none) + (op.last != Activation::none);
+  const int others = has_bias + has_residual + (op.activation != Activation::none) + (op.last != Activation::none) +
+                     static_cast<int>(std::count(op.tail.begin(), op.tail.end(), '='));
   out.flops = count(s.result) * (2 * products + others);
   return out;
 }

@@ -30,6 +30,7 @@ bool finish_conv(Graph& graph, NodeId conv, NodeId products) {
   products = activate(op.activation, products);
   if (const NodeId* residual = op.slots.find(operands, ConvSlot::residual))
     products = activate(op.last, add(products, *residual));
+  if (!op.tail.empty()) products = graph.add(Pointwise{op.tail, graph.type(products).dtype}, {products}, label);
   return replace_with(graph, conv, products);
 }
 

@@ -10,7 +10,7 @@ namespace rung::passes {
 
 // Returns the windows along each axis of a convolution in the graph.
 std::vector<Window> windows_of(const Graph& graph, NodeId conv);
-// Puts the convolution's bias, activations and residual behind its products, in place of the convolution.
+// Puts the convolution's bias, activations, residual and tail behind its products, in place of the convolution.
 bool finish_conv(Graph& graph, NodeId conv, NodeId products);
 
 }  // namespace rung::passes

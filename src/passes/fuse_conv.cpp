@@ -1,8 +1,9 @@
-// Moves activations and residual sums into the convolution before them.
+// Moves activations, residual sums and other element-wise ops into the convolution before them.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/words.hpp"
 #include "ir/functions.hpp"
 #include "passes/passes.hpp"
+#include "passes/pointwise_group.hpp"
 #include "passes/rewrite.hpp"
 
 namespace rung::passes {
@@ -43,15 +44,34 @@ bool take_residual(Graph& graph, PassContext& context, NodeId id) {
   return false;
 }
 
+// f(g(conv(x)), conv(x))  =>  conv(x, tail="...")      element-wise ops read nothing but the conv and numbers, and no
+// other node reads the conv, which has the result's type
+bool take_tail(Graph& graph, PassContext& context, NodeId id, const std::vector<bool>& constant) {
+  if (constant[id] || !is_pointwise(graph, id, kInterpretedLimits)) return false;
+  PointwiseGroup group(graph, id, constant, kInterpretedLimits);
+  const PointwiseProgram program = group.program();
+  if (group.operands().size() != 1 || program.instructions.empty()) return false;
+  const NodeId x = group.operands()[0];
+  const Conv* conv = graph.as<Conv>(x);
+  if (!conv || !conv->tail.empty() || !(graph.type(x) == graph.type(id)) || !group.has_all_readers_of(x)) return false;
+  Conv op = *conv;
+  op.tail = print_pointwise(program);
+  return replace_if_kernel(graph, context, id, op, graph[x].operands);
+}
+
 }  // namespace
 
 Status fuse_conv(Graph& graph, PassContext& context) {
   size_t fused = 0;
   for_each_node(graph,
                 [&](NodeId id) { fused += take_activation(graph, context, id) || take_residual(graph, context, id); });
+  const std::vector<bool> constant = constant_nodes(graph);
+  const std::vector<NodeId> order = graph.order();
+  for (auto it = order.rbegin(); it != order.rend(); ++it)  // users first, so that a tail is as long as it can be
+    if (graph[*it].alive) fused += take_tail(graph, context, *it, constant);
   if (fused)
-    context.notes.add("{} fused", words::counted(fused, "activation or residual sum of a convolution",
-                                                 "activations and residual sums of convolutions"));
+    context.notes.add("{} fused", words::counted(fused, "activation, residual sum or tail of a convolution",
+                                                 "activations, residual sums and tails of convolutions"));
   return {};
 }
 

@@ -11,10 +11,10 @@ namespace rung::passes {
 namespace {
 
 // conv(x, w, b, r)  =>  linear(x, reshape(w), b, r)      every window is one element; the linear's epilogue has no last
-// activation
+// activation and no tail
 bool lower_points(Graph& graph, PassContext& context, NodeId id) {
   const Conv conv = *graph.as<Conv>(id);
-  if (conv.groups != 1 || conv.last != Activation::none) return false;
+  if (conv.groups != 1 || conv.last != Activation::none || !conv.tail.empty()) return false;
   for (const Window& window : windows_of(graph, id))
     if (!window.is_point()) return false;
   std::vector<NodeId> operands = graph[id].operands;

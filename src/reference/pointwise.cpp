@@ -41,13 +41,17 @@ Column run(const PointwiseInstruction& instruction, const std::vector<Column>& r
   return out;
 }
 
+Column run_program(const PointwiseProgram& program, std::vector<Column> registers) {
+  const size_t elements = registers[0].size();
+  for (const auto& instruction : program.instructions) registers.push_back(run(instruction, registers, elements));
+  return std::move(registers.back());
+}
+
 Result<Tensor> compute(const Pointwise& op, const Arguments& arguments) {
   RUNG_TRY(PointwiseProgram program, parse_pointwise(op.program, arguments.size()));
   std::vector<Column> registers;
   for (const Tensor& operand : arguments.operands) registers.push_back(column_of(operand, arguments.result.shape));
-  auto elements = static_cast<size_t>(arguments.result.elements());
-  for (const auto& instruction : program.instructions) registers.push_back(run(instruction, registers, elements));
-  return write(arguments.result, registers.back());
+  return write(arguments.result, run_program(program, std::move(registers)));
 }
 
 }  // namespace rung::reference

@@ -17,4 +17,7 @@ double value_at(const PointwiseOperand& operand, const std::vector<Column>& regi
 // Computes an instruction at each of `elements` elements, each value rounded to f32.
 Column run(const PointwiseInstruction& instruction, const std::vector<Column>& registers, size_t elements);
 
+// Runs a program; `registers` has its operands, one at least, all of one size. Returns its result.
+Column run_program(const PointwiseProgram& program, std::vector<Column> registers);
+
 }  // namespace rung::reference

@@ -8,6 +8,7 @@
 
 #include "reference/dot.hpp"
 #include "reference/operations.hpp"
+#include "reference/registers.hpp"
 #include "reference/scalar.hpp"
 #include "reference/values.hpp"
 
@@ -84,6 +85,10 @@ Result<Tensor> compute(const Conv& op, const Arguments& arguments) {
         out.push_back(y);
       }
     });
+  if (!op.tail.empty()) {
+    RUNG_TRY(const PointwiseProgram tail, parse_pointwise(op.tail, 1));
+    out = run_program(tail, {std::move(out)});
+  }
   return write(arguments.result, out);
 }
 

@@ -157,6 +157,17 @@ constexpr const char* kFloatProblems[] = {
     "result = conv(slice(x:T[1,4,5,5,24], axis=4, begin=8, end=16), w:T[12,2,3,3,8], before=[1,1,1], "
     "after=[0,1,1])",
     "result = conv(x:T[1,9,6], w:T[12,3,1], groups=6)",
+    "result = conv(transpose(x:T[2,3,20,37], permutation=[0,2,3,1]), w:T[17,3,3,3], wb:T[17], slots=bias, "
+    "stride=[2,2], "
+    "before=[1,1], after=[1,1], tail=\"r1=add(r0,3);r2=max(r1,0);r3=min(r2,6);r4=mul(r0,r3);r5=div(r4,6)\")",
+    "result = conv(x:T[2,7,7,33], w:T[40,3,3,33], wb:T[40], r:T[2,7,7,40], slots=bias+residual, before=[1,1], "
+    "after=[1,1], last=relu)",
+    "result = conv(x:T[2,9,8,37], w:T[40,3,3,37], wb:T[40], r:T[2,9,8,40], slots=bias+residual, before=[1,1], "
+    "after=[1,1], last=relu)",
+    "result = conv(x:T[1,11,30,64], w:T[70,3,3,64], after=[0,1], activation=silu)",
+    "result = conv(x:T[1,5,6,20], w:T[34,1,3,20], stride=[1,2], tail=\"r1=max(r0,-1);r2=min(r1,1)\")",
+    "result = conv(x:T[1,6,16,70], w:T[70,3,3,1], wb:T[70], slots=bias, groups=70, before=[1,1], after=[1,1], "
+    "tail=\"r1=mul(r0,-0.5);r2=relu(r1)\")",
     "result = conv(x:T[1,5,4,3], w:T[4,3,3,3], wb:T[4], slots=bias, transposed=true, stride=[2,2], before=[1,1], "
     "after=[1,1], extra=[1,0])",
     "result = conv(x:T[1,6,4], w:T[6,4,2], transposed=true, groups=2, stride=[3], dilation=[2])",

@@ -195,6 +195,7 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{"conv(x:f32[1,8,8,4], w:f32[4,3,2,4], groups=0)", "in 0 groups: channels do not fit"},
         Rule{"conv(x:f32[1,8,8,3], w:f32[5,3,2,3], last=relu)", "a last activation without a residual"},
         Rule{"conv(x:f32[1,8,8,3], w:f32[5,3,2,3], extra=[1,1])", "in a transposed one only"},
+        Rule{"conv(x:f32[1,8,8,3], w:f32[5,3,2,3], tail=\"r1=add(r0,r7)\")", "r7"},
         Rule{"conv(x:f32[1,8,8,3], w:f32[5,3,2,3], stride=[2])", "stride: got [2], wanted none or 2 numbers"},
         Rule{"conv(x:f32[1,8,8,3], w:f32[5,3,2,3], r:f32[1,6,7,4], slots=residual)", "residual: got shape [1,6,7,4]"},
         Rule{"conv(x:f32[1,1,1,3], w:f32[5,2,2,3], transposed=true, before=[1,1], after=[1,1])", "no window fits"},

@@ -29,6 +29,31 @@ TEST(CpuRowRefusals, AreOfTypes) {
   }});
 }
 
+TEST(CpuRowRefusals, AreOfTails) {
+  const std::string conv = "result = conv(x:f32[1,9,6], w:f32[8,3,6]@)", plain = "";
+  const std::string refused = "its tail is no clipped line, or comes after an activation";
+  expect_refusals(std::array<Refusal, 4>{{
+      {"conv_avx2", conv, plain, ", tail=\"r1=exp(r0)\"", refused},
+      {"conv_avx2", conv, plain, ", activation=silu, tail=\"r1=max(r0,0)\"", refused},
+      {"conv_depthwise_avx2", "result = conv(x:f32[1,9,6], w:f32[6,3,1], groups=6@)", plain, ", tail=\"r1=exp(r0)\"",
+       refused},
+      {"conv_onednn", conv, plain, ", tail=\"r1=max(r0,0)\"", "it has a tail"},
+  }});
+}
+
+TEST(CpuRowRefusals, AreOfWindows) {
+  const std::string conv = "result = conv(x:@, before=[1,1], after=[1,1])", good = "f32[1,9,8,32], w:f32[32,3,3,32]";
+  expect_refusals(std::array<Refusal, 6>{{
+      {"conv_winograd_avx2", conv, good, "bf16[1,9,8,32], w:bf16[32,3,3,32]", "only f32"},
+      {"conv_winograd_avx2", conv, good, "f32[1,9,8,32], w:f32[32,3,3,16], groups=2", "it has groups"},
+      {"conv_winograd_avx2", conv, good, "f32[1,9,8,32], w:f32[32,5,3,32]",
+       "only windows of three by three in steps of one"},
+      {"conv_winograd_avx2", conv, good, "f32[1,9,8,31], w:f32[32,3,3,31]", "it has few channels"},
+      {"conv_winograd_avx2", conv, good, "f32[1,9,7,32], w:f32[32,3,3,32]", "lines have few results"},
+      {"conv_winograd_avx2", conv, good, "f32[1,9,8,300], w:f32[300,3,3,300]", "its weights are too large to grow"},
+  }});
+}
+
 TEST(CpuRowRefusals, AreOfSizes) {
   const std::string wide = "result = attention(q:bf16[1,4,2,@], k:bf16[1,4,2,@], v:bf16[1,4,2,@])";
   const std::string one = "result = pointwise(x:f32[8], program=\"@\")";

@@ -43,15 +43,18 @@ std::vector<Problem> layers() {
   return all;
 }
 
-// With tails of columns, in groups, and depthwise.
+// With tails of columns, in groups, depthwise, and with windows of three by three over many channels.
 std::vector<Problem> convolutions() {
   std::vector<Problem> all;
+  const auto add = [&](const std::string& operands) {
+    const auto graph = parse_graph(fmt::format("y = conv({})", operands));
+    all.push_back(test::problem_in(*graph, graph->outputs()[0].node));
+  };
   for (const char* type : {"f32", "bf16"})
     for (const char* operands : {"x:{0}[1,9,8,5], w:{0}[40,3,2,5]", "x:{0}[1,9,8], w:{0}[70,3,4], groups=2",
-                                 "x:{0}[1,9,37], w:{0}[37,3,1], groups=37"}) {
-      const auto graph = parse_graph(fmt::format("y = conv({})", fmt::format(fmt::runtime(operands), type)));
-      all.push_back(test::problem_in(*graph, graph->outputs()[0].node));
-    }
+                                 "x:{0}[1,9,37], w:{0}[37,3,1], groups=37"})
+      add(fmt::format(fmt::runtime(operands), type));
+  add("x:f32[1,10,11,32], w:f32[40,3,3,32]");
   return all;
 }
 
@@ -82,8 +85,9 @@ TEST(PackedLayouts, AreThoseThatPlansOfThisFormatHold) {
       if (row->pack && row->library != "onednn")  // a plan names oneDNN's version, and another is refused
         sums[row->name] = sum_of_packed(*row);
   const std::map<std::string_view, std::string> of_this_format{
-      {"conv_avx2", "6: 2c2ad18ba00bf779"},           {"conv_avx512", "6: 2968b0915d2d9ab0"},
-      {"conv_depthwise_avx2", "1: cd6f5555a0375b31"}, {"conv_depthwise_avx512", "1: cd6f5555a0375b31"},
+      {"conv_avx2", "7: 94428c627cc6a500"},           {"conv_avx512", "7: 0fb70b194fbbf998"},
+      {"conv_depthwise_avx2", "2: 9af9a1ed048a6cd9"}, {"conv_depthwise_avx512", "2: 9af9a1ed048a6cd9"},
+      {"conv_winograd_avx2", "1: f83114f89adfcaf7"},  {"conv_winograd_avx512", "1: c58189af959415dc"},
       {"linear_amx_bf16", "7: daa850cf6bd1514f"},     {"linear_avx2", "11: 464896efb209a53c"},
       {"linear_avx512", "11: 66b1af07e61ee12d"},      {"linear_avx512_bf16", "7: cedaf600f4022284"},
       {"linear_cublaslt", "0: 0000000000000000"},     {"linear_hipblaslt", "0: 0000000000000000"},

@@ -92,10 +92,35 @@ TEST(FuseConv, ActivationsAndResidualsGoIntoTheConvolution) {
 TEST(FuseConv, KeepsWhatHasAnotherReaderOrShape) {
   for (const char* twin :
        {"c = conv(x:f32[1,6,2], w)\ny = relu(c)\nreturn y, c", "y = add(conv(x:f32[1,6,2], w), r:f32[2,4,4])",
-        "y = exp(conv(x:f32[1,6,2], w))", "y = relu(conv(x:f32[1,6,2], w, activation=silu))",
-        "y = add(conv(x:f32[1,6,2], w, r:f32[1,4,4], slots=residual), q:f32[1,4,4])",
-        "y = tanh(conv(x:f32[1,6,2], w, r:f32[1,4,4], slots=residual, last=relu))"})
+        "y = add(conv(x:f32[1,6,2], w, r:f32[1,4,4], slots=residual), q:f32[1,4,4])"})
     expect_unchanged(fuse_conv, kPlain + twin);
+}
+TEST(FuseConv, WhatReadsNothingElseBecomesItsTail) {
+  const std::string numbers = "three: f32[] = constant(values=[3])\nzero: f32[] = constant(values=[0])\n";
+  expect_rewrite(fuse_conv,
+                 kPlain + numbers + "c = conv(x:f32[1,6,2], w, b, slots=bias)\ny = mul(c, max(add(c, three), zero))",
+                 "y = conv(x, w, b, slots=bias, tail=\"r1=add(r0,3);r2=max(r1,0);r3=mul(r0,r2)\")");
+  expect_rewrite(fuse_conv, kPlain + "y = exp(relu(conv(x:f32[1,6,2], w, activation=silu)))",
+                 "y = conv(x, w, activation=silu, tail=\"r1=relu(r0);r2=exp(r1)\")");
+}
+TEST(FuseConv, KeepsTailsThatReadMore) {
+  for (const char* twin :
+       {"c = conv(x:f32[1,6,2], w)\ny = exp(c)\nreturn y, c",  // the conv is a result
+        "c = conv(x:f32[1,6,2], w)\ny = mul(exp(c), reduce(c, axis=1, kind=sum, keep_dim=true))",  // another op reads
+                                                                                                   // it
+        "y = exp(mul(conv(x:f32[1,6,2], w), q:f32[1,4,4]))",     // a value that is no number
+        "y = cast(conv(x:f32[1,6,2], w), to=bf16)",              // of another type
+        "y = exp(conv(x:f32[1,6,2], w, tail=\"r1=neg(r0)\"))"})  // it has a tail
+    expect_unchanged(fuse_conv, kPlain + twin);
+}
+TEST(LowerConv, KeepsATailBehindTheProducts) {
+  const KernelQuery no_conv = [](const Op& op, std::span<const Type>) {
+    return as<Conv>(op) ? reject("no") : accept();
+  };
+  const PassRun run =
+      run_pass(lower_conv, graph_of(kPlain + "y = conv(x:f32[1,6,2], w, tail=\"r1=neg(r0)\")"), no_conv);
+  EXPECT_EQ(count_ops(run.graph, "conv"), 0u);
+  EXPECT_EQ(count_ops(run.graph, "pointwise"), 1u);
 }
 TEST(FuseConv, KeepsWhatNoKernelRuns) {
   const KernelQuery no = [](const Op&, std::span<const Type>) { return reject("no"); };

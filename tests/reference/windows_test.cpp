@@ -47,6 +47,14 @@ TEST(ConvReference, ActivatesBeforeTheResidualAndLast) {
   expect_values(run(conv + ", activation=relu, last=relu)", inputs), {0});
 }
 
+TEST(ConvReference, EndsWithItsTail) {
+  Inputs inputs{{"x", f32({1, 2, 1}, {-3, 5})}, {"w", f32({1, 1, 1}, {1})}, {"r", f32({1, 2, 1}, {1, 1})}};
+  expect_values(
+      run("conv(x:f32[1,2,1], w:f32[1,1,1], r:f32[1,2,1], slots=residual, tail=\"r1=min(r0,4);r2=mul(r1,r0)\")",
+          inputs),
+      {4, 24});
+}
+
 TEST(ConvReference, OfThreeAxesIsThatOfTheirWindows) {
   Inputs inputs{{"x", f32({1, 2, 1, 2, 1}, {1, 2, 3, 4})}, {"w", f32({1, 2, 1, 2, 1}, {1, 10, 100, 1000})}};
   expect_values(run("conv(x:f32[1,2,1,2,1], w:f32[1,2,1,2,1])", inputs), {4321});

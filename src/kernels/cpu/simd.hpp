@@ -92,6 +92,10 @@ RUNG_SIMD Vec load(const f16* p) { return _mm512_cvtph_ps(_mm256_loadu_si256(rei
 RUNG_SIMD Vec load(const float* p, int n) { return _mm512_maskz_loadu_ps(first(n), p); }
 RUNG_SIMD Vec load(const bf16* p, int n) { return widen_bf16(_mm256_maskz_loadu_epi16(first(n), p)); }
 RUNG_SIMD Vec load(const f16* p, int n) { return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(first(n), p)); }
+// The elements at such places behind p.
+RUNG_SIMD Vec gather(const float* p, const int32_t* places) {
+  return _mm512_i32gather_ps(_mm512_loadu_si512(places), p, 4);
+}
 RUNG_SIMD void store(float* p, Vec v) { _mm512_storeu_ps(p, v); }
 RUNG_SIMD void store(bf16* p, Vec v) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), narrow_bf16(v)); }
 RUNG_SIMD void store(f16* p, Vec v) {
@@ -182,6 +186,9 @@ RUNG_SIMD Vec load(const f16* p) { return _mm256_cvtph_ps(_mm_loadu_si128(reinte
 RUNG_SIMD Vec load(const float* p, int n) { return _mm256_maskload_ps(p, _mm256_castps_si256(first(n))); }
 RUNG_SIMD Vec load(const bf16* p, int n) { return widen_bf16(load_tail16(p, n)); }
 RUNG_SIMD Vec load(const f16* p, int n) { return _mm256_cvtph_ps(load_tail16(p, n)); }
+RUNG_SIMD Vec gather(const float* p, const int32_t* places) {
+  return _mm256_i32gather_ps(p, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(places)), 4);
+}
 RUNG_SIMD void store(float* p, Vec v) { _mm256_storeu_ps(p, v); }
 RUNG_SIMD void store(bf16* p, Vec v) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), narrow_bf16(v)); }
 RUNG_SIMD void store(f16* p, Vec v) {

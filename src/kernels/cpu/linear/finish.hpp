@@ -38,28 +38,46 @@ RUNG_SIMD Vec activate(Vec x) {
   return x;
 }
 
+// The tails of a result: none, or a clipped line. NaN stays.
+struct NoTail {
+  RUNG_SIMD NoTail of(const gemm::Finish&) { return {}; }
+  RUNG_SIMD Vec apply(const NoTail&, Vec y) { return y; }
+};
+struct LineTail {
+  Vec slope, shift, low, high;
+  bool times_x;
+  RUNG_SIMD LineTail of(const gemm::Finish& f) {
+    return {set1(f.tail->slope), set1(f.tail->shift), set1(f.tail->low), set1(f.tail->high), f.tail->times_x};
+  }
+  RUNG_SIMD Vec apply(const LineTail& t, Vec y) {
+    const Vec line = min(t.high, max(t.low, fma(y, t.slope, t.shift)));
+    return t.times_x ? line * y : line;
+  }
+};
+
 // Finishes a full vector of columns, all f32, without a gate, as in most tiles. The general loop would cost 5 % of a
 // k = 384 product.
-template <Activation activation, Accuracy accuracy>
-RUNG_SIMD void finish_f32(const gemm::Finish& f, int64_t c, Vec bias) {
+template <Activation activation, Accuracy accuracy, class Tail>
+RUNG_SIMD void finish_f32(const gemm::Finish& f, int64_t c, Vec bias, const Tail& tail) {
   const float* sums = f.sums + c;
   const float* residual = f.residual ? static_cast<const float*>(f.residual) + c : nullptr;
   float* out = static_cast<float*>(f.out) + c;
   for (int64_t r = 0; r < f.rows; ++r) {
     Vec y = activate<activation, accuracy>(load(sums + r * f.width) + bias);
     if (residual) y = y + load(residual + r * f.residual_stride);
-    store(out + r * f.out_stride, y);
+    store(out + r * f.out_stride, Tail::apply(tail, y));
   }
 }
 
-template <Activation activation, Accuracy accuracy>
+template <Activation activation, Accuracy accuracy, class Tail = NoTail>
 void finish_as(const gemm::Finish& f) {
+  const Tail tail = Tail::of(f);
   const bool all_f32 = !f.gate && f.out_type == DType::f32 && (!f.residual || f.residual_type == DType::f32);
   for (int64_t c = 0; c < f.columns; c += kLanes) {
     const int n = static_cast<int>(f.columns - c < kLanes ? f.columns - c : kLanes);
     const Vec bias = f.bias ? load_as(f.bias, f.bias_type, c, n) : zero();
     if (all_f32 && n == kLanes) {
-      finish_f32<activation, accuracy>(f, c, bias);
+      finish_f32<activation, accuracy>(f, c, bias, tail);
       continue;
     }
     const Vec gate_bias = f.gate_bias ? load_as(f.gate_bias, f.bias_type, c, n) : zero();
@@ -70,13 +88,14 @@ void finish_as(const gemm::Finish& f) {
       else
         y = activate<activation, accuracy>(y);
       if (f.residual) y = y + load_as(f.residual, f.residual_type, r * f.residual_stride + c, n);
-      store_as(f.out, f.out_type, r * f.out_stride + c, y, n);
+      store_as(f.out, f.out_type, r * f.out_stride + c, Tail::apply(tail, y), n);
     }
   }
 }
 
 template <Accuracy accuracy>
 void finish_at(const gemm::Finish& f) {
+  if (f.tail) return finish_as<Activation::none, accuracy, LineTail>(f);
   switch (f.activation) {
     case Activation::none:
       return finish_as<Activation::none, accuracy>(f);
@@ -100,6 +119,63 @@ static void copy_rows(const gemm::CopyRows& c) {
       const Vec v = n > 0 ? load_as(c.from, c.from_type, r * c.from_stride + k, n) : zero();
       store_as(c.to, c.to_type, r * c.to_stride + k, v, static_cast<int>(want < kLanes ? want : kLanes));
     }
+}
+
+#if defined(__AVX512F__)
+// The lanes of two vectors that make each of three interleaved ones: of the first two columns, then of these and the
+// third.
+struct Interleaving {
+  int32_t two[3][kLanes], third[3][kLanes];
+  constexpr Interleaving() : two(), third() {
+    for (int i = 0; i < 3; ++i)
+      for (int lane = 0; lane < kLanes; ++lane) {
+        const int row = (i * kLanes + lane) / 3, column = (i * kLanes + lane) % 3;
+        two[i][lane] = column == 1 ? kLanes + row : row;
+        third[i][lane] = column == 2 ? kLanes + row : lane;
+      }
+  }
+};
+
+// Interleaves three dense columns, such as the colours of an image. Returns the rows that it made.
+static int64_t interleave_three(const gemm::CopyRows& c) {
+  static constexpr Interleaving kLanesOf;
+  const auto* from = static_cast<const float*>(c.from);
+  auto* to = static_cast<float*>(c.to);
+  int64_t row = 0;
+  for (; row + kLanes <= c.rows; row += kLanes) {
+    const Vec first = load(from + row), second = load(from + row + c.from_column),
+              third = load(from + row + 2 * c.from_column);
+    for (int i = 0; i < 3; ++i)
+      store(to + row * 3 + i * kLanes,
+            _mm512_permutex2var_ps(_mm512_permutex2var_ps(first, _mm512_loadu_si512(kLanesOf.two[i]), second),
+                                   _mm512_loadu_si512(kLanesOf.third[i]), third));
+  }
+  return row;
+}
+#endif
+
+// Gathers a vector at a time; places repeat after as many vectors as there are columns.
+static bool gather_rows(const gemm::CopyRows& c) {
+  constexpr int64_t kMostColumns = 16, kFar = INT64_C(1) << 26;
+  if (c.columns > kMostColumns || c.from_column > kFar || c.from_stride > kFar) return false;
+  if (c.from_type != DType::f32 || c.to_type != DType::f32 || c.padded != c.columns || c.to_stride != c.columns)
+    return false;
+  int32_t places[kMostColumns * kLanes];
+  int32_t* place = places;
+  for (int64_t row = 0; row < kLanes; ++row)
+    for (int64_t i = 0; i < c.columns; ++i) *place++ = static_cast<int32_t>(row * c.from_stride + i * c.from_column);
+  const auto* from = static_cast<const float*>(c.from);
+  auto* to = static_cast<float*>(c.to);
+  int64_t row = 0;
+#if defined(__AVX512F__)
+  if (c.columns == 3 && c.from_stride == 1) row = interleave_three(c);
+#endif
+  for (; row + kLanes <= c.rows; row += kLanes)
+    for (int64_t i = 0; i < c.columns; ++i)
+      store(to + row * c.columns + i * kLanes, gather(from + row * c.from_stride, places + i * kLanes));
+  for (; row < c.rows; ++row)
+    for (int64_t i = 0; i < c.columns; ++i) to[row * c.columns + i] = from[row * c.from_stride + i * c.from_column];
+  return true;
 }
 
 }  // namespace rung::cpu::RUNG_ISA

@@ -2,6 +2,7 @@
 // that the driver is compiled once for any x86-64 and only the inner loops for their instruction set.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -12,15 +13,24 @@ namespace rung::cpu::gemm {
 
 // sums[rows][width] (+)= x[rows][depth] times one packed panel w[depth][width]. The panel has groups of `grain`
 // consecutive k; a group has column after column, each with its `grain` values. Grain 1 is f32, grain 2 is pairs of
-// bf16.
+// bf16. k can be several lines of x: every row has `depth` values in each, and the panel has the lines' values in turn.
 struct Tile {
   const void* x = nullptr;
   int64_t x_stride = 0;  // elements from row to row
   const void* w = nullptr;
-  int64_t depth = 0;  // values of k, a multiple of the micro-kernel's depth_grain
+  int64_t depth = 0;              // values of k in a line, a multiple of the micro-kernel's depth_grain
+  int64_t lines = 1, x_line = 0;  // x_line: elements from line to line
+  int64_t x_run = 0;              // of a pair: elements from the first run of rows to the second
   float* sums = nullptr;
   bool accumulate = false;         // add to the old values of sums
   const void* prefetch = nullptr;  // memory to prefetch meanwhile, prefetch_lines per depth_grain; null: none
+};
+
+// A straight line between two limits: slope x + shift, but at least `low` and at most `high`; times x if it says so.
+struct ClippedLine {
+  float slope = 1, shift = 0, low = -INFINITY, high = INFINITY;
+  bool times_x = false;
+  friend bool operator==(const ClippedLine&, const ClippedLine&) = default;
 };
 
 // The last step of a tile: out = activation(sums + bias) + residual, or with a gate
@@ -38,12 +48,14 @@ struct Finish {
   int64_t out_stride = 0;
   DType bias_type = DType::f32, residual_type = DType::f32, out_type = DType::f32;  // f32, bf16 or f16
   Activation activation = Activation::none;
+  const ClippedLine* tail = nullptr;  // over all of that, where there is no activation and no gate; may be null
 };
 
 // A copy of rows of f32, bf16 or f16, which widens, rounds or keeps them and fills each row with zeros up to `padded`.
 struct CopyRows {
   const void* from = nullptr;
   int64_t from_stride = 0;
+  int64_t from_column = 1;  // elements from column to column; only gather_rows() takes another number
   DType from_type = DType::f32;
   void* to = nullptr;
   int64_t to_stride = 0;
@@ -62,10 +74,20 @@ struct MicroKernels {
   int pack_grain;   // values of k side by side in a panel
   int prefetch_lines;
   void (*tiles[kMaxTileRows + 1])(const Tile&);  // by rows; null where row_grain excludes the number
+  // The same for a panel with at most `narrow` columns, whose other columns of sums they leave alone; 0: there are
+  // none.
+  int narrow;
+  void (*narrow_tiles[kMaxTileRows + 1])(const Tile&);
+  // Two runs of at most `most_paired` rows each, by the rows of a run; 0: there are none.
+  int most_paired;
+  void (*pair_tiles[kMaxTileRows / 2 + 1])(const Tile&);
+  // Returns the tile of `rows` rows for a panel of `columns` columns.
+  auto tile_for(int64_t rows, int64_t columns) const { return (columns <= narrow ? narrow_tiles : tiles)[rows]; }
   void (*finish)(const Finish&);
   void (*copy_rows)(const CopyRows&);
-  void (*enter)();  // called before a thread's first tile; may be null
-  void (*leave)();  // called after its last tile; may be null
+  bool (*gather_rows)(const CopyRows&);  // of f32 into dense f32 without padding; false: there are too many columns
+  void (*enter)();                       // called before a thread's first tile; may be null
+  void (*leave)();                       // called after its last tile; may be null
 };
 
 // Names end in the columns of a panel: AVX2 has 24 and 16, AVX-512 32 and 48.

@@ -71,7 +71,24 @@ void tile_of(const Tile& t) {
 }
 
 constexpr MicroKernels make() {
-  MicroKernels m{DType::bf16, DType::bf16, kWidth, 32, 16, kDepth, 2, kLines, {}, finish, copy_rows, enter, leave};
+  MicroKernels m{.x_type = DType::bf16,
+                 .w_type = DType::bf16,
+                 .width = kWidth,
+                 .max_rows = 32,
+                 .row_grain = 16,
+                 .depth_grain = kDepth,
+                 .pack_grain = 2,
+                 .prefetch_lines = kLines,
+                 .tiles = {},
+                 .narrow = 0,
+                 .narrow_tiles = {},
+                 .most_paired = 0,
+                 .pair_tiles = {},
+                 .finish = finish,
+                 .copy_rows = copy_rows,
+                 .gather_rows = gather_rows,
+                 .enter = enter,
+                 .leave = leave};
   m.tiles[16] = tile_of<1>;
   m.tiles[32] = tile_of<2>;
   return m;

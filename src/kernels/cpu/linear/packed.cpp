@@ -84,7 +84,7 @@ struct Worker {
       t.w = weights_at(p, part, k);
       t.sums = sums_at(tile_rows.begin, chunk, part);
       t.prefetch = ahead(p, part, k, index * t.depth / micro.depth_grain * micro.prefetch_lines * 64);
-      micro.tiles[tile_rows.end - tile_rows.begin](t);
+      micro.tile_for(tile_rows.count(), plan.shape.n - p * micro.width)(t);
     }
   }
 

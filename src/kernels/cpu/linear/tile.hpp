@@ -34,17 +34,27 @@ struct Sums {
   Vec at[rows][vectors];
 };
 
-// One pointer reaches three rows: with a pointer for each, fourteen rows would spill.
-template <class X, int rows>
+// One pointer reaches three rows of a run: with a pointer for each row, fourteen would spill. A run is all rows, or one
+// of two runs that stand apart.
+template <class X, int rows, int run = rows>
 struct RowPointers {
-  const X* base[(rows + 2) / 3];
+  static constexpr int kOfRun = (run + 2) / 3, kCount = rows / run * kOfRun;
+  const X* base[kCount];
+  RUNG_SIMD int index(int row) { return row / run * kOfRun + row % run / 3; }
+  RUNG_SIMD int steps(int row) { return row % run % 3; }
 };
 
 // Makes the pointers opaque to the optimiser, which would else keep one for each row and unrolled step, and spill them.
-template <class X, int rows>
-RUNG_SIMD void pin(RowPointers<X, rows>& x) {
+template <class X, int rows, int run>
+RUNG_SIMD void pin(RowPointers<X, rows, run>& x) {
 #pragma GCC unroll 8
-  for (int i = 0; i < (rows + 2) / 3; ++i) asm("" : "+r"(x.base[i]));
+  for (int i = 0; i < x.kCount; ++i) asm("" : "+r"(x.base[i]));
+}
+
+template <class X, int rows, int run>
+RUNG_SIMD void advance(RowPointers<X, rows, run>& x, int64_t elements) {
+#pragma GCC unroll 8
+  for (int i = 0; i < x.kCount; ++i) x.base[i] += elements;
 }
 
 RUNG_SIMD Vec weights_at(const float* w, int half) {
@@ -66,9 +76,9 @@ RUNG_SIMD Vec weights_at(const uint16_t* w, int half) {
 #endif
 
 // sums += x[.., k] w[k, ..] for one group of k; rows of x are `stride` elements apart.
-template <class Multiply, int rows, int vectors>
-RUNG_SIMD void multiply(Sums<rows, vectors>& sums, const RowPointers<typename Multiply::X, rows>& x, int64_t stride,
-                        const typename Multiply::W* w, int k) {
+template <class Multiply, int rows, int vectors, int run>
+RUNG_SIMD void multiply(Sums<rows, vectors>& sums, const RowPointers<typename Multiply::X, rows, run>& x,
+                        int64_t stride, const typename Multiply::W* w, int k) {
 #if defined(__AVX512BF16__)
   if constexpr (Multiply::kGroup == 2 && sizeof(typename Multiply::X) == 2) {
     __m512bh b[vectors];
@@ -77,7 +87,7 @@ RUNG_SIMD void multiply(Sums<rows, vectors>& sums, const RowPointers<typename Mu
 #pragma GCC unroll 16
     for (int r = 0; r < rows; ++r) {
       int pair;
-      __builtin_memcpy(&pair, x.base[r / 3] + (r % 3) * stride + k, sizeof pair);
+      __builtin_memcpy(&pair, x.base[x.index(r)] + x.steps(r) * stride + k, sizeof pair);
       const __m512bh a = reinterpret_cast<__m512bh>(_mm512_set1_epi32(pair));
 #pragma GCC unroll 4
       for (int v = 0; v < vectors; ++v) sums.at[r][v] = _mm512_dpbf16_ps(sums.at[r][v], a, b[v]);
@@ -93,7 +103,7 @@ RUNG_SIMD void multiply(Sums<rows, vectors>& sums, const RowPointers<typename Mu
       for (int v = 0; v < vectors; ++v) b[v] = weights_at(w + v * kLanes * Multiply::kGroup, half);
 #pragma GCC unroll 16
       for (int r = 0; r < rows; ++r) {
-        const Vec a = set1(static_cast<float>(x.base[r / 3][(r % 3) * stride + k + half]));
+        const Vec a = set1(static_cast<float>(x.base[x.index(r)][x.steps(r) * stride + k + half]));
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; ++v) sums.at[r][v] = fma(a, b[v], sums.at[r][v]);
       }
@@ -101,50 +111,53 @@ RUNG_SIMD void multiply(Sums<rows, vectors>& sums, const RowPointers<typename Mu
   }
 }
 
-template <class Multiply, int rows, int vectors>
+// A panel of `width` vectors, of which the tile takes the first ones. Rows stand in runs of `run`.
+template <class Multiply, int rows, int vectors, int width = vectors, int run = rows>
 void tile(const gemm::Tile& t) {
   using X = typename Multiply::X;
-  constexpr int kGroup = Multiply::kGroup, kPanel = vectors * kLanes * kGroup, kUnroll = 4;
+  constexpr int kGroup = Multiply::kGroup, kPanel = width * kLanes * kGroup, kUnroll = 4;
   Sums<rows, vectors> sums;
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r)
 #pragma GCC unroll 4
-    for (int v = 0; v < vectors; ++v) sums.at[r][v] = t.accumulate ? load(t.sums + (r * vectors + v) * kLanes) : zero();
+    for (int v = 0; v < vectors; ++v) sums.at[r][v] = t.accumulate ? load(t.sums + (r * width + v) * kLanes) : zero();
 
-  RowPointers<X, rows> x;
-#pragma GCC unroll 8
-  for (int r = 0; r < rows; r += 3) x.base[r / 3] = static_cast<const X*>(t.x) + r * t.x_stride;
+  RowPointers<X, rows, run> x;
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r)
+    if (x.steps(r) == 0) x.base[x.index(r)] = static_cast<const X*>(t.x) + r / run * t.x_run + r % run * t.x_stride;
   const auto* w = static_cast<const typename Multiply::W*>(t.w);
   const char* ahead = static_cast<const char*>(t.prefetch ? t.prefetch : t.w);
-  int64_t groups = t.depth / kGroup;
-  for (; groups >= kUnroll; groups -= kUnroll) {
+  for (int64_t line = t.lines; line > 0; --line) {
+    int64_t groups = t.depth / kGroup;
+    for (; groups >= kUnroll; groups -= kUnroll) {
 #pragma GCC unroll 4
-    for (int u = 0; u < kUnroll; ++u) {
-      _mm_prefetch(ahead + u * 64, _MM_HINT_T0);
-      pin(x);
-      multiply<Multiply, rows, vectors>(sums, x, t.x_stride, w + u * kPanel, u * kGroup);
+      for (int u = 0; u < kUnroll; ++u) {
+        _mm_prefetch(ahead + u * 64, _MM_HINT_T0);
+        pin(x);
+        multiply<Multiply>(sums, x, t.x_stride, w + u * kPanel, u * kGroup);
+      }
+      advance(x, kUnroll * kGroup);
+      w += kUnroll * kPanel;
+      ahead += kUnroll * 64;
     }
-#pragma GCC unroll 8
-    for (int r = 0; r < rows; r += 3) x.base[r / 3] += kUnroll * kGroup;
-    w += kUnroll * kPanel;
-    ahead += kUnroll * 64;
-  }
-  for (; groups > 0; --groups) {
-    multiply<Multiply, rows, vectors>(sums, x, t.x_stride, w, 0);
-#pragma GCC unroll 8
-    for (int r = 0; r < rows; r += 3) x.base[r / 3] += kGroup;
-    w += kPanel;
+    for (; groups > 0; --groups) {
+      multiply<Multiply>(sums, x, t.x_stride, w, 0);
+      advance(x, kGroup);
+      w += kPanel;
+    }
+    advance(x, t.x_line - t.depth);
   }
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r)
 #pragma GCC unroll 4
-    for (int v = 0; v < vectors; ++v) store(t.sums + (r * vectors + v) * kLanes, sums.at[r][v]);
+    for (int v = 0; v < vectors; ++v) store(t.sums + (r * width + v) * kLanes, sums.at[r][v]);
 }
 
 template <class T>
 inline constexpr DType kStored = sizeof(T) == 4 ? DType::f32 : DType::bf16;
 
-// Makes the table of tiles of one row to `most` rows, each with `vectors` vectors of columns.
+// Makes the table of tiles of one row to `most` rows, each with `vectors` vectors of columns, or one less.
 template <class Multiply, int vectors, int most>
 consteval gemm::MicroKernels micro_kernels() {
   gemm::MicroKernels made{.x_type = kStored<typename Multiply::X>,
@@ -156,12 +169,24 @@ consteval gemm::MicroKernels micro_kernels() {
                           .pack_grain = Multiply::kGroup,
                           .prefetch_lines = 1,
                           .tiles = {},
+                          .narrow = (vectors - 1) * kLanes,
+                          .narrow_tiles = {},
+                          .most_paired = most / 2,
+                          .pair_tiles = {},
                           .finish = finish,
                           .copy_rows = copy_rows,
+                          .gather_rows = gather_rows,
                           .enter = nullptr,
                           .leave = nullptr};
-  [&]<int... i>(std::integer_sequence<int, i...>) { ((made.tiles[i + 1] = tile<Multiply, i + 1, vectors>), ...); }
+  [&]<int... i>(std::integer_sequence<int, i...>) {
+    ((made.tiles[i + 1] = tile<Multiply, i + 1, vectors>), ...);
+    ((made.narrow_tiles[i + 1] = tile<Multiply, i + 1, vectors - 1, vectors>), ...);
+  }
   (std::make_integer_sequence<int, most>());
+  [&]<int... i>(std::integer_sequence<int, i...>) {
+    ((made.pair_tiles[i + 1] = tile<Multiply, 2 * (i + 1), vectors, vectors, i + 1>), ...);
+  }
+  (std::make_integer_sequence<int, most / 2>());
   return made;
 }
 

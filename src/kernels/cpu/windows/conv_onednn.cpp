@@ -41,6 +41,9 @@ struct SlicedConv {
 
 Verdict supports(const Problem& problem, const Machine&) {
   if (Verdict verdict = supports_conv(problem); !verdict) return verdict;
+  if (!problem.as<Conv>().tail.empty()) return reject("it has a tail");
+  for (const Operand& operand : problem.inputs)
+    if (operand.dtype == DType::f16) return reject("f16, of which its results are wrong");
   for (int64_t step : problem.inputs[0].strides)
     if (step == 0) return reject("elements of x overlap");
   if (problem.output.shape.product() == 0) return reject("there is no result");

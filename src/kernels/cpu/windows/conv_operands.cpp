@@ -11,10 +11,18 @@ Verdict supports_conv(const Problem& problem) {
   if (op.transposed) return reject("it is transposed");
   if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be packed ahead");
   for (const Operand& operand : problem.inputs)
-    if (operand.dtype != DType::f32 && operand.dtype != DType::bf16) return reject("only f32 and bf16");
+    if (!is_computed_float(operand.dtype)) return reject("only f32, bf16 and f16");
   for (size_t i = 2; i < problem.inputs.size(); ++i)
     if (!problem.inputs[i].contiguous()) return reject("bias or residual is not dense");
+  if (!op.tail.empty() && (op.activation != Activation::none || op.last != Activation::none || !tail_of(op)))
+    return reject("its tail is no clipped line, or comes after an activation");
   return accept();
+}
+
+std::optional<gemm::ClippedLine> tail_of(const Conv& op) {
+  if (op.activation == Activation::none && op.last == Activation::relu) return gemm::ClippedLine{.low = 0};
+  const auto program = parse_pointwise(op.tail, 1);
+  return program ? clipped_line_of(*program) : std::nullopt;
 }
 
 float ConvWeights::at(int64_t row, int64_t tap, int64_t channel) const {
@@ -23,13 +31,19 @@ float ConvWeights::at(int64_t row, int64_t tap, int64_t channel) const {
     offset += tap % w_.shape[axis] * w_.strides[axis];
     tap /= w_.shape[axis];
   }
-  if (w_.dtype == DType::f32) return static_cast<const float*>(from_)[offset];
-  return static_cast<float>(static_cast<const bf16*>(from_)[offset]);
+  return element_at(from_, w_.dtype, offset);
 }
 
-ConvFinish::ConvFinish(const Call& call, void (*finish)(const gemm::Finish&))
+float element_at(const void* from, DType type, int64_t at) {
+  if (type == DType::f32) return static_cast<const float*>(from)[at];
+  if (type == DType::bf16) return static_cast<float>(static_cast<const bf16*>(from)[at]);
+  return static_cast<float>(static_cast<const f16*>(from)[at]);
+}
+
+ConvFinish::ConvFinish(const Call& call, const gemm::MicroKernels& micro, const std::optional<gemm::ClippedLine>& tail)
     : op_(call.problem.as<Conv>()),
-      finish_(finish),
+      finish_(micro.finish),
+      tail_(tail ? &*tail : nullptr),
       bias_(nullptr),
       residual_(nullptr),
       out_(call.output),
@@ -56,8 +70,8 @@ void ConvFinish::run(Sums sums, Part results, Part columns) const {
   f.residual = element(residual_, residual_type_, first), f.residual_type = residual_type_,
   f.residual_stride = columns_;
   f.out = out, f.out_stride = columns_, f.out_type = out_type_;
-  f.activation = op_.activation;
-  if (op_.last == Activation::none) return finish_(f);
+  f.activation = op_.activation, f.tail = tail_;
+  if (tail_ || op_.last == Activation::none) return finish_(f);
   f.out = sums.at, f.out_stride = sums.width, f.out_type = DType::f32;
   finish_(f);
   gemm::Finish end;

@@ -4,11 +4,18 @@
 #include "device/cpu/share.hpp"
 #include "kernels/cpu/linear/micro.hpp"
 #include "kernels/cpu/rows.hpp"
+#include "kernels/cpu/windows/clipped_line.hpp"
 
 namespace rung::cpu {
 
-// Checks the operands as our own rows need them: f32 or bf16, constant weights, a dense residual; not transposed.
+// Checks the operands as our own rows need them: f32, bf16 or f16, constant weights, a dense residual; not transposed.
 Verdict supports_conv(const Problem& problem);
+
+// Returns what ConvFinish does last, in one sweep: the tail, or a relu that is the last activation.
+std::optional<gemm::ClippedLine> tail_of(const Conv& op);
+
+// Reads one element of f32, bf16 or f16.
+float element_at(const void* from, DType type, int64_t at);
 
 // Reads weights [O,K...,C/groups] through their strides.
 class ConvWeights {
@@ -22,7 +29,7 @@ class ConvWeights {
   const void* from_;
 };
 
-// The last step of a convolution over a block of results: bias, activation, residual, last activation.
+// The last step of a convolution over a block of results: bias, activation, residual, last activation, tail.
 class ConvFinish {
  public:
   // Sums of neighbouring results, a row each.
@@ -33,7 +40,8 @@ class ConvFinish {
   struct Part {
     int64_t begin, count;
   };
-  ConvFinish(const Call& call, void (*finish)(const gemm::Finish&));
+  // `tail` is tail_of() the op, and outlives it.
+  ConvFinish(const Call& call, const gemm::MicroKernels& micro, const std::optional<gemm::ClippedLine>& tail);
   // Overwrites the sums where there is a last activation.
   void run(Sums sums, Part results, Part columns) const;
 
@@ -42,6 +50,7 @@ class ConvFinish {
 
   const Conv& op_;
   void (*finish_)(const gemm::Finish&);
+  const gemm::ClippedLine* tail_;
   const void *bias_, *residual_;
   void* out_;
   int64_t columns_;  // of the result

@@ -23,20 +23,24 @@ struct ConvWorker {
   // Multiplies all segments of a chunk by one panel, block by block of its weights, which stay in the nearest cache.
   void panel_of(int64_t chunk, int64_t panel) {
     const Range segments{chunk * plan.chunk, std::min((chunk + 1) * plan.chunk, plan.shape.lines() * plan.segments)};
-    const int64_t depth = plan.together * plan.run, steps = plan.shape.taps() / plan.together * plan.blocks;
+    const int64_t depth = plan.together * plan.run, taps = plan.together * plan.lines,
+                  steps = plan.shape.taps() / taps * plan.blocks;
     const float* weights = w + panel * plan.panel_bytes / int64_t{sizeof(float)};
     const float* from = x + panel / plan.panels_of_group * plan.run;
     for (int64_t step = 0; step < steps; ++step) {
-      const int64_t tap = step / plan.blocks * plan.together, begin = step % plan.blocks * plan.block;
+      const int64_t tap = step / plan.blocks * taps, begin = step % plan.blocks * plan.block;
       gemm::Tile tile;
       tile.x_stride = plan.shape.axes[2].stride * plan.shape.x_strides[2];
       tile.depth = std::min(plan.block, depth - begin);
+      tile.lines = plan.lines, tile.x_line = plan.shape.axes[1].dilation * plan.shape.x_strides[1];
       tile.w = weights + (tap * plan.run + begin) * plan.micro->width;
       tile.accumulate = step > 0;
-      ahead = weights + (tap * plan.run + begin + tile.depth) * plan.micro->width;
-      ahead_end = std::min(ahead + plan.block * plan.micro->width, w_end);
-      for (int64_t at = segments.begin; at < segments.end; ++at)
-        segment(tile, at, from + offset_of(tap) + begin, sums_of(at - segments.begin));
+      ahead = weights + (tap * plan.run + begin + tile.depth * plan.lines) * plan.micro->width;
+      ahead_end = std::min(ahead + plan.block * plan.lines * plan.micro->width, w_end);
+      for (int64_t at = segments.begin; at < segments.end;) {
+        const Operands operands{from + offset_of(tap) + begin, sums_of(at - segments.begin), plan.columns_of(panel)};
+        at += is_pair(at, segments.end) ? pair(tile, at, operands) : segment(tile, at, operands);
+      }
     }
     for (int64_t at = segments.begin; at < segments.end; ++at) end(at, panel, sums_of(at - segments.begin));
   }
@@ -57,29 +61,59 @@ struct ConvWorker {
     return {begin, std::min(plan.shape.line(), begin + plan.segment)};
   }
 
-  void segment(gemm::Tile& tile, int64_t at, const float* from, float* to) {
-    const LinePlace line(plan.shape, at / plan.segments);
+  // A segment of a panel reads these and adds up to them.
+  struct Operands {
+    const float* from;
+    float* to;
+    int64_t columns;
+  };
+
+  // The elements from x's first one to those that a segment's line sees through the first tap.
+  int64_t place_of(int64_t segment) const {
+    const LinePlace line(plan.shape, segment / plan.segments);
     const WindowShape& shape = plan.shape;
-    from += line.batch * shape.x_batch + line.at[0] * shape.axes[0].stride * shape.x_strides[0] +
-            line.at[1] * shape.axes[1].stride * shape.x_strides[1];
+    return line.batch * shape.x_batch + line.at[0] * shape.axes[0].stride * shape.x_strides[0] +
+           line.at[1] * shape.axes[1].stride * shape.x_strides[1];
+  }
+
+  void run(gemm::Tile& tile, void (*multiply)(const gemm::Tile&)) {
+    tile.prefetch = ahead < ahead_end ? ahead : nullptr;
+    ahead += tile.depth * tile.lines * 64 / int64_t{sizeof(float)};
+    multiply(tile);
+  }
+
+  // Returns whether a segment and the next one are whole lines so short that one tile takes both.
+  bool is_pair(int64_t at, int64_t end) const {
+    return plan.segments == 1 && at + 1 < end && plan.segment <= plan.micro->most_paired;
+  }
+
+  // Both return the segments that they took.
+  int64_t pair(gemm::Tile& tile, int64_t at, Operands operands) {
+    tile.x = operands.from + place_of(at);
+    tile.x_run = place_of(at + 1) - place_of(at);
+    tile.sums = operands.to;
+    run(tile, plan.micro->pair_tiles[plan.segment]);
+    return 2;
+  }
+
+  int64_t segment(gemm::Tile& tile, int64_t at, Operands operands) {
+    const float* from = operands.from + place_of(at);
     const Range results = results_of(at);
     const int64_t tiles = (results.count() + plan.micro->max_rows - 1) / plan.micro->max_rows;
     for (int64_t i = 0; i < tiles; ++i) {
       const int64_t begin = results.count() * i / tiles, end = results.count() * (i + 1) / tiles;
       tile.x = from + (results.begin + begin) * tile.x_stride;
-      tile.sums = to + begin * plan.micro->width;
-      tile.prefetch = ahead < ahead_end ? ahead : nullptr;
-      ahead += tile.depth * 64 / int64_t{sizeof(float)};
-      plan.micro->tiles[end - begin](tile);
+      tile.sums = operands.to + begin * plan.micro->width;
+      run(tile, plan.micro->tile_for(end - begin, operands.columns));
     }
+    return 1;
   }
 
   void end(int64_t at, int64_t panel, float* from) {
     const Range results = results_of(at);
     const int64_t group = panel / plan.panels_of_group, first = panel % plan.panels_of_group * plan.micro->width;
-    const int64_t columns = std::min<int64_t>(plan.micro->width, plan.rows_of_group - first);
     finish.run({from, plan.micro->width}, {at / plan.segments * plan.shape.line() + results.begin, results.count()},
-               {group * plan.rows_of_group + first, columns});
+               {group * plan.rows_of_group + first, plan.columns_of(panel)});
   }
 };
 
@@ -87,21 +121,18 @@ struct ConvWorker {
 void copy_line(const ConvPlan& plan, const void* x, int64_t offset, float* to) {
   const Window& last = plan.from.axes[2];
   const int64_t size = static_cast<int64_t>(size_of(plan.x_type));
-  if (plan.from_channel == 1) {
-    gemm::CopyRows c;
-    c.from = static_cast<const std::byte*>(x) + offset * size;
-    c.from_stride = plan.from.x_strides[2], c.from_type = plan.x_type;
-    c.to = to, c.to_stride = plan.channels, c.to_type = DType::f32;
-    c.rows = last.extent, c.columns = c.padded = plan.channels;
-    plan.micro->copy_rows(c);
-    return;
-  }
+  gemm::CopyRows c;
+  c.from = static_cast<const std::byte*>(x) + offset * size;
+  c.from_stride = plan.from.x_strides[2], c.from_column = plan.from_channel, c.from_type = plan.x_type;
+  c.to = to, c.to_stride = plan.channels, c.to_type = DType::f32;
+  c.rows = last.extent, c.columns = c.padded = plan.channels;
+  if (plan.from_channel == 1 && c.from_stride == c.columns) c.columns = c.padded = c.rows * c.columns, c.rows = 1;
+  if (plan.from_channel == 1) return plan.micro->copy_rows(c);
+  if (plan.micro->gather_rows(c)) return;
   for (int64_t i = 0; i < last.extent; ++i)
-    for (int64_t c = 0; c < plan.channels; ++c) {
-      const int64_t at = offset + i * plan.from.x_strides[2] + c * plan.from_channel;
-      to[i * plan.channels + c] = plan.x_type == DType::f32 ? static_cast<const float*>(x)[at]
-                                                            : static_cast<float>(static_cast<const bf16*>(x)[at]);
-    }
+    for (int64_t channel = 0; channel < plan.channels; ++channel)
+      to[i * plan.channels + channel] =
+          element_at(x, plan.x_type, offset + i * plan.from.x_strides[2] + channel * plan.from_channel);
 }
 
 // Copies a share of the lines of x, with their zeros, as f32.
@@ -142,7 +173,7 @@ void run(const ConvPlan& plan, const Call& call) {
                     call.in<float>(1),
                     call.in<float>(1) + plan.panels() * plan.panel_bytes / int64_t{sizeof(float)},
                     reinterpret_cast<float*>(sums),
-                    ConvFinish(call, plan.micro->finish)};
+                    ConvFinish(call, *plan.micro, plan.tail)};
   const int64_t inner = plan.lines_first ? plan.panels() : plan.chunks();
   const Range mine = share(plan.panels() * plan.chunks(), call.part, call.parts);
   for (int64_t at = mine.begin; at < mine.end; ++at)

@@ -66,6 +66,8 @@ ConvPlan::ConvPlan(const Problem& problem, const gemm::MicroKernels& micro_kerne
   }
   if (is_point(shape) && (is_dense || copies_x)) join_lines(shape);
   together = groups == 1 && shape.axes[2].dilation == 1 ? shape.axes[2].taps : 1;
+  if (together == shape.axes[2].taps && together * shape.axes[1].taps * run <= kElementsHeld)
+    lines = shape.axes[1].taps;
   blocks = divide_up(together * run, kElementsHeld);
   block = divide_up(together * run, blocks);
   panels_of_group = divide_up(rows_of_group, micro->width);
@@ -73,6 +75,7 @@ ConvPlan::ConvPlan(const Problem& problem, const gemm::MicroKernels& micro_kerne
   segments = divide_up(shape.line(), kResultsHeld);
   segment = divide_up(shape.line(), segments);
   chunk = std::max<int64_t>(1, kResultsHeld / segment);
+  tail = tail_of(problem.as<Conv>());
   lines_first = x.shape.product() > w.shape.product();
   sums_bytes = static_cast<size_t>(round_up(chunk * segment * micro->width * int64_t{sizeof(float)}, 64));
 }
@@ -95,7 +98,7 @@ void pack(const ConvPlan& plan, const Problem& problem, const void* from, void* 
     auto* at = reinterpret_cast<float*>(static_cast<std::byte*>(to) + panel * plan.panel_bytes);
     const int64_t first = panel % plan.panels_of_group * width;
     const int64_t row = panel / plan.panels_of_group * plan.rows_of_group + first;
-    const int64_t columns = std::min(width, plan.rows_of_group - first);
+    const int64_t columns = plan.columns_of(panel);
     for (int64_t c = 0; c < columns; ++c)
       for (int64_t tap = 0; tap < taps; ++tap)
         for (int64_t channel = 0; channel < plan.run; ++channel)

@@ -4,6 +4,9 @@
 // whole.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <algorithm>
+#include <optional>
+
 #include "kernels/cpu/kernel.hpp"
 #include "kernels/cpu/linear/micro.hpp"
 #include "kernels/cpu/windows/window_shape.hpp"
@@ -20,7 +23,8 @@ struct ConvPlan {
   int64_t rows = 0, rows_of_group = 0;        // of w
   int64_t panels_of_group = 0, panel_bytes = 0;
   int64_t together = 1;  // taps of the last axis that one product can take
-  int64_t block = 1;     // elements that one product takes, at most; `blocks` of them are the taps together
+  int64_t lines = 1;     // such lines of taps that it takes
+  int64_t block = 1;     // elements that one product takes of a line, at most; `blocks` of them are the taps together
   int64_t blocks = 1;
   int64_t segment = 1;      // results of a line that are computed together, at most; a tile has some of them
   int64_t segments = 1;     // of a line
@@ -30,11 +34,16 @@ struct ConvPlan {
   DType x_type = DType::f32, out_type = DType::f32;
   size_t copy_bytes = 0;  // of x's copy, which is first in scratch
   size_t sums_bytes = 0;  // of each thread
+  std::optional<gemm::ClippedLine> tail;
 
   ConvPlan(const Problem& problem, const gemm::MicroKernels& micro_kernels);
   int64_t panels() const { return groups * panels_of_group; }
   int64_t chunks() const { return (shape.lines() * segments + chunk - 1) / chunk; }
   int64_t depth() const { return shape.taps() * run; }
+  // Returns the columns of a panel.
+  int64_t columns_of(int64_t panel) const {
+    return std::min<int64_t>(micro->width, rows_of_group - panel % panels_of_group * micro->width);
+  }
   Split split(int threads) const;
 };
 

@@ -19,6 +19,7 @@ Verdict supports_conv(const Problem& p) {
     if (auto verdict = supports_window(window_at(p, axis)); !verdict) return verdict;
   const Operand* residual = p.as<Conv>().slots.find(p.inputs, ConvSlot::residual);
   if (residual && !residual->contiguous()) return reject("residual is not dense");
+  if (!p.as<Conv>().tail.empty()) return reject("it has a tail");
   return supports_count(p.output.shape);
 }
 

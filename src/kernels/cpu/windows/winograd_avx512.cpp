@@ -1,0 +1,3 @@
+// Windows channel by channel with AVX-512.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/windows/winograd.inc"
