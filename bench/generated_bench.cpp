@@ -41,6 +41,7 @@ constexpr Bench kPrograms[] = {
     {"transposed operand",
      "y = pointwise(transpose(a:T[256,256], permutation=[1,0]), b:T[256,256], "
      "program=\"r2=add(r0,r1);r3=mul(r2,0.5)\", out=T)"},
+    {"a small sum", "y = add(a:T[384], b:T[384])"},
     {"log", "y = log(positive:T[65536])"},
     {"pow", "y = pow(positive:T[65536], b:T[65536])"},
     {"mask", "y = pointwise(a:T[65536], b:T[65536], program=\"r2=gt(r0,r1);r3=select(r2,r0,-1);r4=exp(r3)\", out=T)"},

@@ -53,8 +53,7 @@ void Emitter::emit_prologue() {
   mov(rbp, rsp);
   for (const Reg64& reg : kSaved) push(reg);
   sub(rsp, schedule_.slots * lanes_of(set_) * 4 + 128);
-  // `and` with the mask -64: slots begin at whole vectors.
-  and_(rsp, -64);
+  and_(rsp, -64);  // slots begin at whole vectors
   mov(ptr[rows_left()], rdx);
   mov(ptr[row_bytes()], rcx);
   lea(pool_, ptr[rip + pool_label_]);
@@ -276,7 +275,7 @@ void Emitter::emit_load() {
   finish(to);
 }
 
-// Reads one element, of all elements of its kind the only one, into every lane.
+// Reads the one element of the operand into every lane.
 void Emitter::emit_same_load() {
   const Vector to = result();
   const Xmm low(to.getIdx());

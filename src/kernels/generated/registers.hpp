@@ -16,7 +16,7 @@ struct Placed {
   int step = 0, copy = 0;
 };
 
-// The registers that values may have: numbers from `first` on.
+// The registers that values may have: vectors from 0 on, masks from `first_mask` on.
 struct RegisterFile {
   int vectors = 0;
   int first_mask = 0, masks = 0;  // masks 0: masks are vectors

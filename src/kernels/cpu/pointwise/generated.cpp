@@ -84,13 +84,21 @@ struct Run {
   int64_t row_bytes[kMaxLoopOperands] = {};
 };
 
-// Copies `count` elements that lie `stride` bytes apart next to one another.
-void gather(const std::byte* from, int64_t stride, size_t bytes, int64_t count, std::byte* to) {
-  const auto copy = [&]<size_t size>() {
-    for (int64_t i = 0; i < count; ++i) std::memcpy(to + i * static_cast<int64_t>(size), from + i * stride, size);
-  };
-  if (bytes == 4) return copy.template operator()<4>();
-  bytes == 2 ? copy.template operator()<2>() : copy.template operator()<1>();
+// Brings the elements of some rows of an operand together, whose neighbours lie `stride` bytes apart: row after row,
+// `pitch` bytes apart. Elements of neighbouring rows are often neighbours in memory, so the inner loop is over rows.
+struct Gather {
+  const std::byte* from;
+  int64_t stride, row_bytes, elements, rows;
+};
+template <size_t size>
+void gather(const Gather& g, std::byte* to, int64_t pitch) {
+  for (int64_t i = 0; i < g.elements; ++i)
+    for (int64_t row = 0; row < g.rows; ++row)
+      std::memcpy(to + row * pitch + i * static_cast<int64_t>(size), g.from + i * g.stride + row * g.row_bytes, size);
+}
+void gather(const Gather& g, size_t bytes, std::byte* to, int64_t pitch) {
+  if (bytes == 4) return gather<4>(g, to, pitch);
+  bytes == 2 ? gather<2>(g, to, pitch) : gather<1>(g, to, pitch);
 }
 
 // Runs the code on what may be part of a vector, by way of whole vectors beside the operands.
@@ -122,16 +130,34 @@ void run_dense(const GeneratedPlan& plan, Run run) {
   run_part_of_vector(plan, run);
 }
 
-// Brings the elements of strided operands together, then runs the code; at most kBlock elements.
-void run_gathered(const GeneratedPlan& plan, Run run) {
-  std::byte gathered[kMostInputs][kBlock * 4];
-  for (int i : plan.gathered) {
-    const auto bytes = plan.bytes[i];
-    gather(static_cast<const std::byte*>(run.addresses[i]), plan.loops.inner_strides[i] * static_cast<int64_t>(bytes),
-           bytes, run.elements, gathered[i]);
-    run.addresses[i] = gathered[i];
+// Runs rows whose operands are dense or have one value.
+void run_rows(const GeneratedPlan& plan, Run run) {
+  if (!plan.whole_vectors || run.elements % plan.lanes == 0)
+    return plan.code->function()(run.addresses, run.elements, run.rows, run.row_bytes);
+  for (int64_t row = 0; row < run.rows; ++row) {
+    run_dense(plan, run);
+    for (int i = 0; i < plan.loops.operands; ++i)
+      run.addresses[i] = static_cast<std::byte*>(run.addresses[i]) + run.row_bytes[i];
   }
-  run_dense(plan, run);
+}
+
+// Rows whose operands are gathered at once: at most kBlock elements each of as many as have room beside one another.
+constexpr int64_t kPitch = kBlock * 4 + 64;  // bytes; rows begin in different sets of the first-level cache
+int64_t gathered_rows(const GeneratedPlan& plan) { return kMostInputs / static_cast<int64_t>(plan.gathered.size()); }
+
+void run_gathered(const GeneratedPlan& plan, Run run) {
+  alignas(64) std::byte room[kMostInputs * kPitch];
+  std::byte* to = room;
+  for (int i : plan.gathered) {
+    const auto bytes = static_cast<int64_t>(plan.bytes[i]);
+    gather({static_cast<const std::byte*>(run.addresses[i]), plan.loops.inner_strides[i] * bytes, run.row_bytes[i],
+            run.elements, run.rows},
+           plan.bytes[i], to, kPitch);
+    run.addresses[i] = to;
+    run.row_bytes[i] = kPitch;
+    to += run.rows * kPitch;
+  }
+  run_rows(plan, run);
 }
 
 bool has_zero(const std::byte* from, size_t bytes, int64_t stride, int64_t count) {
@@ -154,27 +180,22 @@ Run run_at(const GeneratedPlan& plan, const Call& call, const int64_t* offsets, 
   return run;
 }
 
-void run_rows(const GeneratedPlan& plan, const Call& call, Run run) {
+void report_zeros(const GeneratedPlan& plan, const Call& call, const Run& run) {
   if (plan.divides_integers &&
       has_zero(static_cast<const std::byte*>(run.addresses[1]), plan.bytes[1],
                plan.loops.inner_strides[1] * static_cast<int64_t>(plan.bytes[1]), run.elements))
     call.fault->store(Fault::integer_divided_by_zero, std::memory_order_relaxed);
-  if (!plan.gathered.empty()) return run_gathered(plan, run);
-  if (run.rows == 1) return run_dense(plan, run);
-  plan.code->function()(run.addresses, run.elements, run.rows, run.row_bytes);
 }
 
 // Returns how many rows one call of the code may take from `row` on: those up to the end of the innermost outer axis.
 int64_t rows_at_once(const GeneratedPlan& plan, int64_t row, int64_t end) {
-  const bool one_by_one = plan.loops.rank == 0 || !plan.gathered.empty() || plan.divides_integers ||
-                          (plan.whole_vectors && plan.loops.inner % plan.lanes != 0);
-  if (one_by_one) return 1;
-  const int64_t axis = plan.loops.shape[plan.loops.rank - 1];
-  return std::min(axis - row % axis, end - row);
+  if (plan.loops.rank == 0 || plan.divides_integers) return 1;
+  const int64_t axis = plan.loops.shape[plan.loops.rank - 1], rows = std::min(axis - row % axis, end - row);
+  return plan.gathered.empty() ? rows : std::min(rows, gathered_rows(plan));
 }
 
 // Units are blocks of rows; rows that are one block each run together, and so do neighbouring blocks of a long row,
-// unless operands must be gathered block by block.
+// unless operands are gathered.
 void run(const Call& call) {
   const auto& plan = *static_cast<const GeneratedPlan*>(call.state);
   const int64_t inner = plan.loops.inner, per_row = (inner + kBlock - 1) / kBlock;
@@ -187,7 +208,8 @@ void run(const Call& call) {
     const int64_t blocks = plan.gathered.empty() ? std::min(per_row - first, mine.end - unit) : 1;
     run.elements = std::min(inner, (first + blocks) * kBlock) - first * kBlock;
     if (per_row == 1) run.rows = rows_at_once(plan, row, mine.end);
-    run_rows(plan, call, run);
+    report_zeros(plan, call, run);
+    plan.gathered.empty() ? run_rows(plan, run) : run_gathered(plan, run);
     unit += blocks * run.rows;
   }
 }
