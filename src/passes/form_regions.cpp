@@ -81,7 +81,7 @@ class Rows {
     for (NodeId member : members_)
       for (NodeId operand : graph_[member].operands) {
         if (has(operand) && !agrees(graph_, member, shape_, operand)) return false;
-        if (!has(operand) && reader != kNoNode && position_[operand] > position_[reader]) return false;
+        if (!has(operand) && reader != kNoNode && position_[operand] >= position_[reader]) return false;
       }
     if (results().size() > Region::kMostResults) return false;
     RegionWriter writer(graph_, members_, shape_);
