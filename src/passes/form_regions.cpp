@@ -40,7 +40,7 @@ class Rows {
     for (NodeId member : members_)
       if (graph_.is_output(member) || std::ranges::any_of(graph_[member].users, [&](NodeId u) { return !has(u); }))
         results.push_back(member);
-    std::ranges::stable_partition(results, [&](NodeId id) { return graph_.shape(id) == shape_; });
+    std::stable_partition(results.begin(), results.end(), [&](NodeId id) { return graph_.shape(id) == shape_; });
     return results;
   }
 
