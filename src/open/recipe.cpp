@@ -31,13 +31,11 @@ int threads_for(const Target& target, int asked_for) {
   return asked_for > 0 ? asked_for : cpu::cpu_info().cores;
 }
 
-// The default recipe has every rung with passes, replay, and kernels in order of preference. Regions are left to
-// climbs: they pay where a climb measures it, and nowhere for sure.
+// The default recipe has every rung with passes, replay, and kernels in order of preference.
 Recipe default_recipe(int threads, DType precision) {
   Recipe recipe{.capture = true, .tuned_kernels = true, .precision = everywhere(precision), .threads = threads};
   for (const Pass& pass : pipeline())
-    if (pass.rung != "regions" && (pass.rung != "precision" || precision != DType::f32))
-      recipe.rungs.emplace(pass.rung);
+    if (pass.rung != "precision" || precision != DType::f32) recipe.rungs.emplace(pass.rung);
   return recipe;
 }
 

@@ -40,7 +40,7 @@ class Rows {
     for (NodeId member : members_)
       if (graph_.is_output(member) || std::ranges::any_of(graph_[member].users, [&](NodeId u) { return !has(u); }))
         results.push_back(member);
-    std::ranges::stable_partition(results, [&](NodeId id) { return graph_.shape(id) == shape_; });
+    std::stable_partition(results.begin(), results.end(), [&](NodeId id) { return graph_.shape(id) == shape_; });
     return results;
   }
 
@@ -81,7 +81,7 @@ class Rows {
     for (NodeId member : members_)
       for (NodeId operand : graph_[member].operands) {
         if (has(operand) && !agrees(graph_, member, shape_, operand)) return false;
-        if (!has(operand) && reader != kNoNode && position_[operand] > position_[reader]) return false;
+        if (!has(operand) && reader != kNoNode && position_[operand] >= position_[reader]) return false;
       }
     if (results().size() > Region::kMostResults) return false;
     RegionWriter writer(graph_, members_, shape_);

@@ -72,6 +72,36 @@ TEST(CpuRowRefusals, AreOfSizes) {
   }});
 }
 
+// A program of `sums` sums of a row, each of what is left of it by the one before, so that each takes a sweep.
+std::string sweeps(int sums) {
+  std::string text;
+  for (int i = 0; i < sums; ++i)
+    text += fmt::format("r{}=row_sum(r{});r{}=sub(r0,r{});", 2 * i + 1, 2 * i, 2 * i + 2, 2 * i + 1);
+  return text + "return r1:f32";
+}
+// A program of sums that one sweep takes.
+std::string sums(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += fmt::format("r{}=row_sum(r0);", i + 1);
+  return text + "return r1:f32";
+}
+
+TEST(CpuRowRefusals, AreOfRegions) {
+  const std::string_view row = "region_avx2";
+  const std::string one = "result = region(x:f32[4,8], program=\"@\")";
+  const std::string full = "more operands, values or sweeps than the interpreter has";
+  const auto steps = [](int count, std::string_view step) { return program(count, step) + ";return r1:f32"; };
+  expect_refusals(std::array<Refusal, 6>{{
+      {row, "result = region(x:@[4,8], program=\"return r0:f32\")", "bf16", "i64", "an operand of integers"},
+      {row, "result = region(x:f32[4,8], program=\"return r0:@\")", "i64", "i32",
+       "a result is neither f32, bf16, f16, bool nor i64"},
+      {row, one, steps(94, "neg(@)"), steps(95, "neg(@)"), full},
+      {row, one, steps(47, "add(@,1)"), steps(48, "add(@,1)"), full},
+      {row, one, sweeps(7), sweeps(8), full},
+      {row, one, sums(8), sums(9), full},
+  }});
+}
+
 // Asks the row where no file can be opened any more, so no library either; exits with 0 if the row refuses.
 [[noreturn]] void ask_without_open_blas() {
   const rlimit none{0, 0};

@@ -40,9 +40,10 @@ TEST(Rungs, TakeTheirPrecisionWithThem) {
   EXPECT_EQ(recipe, Recipe{});
 }
 
-TEST(DefaultRecipe, HasEveryRungButThoseThatMeasuringDecides) {
+TEST(DefaultRecipe, HasEveryRungButThoseOnRequest) {
   Recipe recipe = default_recipe(2), narrow = default_recipe(2, DType::bf16);
-  EXPECT_EQ(recipe.rungs, (std::set<std::string, std::less<>>{"reduce", "attention", "projection", "fusion"}));
+  EXPECT_EQ(recipe.rungs,
+            (std::set<std::string, std::less<>>{"reduce", "attention", "projection", "fusion", "regions"}));
   EXPECT_TRUE(recipe.capture);
   EXPECT_TRUE(recipe.tuned_kernels);
   EXPECT_TRUE(recipe.precision.empty());

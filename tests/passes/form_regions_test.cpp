@@ -134,6 +134,13 @@ TEST(FormRegions, KeepsWhatAnotherOpStandsBetween) {
   expect_unchanged(form_regions,
                    "w: f32[1,1] = constant()\ny = sub(x:f32[3,4], linear(reduce(x, kind=max, keep_dim=true), w))");
 }
+TEST(FormRegions, EndsBeforeWhatReadsItsResult) {
+  const std::string softmax = region("x",
+                                     "r1=neg(r0);r2=row_max(r1);r3=sub(r1,r2);r4=exp(r3);r5=row_sum(r4);r6=reciprocal("
+                                     "r5);r7=mul(r4,r6);return r7:f32");
+  expect_region("w: f32[4,4] = constant()\ns = softmax(neg(x:f32[3,4]))\ny = add(s, linear(s, w))",
+                "y = add(" + softmax + ", linear(" + softmax + ", w))");
+}
 TEST(FormRegions, KeepsWhatIsConstant) {
   expect_unchanged(form_regions, "w: f32[3,4] = constant()\ny = linear(x:f32[2,4], softmax(neg(w)))");
 }

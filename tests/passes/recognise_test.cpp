@@ -103,9 +103,11 @@ TEST(RecogniseActivations, SiluAndBothGelus) {
       "c: f32[] = constant(values=[0.044715])\nthree: f32[] = constant(values=[3])\np: f32[] = "
       "constant(values=[0.79788456])\n";
   expect_rewrite(recognise_activations,
-                 std::string(kGeluNumbers) + "y = mul(mul(x:f32[9], half), add(one, erf(div(x, root))))", "y = gelu(x)");
+                 std::string(kGeluNumbers) + "y = mul(mul(x:f32[9], half), add(one, erf(div(x, root))))",
+                 "y = gelu(x)");
   expect_rewrite(recognise_activations,
-                 std::string(kGeluNumbers) + "y = mul(mul(x:f32[9], add(erf(div(x, root)), one)), half)", "y = gelu(x)");
+                 std::string(kGeluNumbers) + "y = mul(mul(x:f32[9], add(erf(div(x, root)), one)), half)",
+                 "y = gelu(x)");
   expect_rewrite(
       recognise_activations,
       std::string(kGeluNumbers) + "y = mul(mul(half, x:f32[9]), add(one, tanh(mul(p, add(x, mul(c, pow(x, three)))))))",
