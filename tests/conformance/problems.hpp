@@ -10,5 +10,7 @@ namespace rung::test {
 // which a kernel may pack; "positive..." are above 0.1; "nonzero..." keep away from 0; "index..." lie in [0, 3);
 // "mask..." are 0 or -1e9; "keep..." are 0 or 1.
 std::vector<std::string> problems();
+// Those of them that follow from the tables of functions.
+std::vector<std::string> function_problems();
 
 }  // namespace rung::test

@@ -1,4 +1,4 @@
-// What follows a convolution's products, in the arguments of all its kernels, shared by host and device.
+// The end of a convolution, behind its products, in the arguments of all its kernels, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"

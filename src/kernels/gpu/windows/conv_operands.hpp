@@ -1,4 +1,4 @@
-// What the rows of conv read of a problem alike.
+// Reads of a problem that the rows of conv share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/kernel.hpp"

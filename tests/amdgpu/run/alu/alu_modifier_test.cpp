@@ -233,7 +233,7 @@ TEST(AluModifiers, UnwrittenHalvesCountWhereModifiersChooseThem) {
   EXPECT_EQ(wave.w.written[3], 0u);
 }
 
-TEST(AluModifiers, AScalarPairIsReadWhereModifiersChooseIt) {
+TEST(AluModifiers, AScalarPairIsReadWhereModifiersChoose) {
   for (const bool high : {false, true}) {
     OneWave wave;
     wave.w.s[30] = bits(3.0f), wave.w.s[31] = bits(5.0f);
