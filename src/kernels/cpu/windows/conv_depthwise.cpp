@@ -15,8 +15,8 @@ int64_t taps_of(const Problem& problem) {
   return w.product() / w[0];
 }
 
-// The facts of one problem that do not change from call to call. Lines of 16 bits are copied as f32, for so few
-// channels that copies stay in the first-level cache, or for kNarrow.
+// The facts of one problem that do not change from call to call. Lines of 16 bits are copied as f32, for kNarrow
+// channels where copies of all in a block would leave the first-level cache.
 struct DepthwisePlan {
   static constexpr int64_t kNarrow = 16;
   WindowShape shape;
