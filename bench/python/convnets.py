@@ -73,12 +73,21 @@ class DiffusionUnet(nn.Module):
 
 
 def of_torchvision(name):
-    """Returns the maker of a classifier of torchvision with random weights."""
+    """Returns the maker of a classifier of torchvision with random weights.
+
+    Its norms have statistics of noise; without any, numbers would shrink from layer to layer until they are denormal.
+    """
 
     def make():
         import torchvision
 
-        return getattr(torchvision.models, name)(weights=None)
+        model = getattr(torchvision.models, name)(weights=None)
+        for module in model.modules():
+            if isinstance(module, nn.BatchNorm2d):
+                module.momentum = None  # the mean of all batches, here of one
+        with torch.no_grad():
+            model(torch.randn(2, 3, 224, 224))
+        return model
 
     return make
 

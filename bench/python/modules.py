@@ -4,7 +4,7 @@
 #
 # Weights are random. On a GPU the peers are torch.compile() in two modes; on a processor onnxruntime and OpenVINO,
 # where they are installed, over the ONNX file that PyTorch exports. Every contender of a model takes blocks of calls in
-# turns; a call ends when its results are there. The last column is the best peer's median over the plan's.
+# turns; a call ends when its results are there. The last column is the best peer's time over the plan's.
 import argparse
 import contextlib
 import os
@@ -121,17 +121,19 @@ def peers_of_processor(model, inputs, threads, folder):
     return found
 
 
-def medians(contenders, blocks, seconds, wait):
+def percentiles(contenders, options, wait):
     """Milliseconds per call of each contender, from blocks of calls in turns."""
+    clock = time.process_time if options.clock == 'process' else time.perf_counter
     times = {name: [] for name in contenders}
-    for _ in range(blocks):
+    for _ in range(options.blocks):
         for name, call in contenders.items():
             call(), wait()
-            end = time.perf_counter() + seconds
-            while (begin := time.perf_counter()) < end:
+            end = time.perf_counter() + options.seconds
+            while time.perf_counter() < end:
+                begin = clock()
                 call(), wait()
-                times[name].append((time.perf_counter() - begin) * 1e3)
-    return {name: statistics.median(all_of) for name, all_of in times.items()}
+                times[name].append((clock() - begin) * 1e3)
+    return {name: sorted(all_of)[len(all_of) * options.percentile // 100] for name, all_of in times.items()}
 
 
 def compare(name, make, options):
@@ -153,7 +155,7 @@ def compare(name, make, options):
         contenders = {'rung.optimize': lambda: fast(**inputs), 'rung plan': lambda: session(**given), **peers}
         if options.device == 'cpu':
             contenders['PyTorch'] = lambda: model(**inputs)
-        found = medians(contenders, options.blocks, options.seconds, wait)
+        found = percentiles(contenders, options, wait)
     best = min(found[peer] for peer in peers)
     row = ' | '.join(f'{found[key]:.3f}' for key in contenders)
     print(f'| {name} | {row} | {error:.1e} | {best / found["rung plan"]:.2f} |', flush=True)
@@ -171,6 +173,9 @@ def main():
     parser.add_argument('--budget', default='20s', help='of each climb')
     parser.add_argument('--blocks', type=int, default=10)
     parser.add_argument('--seconds', type=float, default=0.1, help='of a block')
+    parser.add_argument('--clock', default='wall', choices=['wall', 'process'],
+                        help='process: time on the processors, for one thread on a machine that others use')
+    parser.add_argument('--percentile', type=int, default=50, help='of the times that is shown, 0 to 99')
     parser.add_argument('--modes', nargs='+', default=['reduce-overhead', 'max-autotune-no-cudagraphs'])
     options = parser.parse_args()
     torch.set_num_threads(options.threads)

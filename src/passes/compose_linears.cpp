@@ -39,9 +39,9 @@ class Composer {
 
  private:
   // Adds a node at the graph's insertion point; it depends only on constants if all its operands do.
-  NodeId add(Op op, std::vector<NodeId> operands, const std::string& label) {
+  NodeId add(Op op, std::vector<NodeId> operands, std::string label) {
     bool constant = std::all_of(operands.begin(), operands.end(), [&](NodeId o) { return is_constant(o); });
-    NodeId id = graph_.add(std::move(op), std::move(operands), label);
+    NodeId id = graph_.add(std::move(op), std::move(operands), std::move(label));
     constant_.resize(graph_.capacity());
     constant_[id] = constant;
     return id;

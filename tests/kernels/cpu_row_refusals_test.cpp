@@ -54,6 +54,12 @@ TEST(CpuRowRefusals, AreOfWindows) {
   }});
 }
 
+TEST(CpuRowRefusals, AreOfCopies) {
+  const std::string pool = "result = pool(x:@[1,9,9,9,8], window=[1000000,1000000,9], before=[1000000,1000000,0])";
+  expect_refusals(
+      std::array<Refusal, 1>{{{"pool_avx2", pool, "f32", "bf16", "windows see too many lines to copy them"}}});
+}
+
 TEST(CpuRowRefusals, AreOfSizes) {
   const std::string wide = "result = attention(q:bf16[1,4,2,@], k:bf16[1,4,2,@], v:bf16[1,4,2,@])";
   const std::string one = "result = pointwise(x:f32[8], program=\"@\")";

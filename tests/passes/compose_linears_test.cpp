@@ -1,5 +1,7 @@
 // compose_linears: what a linear may take into its weights, and what must stay outside.
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include "passes/passes.hpp"
 #include "passes/support.hpp"
 
@@ -16,6 +18,20 @@ TEST(ComposeLinears, AFactorMovesIntoWeightsAndBias) {
   expect_rewrite(compose_linears,
                  with_matrices("c: f32[1] = constant(values=[-0.5])\ny = mul(linear(x:f32[3,8], w, b, slots=bias), c)"),
                  "y = linear(x, mul(w, reshape(-0.5)), mul(b, reshape(-0.5)), slots=bias)");
+}
+TEST(ComposeLinears, WeightsKeepTheirLabelsWhileTheGraphGrows) {
+  for (int others = 0; others < 40; ++others) {
+    std::string text = with_matrices("c: f32[1] = constant(values=[-0.5])\nz0 = relu(x:f32[3,8])\n");
+    for (int i = 1; i <= others; ++i) text += fmt::format("z{} = relu(z{})\n", i, i - 1);
+    text += fmt::format(
+        "weights_with_a_long_name: f32[4,8] = constant()\n"
+        "y = mul(linear(x, weights_with_a_long_name, b, slots=bias), c)\nreturn y, z{}",
+        others);
+    const PassRun run = run_pass(compose_linears, graph_of(text));
+    size_t labelled = 0;
+    for (NodeId id : run.graph.order()) labelled += run.graph[id].label == "weights_with_a_long_name";
+    EXPECT_GE(labelled, 2u) << others;
+  }
 }
 TEST(ComposeLinears, AFactorKeepsTheValues) {
   expect_equivalent(compose_linears,

@@ -15,8 +15,8 @@ int64_t taps_of(const Problem& problem) {
   return w.product() / w[0];
 }
 
-// The facts of one problem that do not change from call to call. Copies of lines are small enough for the first-level
-// cache, or have as few channels as pay.
+// The facts of one problem that do not change from call to call. Lines of 16 bits are copied as f32, for kNarrow
+// channels where copies of all in a block would leave the first-level cache.
 struct DepthwisePlan {
   static constexpr int64_t kNarrow = 16;
   WindowShape shape;
@@ -47,8 +47,8 @@ Verdict supports(const Problem& problem, const Machine& cpu) {
     return reject("it is not depthwise");
   if (problem.inputs[0].strides.back() != 1) return reject("channels of x are not dense");
   if (auto verdict = supports_conv(problem); !verdict) return verdict;
-  constexpr int64_t kMostCopied = int64_t{1} << 32;
-  return DepthwisePlan(problem).copied() <= kMostCopied ? accept() : reject("x has too many zeros around it");
+  if (DepthwisePlan(problem).copied() > PaddedLines::kMostElements) return reject("x has too many zeros around it");
+  return accept();
 }
 
 // Weights by taps: a row of channels each.

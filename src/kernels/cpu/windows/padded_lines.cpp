@@ -14,7 +14,8 @@ int64_t line_elements(const WindowShape& shape, int64_t block) { return PaddedLi
 }  // namespace
 
 int64_t PaddedLines::elements(const WindowShape& shape, int64_t block) {
-  return lines_of_window(shape) * line_elements(shape, block);
+  const int64_t lines = lines_of_window(shape), line = line_elements(shape, block);
+  return line > 0 && lines > kMostElements / line ? kMostElements + 1 : lines * line;
 }
 
 Window PaddedLines::window(const WindowShape& shape) {

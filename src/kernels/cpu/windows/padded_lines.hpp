@@ -18,7 +18,8 @@ class PaddedLines {
     DType type;
     int64_t first, channels;
   };
-  // Returns the elements that copies take.
+  static constexpr int64_t kMostElements = int64_t{1} << 32;
+  // Returns the elements that copies take; a larger number than kMostElements stands for all that are as large.
   static int64_t elements(const WindowShape& shape, int64_t block);
 
   PaddedLines(const WindowShape& shape, const gemm::MicroKernels& micro, int64_t block, float* memory);

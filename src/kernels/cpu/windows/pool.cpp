@@ -9,15 +9,6 @@
 namespace rung::cpu {
 namespace {
 
-template <CpuIsa isa>
-Verdict supports_pool(const Problem& problem, const Machine& cpu) {
-  if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
-  if (problem.as<Pool>().places) return reject("places are wanted");
-  if (!is_computed_float(problem.inputs[0].dtype)) return reject("only f32, bf16 and f16");
-  if (problem.inputs[0].strides.back() != 1) return reject("channels of x are not dense");
-  return accept();
-}
-
 // The facts of one problem that do not change from call to call. Lines of 16 bits are copied as f32, without zeros.
 struct PoolPlan {
   WindowShape shape, of_copies;
@@ -32,9 +23,19 @@ struct PoolPlan {
     of_copies.axes[2].before = of_copies.axes[2].after = 0;
   }
   // Copies of lines, then a line of results.
-  int64_t copied() const { return PaddedLines::elements(of_copies, channels); }
+  int64_t copied() const { return copies_x ? PaddedLines::elements(of_copies, channels) : 0; }
   size_t thread_floats() const { return copies_x ? static_cast<size_t>(copied() + shape.line() * channels) : 0; }
 };
+
+template <CpuIsa isa>
+Verdict supports_pool(const Problem& problem, const Machine& cpu) {
+  if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
+  if (problem.as<Pool>().places) return reject("places are wanted");
+  if (!is_computed_float(problem.inputs[0].dtype)) return reject("only f32, bf16 and f16");
+  if (problem.inputs[0].strides.back() != 1) return reject("channels of x are not dense");
+  if (PoolPlan(problem).copied() > PaddedLines::kMostElements) return reject("windows see too many lines to copy them");
+  return accept();
+}
 
 std::shared_ptr<void> prepare_pool(const Problem& problem, const Machine&) {
   return std::make_shared<PoolPlan>(problem);
