@@ -45,11 +45,6 @@ constexpr Kernel row(std::string_view name, std::string_view op) {
 
 }  // namespace
 
-extern const Kernel unary_generated_gpu = row("unary_generated_gpu", "unary");
-extern const Kernel binary_generated_gpu = row("binary_generated_gpu", "binary");
-extern const Kernel cast_generated_gpu = row("cast_generated_gpu", "cast");
-extern const Kernel select_generated_gpu = row("select_generated_gpu", "select");
-extern const Kernel gated_mul_generated_gpu = row("gated_mul_generated_gpu", "gated_mul");
 extern const Kernel pointwise_generated_gpu = row("pointwise_generated_gpu", "pointwise");
 extern const Kernel formula_generated_gpu = row("formula_generated_gpu", "formula");
 extern const Kernel region_generated_gpu = row("region_generated_gpu", "region");
