@@ -120,6 +120,7 @@ int enqueue_all(const gpu::GpuInfo& card) {
   int taken = 0;
   for (const Case& test : cases())
     for (const Kernel* row : gpu::all_kernels()) {
+      if (row->prepare) continue;  // its code is made for the problem, when a session opens
       if (op_family(test.problem.op) != row->op || !row->supports(test.problem, machine)) continue;
       ++taken;
       for (const Params& setting : settings_of(*row, test.problem, machine)) {

@@ -85,13 +85,21 @@ TEST(PackedLayouts, AreThoseThatPlansOfThisFormatHold) {
       if (row->pack && row->library != "onednn")  // a plan names oneDNN's version, and another is refused
         sums[row->name] = sum_of_packed(*row);
   const std::map<std::string_view, std::string> of_this_format{
-      {"conv_avx2", "7: 94428c627cc6a500"},           {"conv_avx512", "7: 0fb70b194fbbf998"},
-      {"conv_depthwise_avx2", "2: 9af9a1ed048a6cd9"}, {"conv_depthwise_avx512", "2: 9af9a1ed048a6cd9"},
-      {"conv_winograd_avx2", "1: f83114f89adfcaf7"},  {"conv_winograd_avx512", "1: c58189af959415dc"},
-      {"linear_amx_bf16", "7: daa850cf6bd1514f"},     {"linear_avx2", "11: 464896efb209a53c"},
-      {"linear_avx512", "11: 66b1af07e61ee12d"},      {"linear_avx512_bf16", "7: cedaf600f4022284"},
-      {"linear_cublaslt", "0: 0000000000000000"},     {"linear_hipblaslt", "0: 0000000000000000"},
-      {"linear_rocblas", "0: 0000000000000000"},      {"linear_skinny_cdna", "7: 6a54751bd0b8887c"},
+      {"conv_avx2", "7: 94428c627cc6a500"},
+      {"conv_avx512", "7: 0fb70b194fbbf998"},
+      {"conv_depthwise_avx2", "2: 9af9a1ed048a6cd9"},
+      {"conv_depthwise_avx512", "2: 9af9a1ed048a6cd9"},
+      {"conv_depthwise_gpu", "2: 9af9a1ed048a6cd9"},
+      {"conv_winograd_avx2", "1: f83114f89adfcaf7"},
+      {"conv_winograd_avx512", "1: c58189af959415dc"},
+      {"linear_amx_bf16", "7: daa850cf6bd1514f"},
+      {"linear_avx2", "11: 464896efb209a53c"},
+      {"linear_avx512", "11: 66b1af07e61ee12d"},
+      {"linear_avx512_bf16", "7: cedaf600f4022284"},
+      {"linear_cublaslt", "0: 0000000000000000"},
+      {"linear_hipblaslt", "0: 0000000000000000"},
+      {"linear_rocblas", "0: 0000000000000000"},
+      {"linear_skinny_cdna", "7: 6a54751bd0b8887c"},
       {"linear_wide_cdna", "1: 96a554bb4aca96b6"},
   };
   EXPECT_EQ(sums, of_this_format);
