@@ -49,10 +49,21 @@ REASONS = {
     r'(conv|pool)_windows':
         'Elements of windows at any stride, of types that are known only as it runs. Passes make matrix products of '
         'almost all convolutions.',
+    r'conv_depthwise_1_.*':
+        'The way for channels that are no multiple of eight: an element at a time, lanes along the channels.',
+    r'conv_depthwise_8_.*':
+        'Elements and weights are in 16-byte accesses; those of 8 are the way for bools of the function that loads '
+        'vectors of any type.',
+    r'conv_tiles_.*_single':
+        'The way for channels that are no multiple of 16 bytes, such as three of an image: an element at a time.',
+    r'conv_tiles_.*_64':
+        'Windows and rows of w are in 16-byte accesses; smaller ones end results of channels that are no multiple of '
+        'eight.',
     r'copy_ranges':
         'A loop for each unit of 16, 8, 4, 2 and 1 bytes; the widest that both ends are aligned to runs.',
     r'matmul_cdna_.*_single_single_.*':
         'The way for matrices whose strides are no multiples of 16 bytes: an element at a time.',
+    r'scatter_.*': 'Each thread reads every index, and joins the updates of its own elements one after another.',
     r'tiled(_pairs)?': 'Products of any types and strides, known only as it runs, for what no other row takes.',
     r'norm_long': 'Rows too long for registers, of any types and strides: an element at a time, lanes in a row.',
     r'(reduce|cumsum).*': 'Any types and strides, known only as it runs: an element at a time.',
