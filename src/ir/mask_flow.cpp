@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ir/pointwise.hpp"
+
 namespace rung {
 
 namespace {
@@ -34,6 +36,16 @@ bool any_read(const Graph& graph, NodeId value, const Visit& visit) {
   return false;
 }
 
+// Returns whether an op is a formula, or a program of formulas and roundings alone, as conversions leave it.
+bool is_formula(const Op& op, size_t operands) {
+  const auto* pointwise = as<Pointwise>(op);
+  if (!pointwise) return as<Formula>(op) != nullptr;
+  const auto program = parse_pointwise(pointwise->program, operands);
+  return program && std::ranges::all_of(program->instructions, [](const PointwiseInstruction& each) {
+           return std::holds_alternative<FormulaKind>(each.function) || std::holds_alternative<Round>(each.function);
+         });
+}
+
 }  // namespace
 
 bool leads_to_mask(const Graph& graph, NodeId value) {
@@ -51,7 +63,7 @@ bool reads_apart(const Op& op, const Semantics& semantics, size_t operand, DType
     return read.kind == AxisRead::Kind::same || read.kind == AxisRead::Kind::broadcast;
   };
   if (semantics.flops == 0) return true;
-  return (as<Formula>(op) || !is_float(result)) && std::ranges::all_of(use.axes, is_alone);
+  return (!is_float(result) || is_formula(op, semantics.operands.size())) && std::ranges::all_of(use.axes, is_alone);
 }
 
 bool stays_apart(const Graph& graph, NodeId value) {

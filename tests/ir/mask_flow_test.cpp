@@ -90,11 +90,13 @@ TEST(StaysApart, HoldsOfWhatIsMovedConvertedOrCompared) {
   EXPECT_TRUE(is_apart("y = ne(x:f32[4], x)"));
   EXPECT_TRUE(is_apart("y = cast(transpose(x:f32[4,2], permutation=[1,0]), to=f16)"));
   EXPECT_TRUE(is_apart("y = concat(formula(x:f32[4], kind=f8e5m2), z:f32[2])"));
+  EXPECT_TRUE(is_apart("y = pointwise(x:f16[4], program=\"r1=f8e5m2(r0);r2=bf16(r1)\", out=f32)"));
   EXPECT_TRUE(is_apart("y = reduce(cast(gt(x:f32[4], z:f32[4]), to=f32), kind=sum)"));
 }
 
 TEST(StaysApart, EndsWhereItIsComputedWith) {
   EXPECT_FALSE(is_apart("y = exp(x:f32[4])"));
+  EXPECT_FALSE(is_apart("y = pointwise(x:f16[4], program=\"r1=f8e5m2(r0);r2=exp(r1)\", out=f32)"));
   EXPECT_FALSE(is_apart("y = add(cast(x:f16[4], to=f32), z:f32[4])"));
 }
 
