@@ -96,12 +96,21 @@ TEST(CpuRowRefusals, AreOfRegions) {
   const std::string_view row = "region_avx2";
   const std::string one = "result = region(x:f32[4,8], program=\"@\")";
   const std::string full = "more operands, values or sweeps than the interpreter has";
-  const auto steps = [](int count, std::string_view step) { return program(count, step) + ";return r1:f32"; };
-  expect_refusals(std::array<Refusal, 6>{{
-      {row, "result = region(x:@[4,8], program=\"return r0:f32\")", "bf16", "i64", "an operand of integers"},
-      {row, "result = region(x:f32[4,8], program=\"return r0:@\")", "i64", "i32",
+  const auto steps = [](int count, std::string_view step) {
+    return fmt::format("{};r{}=row_sum(r0);return r1:f32", program(count, step), count + 1);
+  };
+  expect_refusals(std::array<Refusal, 9>{{
+      {row, "result = region(x:@[4,8], program=\"r1=row_sum(r0);return r1:f32\")", "bf16", "i64",
+       "an operand of integers"},
+      {row, "result = region(x:f32[4,8], program=\"r1=row_sum(r0);return r1:@\")", "i64", "i32",
        "a result is neither f32, bf16, f16, bool nor i64"},
-      {row, one, steps(94, "neg(@)"), steps(95, "neg(@)"), full},
+      {row, one, "r1=row_sum(r0);return r1:f32", "r1=neg(r0);return r1:f32",
+       "no value of rows: generated code is faster"},
+      {row, one, "r1=row_sum(r0);r2=exp(r0);return r2:f32,r1:f32", "r1=row_sum(r0);r2=log(r0);return r2:f32,r1:f32",
+       "a function that is not computed in vectors"},
+      {row, one, "r1=row_sum(r0);r2=log(r1);return r2:f32", "r1=row_sum(r0);r2=tan(r1);r3=tan(r0);return r3:f32,r2:f32",
+       "the interpreter has no tan"},
+      {row, one, steps(93, "neg(@)"), steps(94, "neg(@)"), full},
       {row, one, steps(47, "add(@,1)"), steps(48, "add(@,1)"), full},
       {row, one, sweeps(7), sweeps(8), full},
       {row, one, sums(8), sums(9), full},

@@ -37,6 +37,8 @@ struct PointwiseWork {
 
 // Applies a function of one or two operands to n values of each.
 void apply_scalar(Code code, float* to, int64_t n, const float* x, const float* y);
+// Returns whether the interpreters compute the function in vectors, not by apply_scalar().
+bool is_vectorised(Code code);
 
 namespace avx2 {
 void pointwise(const PointwiseWork& work);

@@ -43,4 +43,19 @@ void apply_scalar(Code code, float* to, int64_t n, const float* from_x, const fl
   }
 }
 
+bool is_vectorised(Code code) {
+  switch (code) {
+#define RUNG_MAP1(kind, ...) case Code::kind:
+#define RUNG_MAP2(kind, ...) case Code::kind:
+#include "kernels/cpu/pointwise/vector_steps.inc"
+    case Code::select:
+    case Code::round_bf16:
+    case Code::round_f16:
+    case Code::copy:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace rung::cpu

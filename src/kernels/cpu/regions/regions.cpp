@@ -6,11 +6,27 @@
 #include "kernels/cpu/regions/region_plan.hpp"
 #include "kernels/cpu/rows.hpp"
 #include "kernels/cpu/split.hpp"
+#include "kernels/elementwise_program.hpp"
 
 namespace rung::cpu {
 namespace {
 
 bool is_read(DType dtype) { return is_computed_float(dtype) || dtype == DType::boolean; }
+
+// Generated code runs programs of elements alone, and functions that an interpreter computes one by one, much faster.
+Verdict supports_program(const Problem& p) {
+  const auto program = parse_region(p.as<Region>().program, p.inputs.size());
+  if (!program) return reject(program.error().message);
+  if (!program->reduces()) return reject("no value of rows: generated code is faster");
+  const auto rows = row_registers(*program, operand_types(p), *region_shape(operand_types(p)));
+  for (size_t i = 0; i < program->instructions.size(); ++i) {
+    const auto* element = std::get_if<PointwiseInstruction>(&program->instructions[i]);
+    if (!element || rows[program->inputs + i]) continue;
+    if (auto verdict = is_interpreted(*element); !verdict) return verdict;
+    if (!is_vectorised(code_of(element->function))) return reject("a function that is not computed in vectors");
+  }
+  return accept();
+}
 
 template <CpuIsa isa>
 Verdict supports(const Problem& p, const Machine& cpu) {
@@ -20,6 +36,7 @@ Verdict supports(const Problem& p, const Machine& cpu) {
   for (const ResultPlace& result : results_of(p))
     if (!is_read(result.type.dtype) && result.type.dtype != DType::i64)
       return reject("a result is neither f32, bf16, f16, bool nor i64");
+  if (auto verdict = supports_program(p); !verdict) return verdict;
   return plan_region(p) ? accept() : reject("more operands, values or sweeps than the interpreter has");
 }
 
