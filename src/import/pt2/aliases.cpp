@@ -10,17 +10,12 @@ namespace {
 
 using exported::refuse;
 
-// "add_", of "aten.add_.Tensor".
-std::string_view base_name(std::string_view target) {
-  if (target.starts_with("aten.")) target.remove_prefix(5);
-  return target.substr(0, target.find('.'));
-}
-
 constexpr std::string_view kViews[] = {"alias",     "detach",    "view",   "view_as",          "_unsafe_view",
                                        "unflatten", "transpose", "t",      "permute",          "movedim",
                                        "select",    "slice",     "narrow", "unsqueeze",        "squeeze",
                                        "expand",    "expand_as", "split",  "split_with_sizes", "chunk",
-                                       "unbind"};
+                                       "unbind",    "unfold",    "real",   "imag",             "view_as_real",
+                                       "_conj",     "conj",      "view_as_complex"};
 constexpr std::string_view kUnsaid[] = {"reshape", "flatten", "contiguous",     "to",
                                         "type_as", "dropout", "feature_dropout"};
 
