@@ -17,8 +17,8 @@ NodeId waves(const Emit& emit, int64_t points, const Shape& size, Value value) {
   Tensor table({DType::f32, size});
   for (int64_t i = 0; i < size[0]; ++i)
     for (int64_t j = 0; j < size[1]; ++j)
-      table.as<float>()[static_cast<size_t>(i * size[1] + j)] = static_cast<float>(
-          value(i, kTurn * static_cast<double>(i * j % points) / static_cast<double>(points)));
+      table.as<float>()[static_cast<size_t>(i * size[1] + j)] =
+          static_cast<float>(value(i, kTurn * static_cast<double>(i * j % points) / static_cast<double>(points)));
   return emit.literal(table);
 }
 
@@ -58,8 +58,7 @@ NodeId signal_of_half(const Emit& emit, const Complex& x, int64_t axis, int64_t 
   const Shape size{bins, points};
   const NodeId c = waves(emit, points, size, cosines), s = waves(emit, points, size, sines);
   NodeId y = emit.matmul(fitted(emit, x.real, axis, bins), c);
-  if (x.imaginary)
-    y = emit.binary(BinaryKind::sub, y, emit.matmul(fitted(emit, *x.imaginary, axis, bins), s));
+  if (x.imaginary) y = emit.binary(BinaryKind::sub, y, emit.matmul(fitted(emit, *x.imaginary, axis, bins), s));
   return emit.swap_axes(y, axis, -1);
 }
 

@@ -10,12 +10,34 @@ namespace {
 
 using exported::refuse;
 
-constexpr std::string_view kViews[] = {"alias",     "detach",    "view",   "view_as",          "_unsafe_view",
-                                       "unflatten", "transpose", "t",      "permute",          "movedim",
-                                       "select",    "slice",     "narrow", "unsqueeze",        "squeeze",
-                                       "expand",    "expand_as", "split",  "split_with_sizes", "chunk",
-                                       "unbind",    "unfold",    "real",   "imag",             "view_as_real",
-                                       "_conj",     "conj",      "view_as_complex"};
+constexpr std::string_view kViews[] = {"alias",
+                                       "detach",
+                                       "view",
+                                       "view_as",
+                                       "_unsafe_view",
+                                       "unflatten",
+                                       "transpose",
+                                       "t",
+                                       "permute",
+                                       "movedim",
+                                       "select",
+                                       "slice",
+                                       "narrow",
+                                       "unsqueeze",
+                                       "squeeze",
+                                       "expand",
+                                       "expand_as",
+                                       "split",
+                                       "split_with_sizes",
+                                       "chunk",
+                                       "unbind",
+                                       "unfold",
+                                       "real",
+                                       "imag",
+                                       "view_as_real",
+                                       "_conj",
+                                       "conj",
+                                       "view_as_complex"};
 constexpr std::string_view kUnsaid[] = {"reshape", "flatten", "contiguous",     "to",
                                         "type_as", "dropout", "feature_dropout"};
 

@@ -89,29 +89,23 @@ Values same(const Call& call) {
   return given(complex_at(call, "self"));
 }
 
-struct Function {
+struct OfWhole {
   std::string_view name;
   Lower lower;
 };
 // Operators that are not the same function of each part.
-constexpr Function kFunctions[] = {
-    {"add", added},
-    {"sub", subtracted},
-    {"mul", multiplied},
-    {"div", divided},
-    {"square", squared},
-    {"pow", raised},
-    {"abs", lengths},
-    {"to", same},
-    {"_to_copy", same},
+constexpr OfWhole kOfWhole[] = {
+    {"add", added},  {"sub", subtracted}, {"mul", multiplied}, {"div", divided},   {"square", squared},
+    {"pow", raised}, {"abs", lengths},    {"to", same},        {"_to_copy", same},
 };
 
 constexpr std::string_view kPartwise[] = {
-    "alias",     "cat",       "chunk",        "clone",   "constant_pad_nd", "contiguous", "detach",   "expand",
-    "expand_as", "flatten",   "flip",         "gather",  "index",           "index_select", "mean",   "movedim",
-    "narrow",    "neg",       "permute",      "repeat",  "reshape",         "roll",       "select",   "slice",
-    "split",     "split_with_sizes", "squeeze", "stack", "sum",             "t",          "transpose", "unbind",
-    "unflatten", "unfold",    "unsqueeze",    "view",    "view_as",         "_unsafe_view",
+    "alias",  "cat",       "chunk",        "clone",  "constant_pad_nd",  "contiguous", "detach",
+    "expand", "expand_as", "flatten",      "flip",   "gather",           "index",      "index_select",
+    "mean",   "movedim",   "narrow",       "neg",    "permute",          "repeat",     "reshape",
+    "roll",   "select",    "slice",        "split",  "split_with_sizes", "squeeze",    "stack",
+    "sum",    "t",         "transpose",    "unbind", "unflatten",        "unfold",     "unsqueeze",
+    "view",   "view_as",   "_unsafe_view",
 };
 
 // An argument's real or imaginary parts.
@@ -155,7 +149,7 @@ bool takes_complex(const Call& call) {
 
 Values in_complex(const Call& call) {
   const std::string_view name = base_name(call.target());
-  if (const auto* function = std::ranges::find(kFunctions, name, &Function::name); function != std::end(kFunctions))
+  if (const auto* function = std::ranges::find(kOfWhole, name, &OfWhole::name); function != std::end(kOfWhole))
     return function->lower(call);
   if (std::ranges::find(kPartwise, name) != std::end(kPartwise)) return of_each_part(call);
   return operator_named(call.target())(call);  // takes complex numbers itself, or refuses them by the argument's name

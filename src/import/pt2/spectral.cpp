@@ -25,8 +25,7 @@ double scale_of(Share share, int64_t points) {
 Share share_of(const Call& call, bool inverse) {
   const std::string norm = call.text("norm", "backward");
   if (norm == "ortho") return Share::by_root;
-  if (norm != "backward" && norm != "forward")
-    refuse("norm: got '{}', wanted 'forward', 'backward' or 'ortho'", norm);
+  if (norm != "backward" && norm != "forward") refuse("norm: got '{}', wanted 'forward', 'backward' or 'ortho'", norm);
   return (norm == "backward") == inverse ? Share::by_points : Share::none;
 }
 
@@ -222,9 +221,8 @@ Values stft(const Call& call) {
 // The signal of such spectra: their frames overlap, and are divided by what their windows add up to.
 Values istft(const Call& call) {
   const Complex given = complex_at(call, "self");
-  const Complex x = call.rank(given.real) == 2
-                        ? each_part(given, [&](NodeId part) { return call.unsqueeze(part, 0); })
-                        : given;
+  const Complex x =
+      call.rank(given.real) == 2 ? each_part(given, [&](NodeId part) { return call.unsqueeze(part, 0); }) : given;
   const Frames frames = frames_of(call);
   if (call.rank(x.real) != 3) refuse("frames of {}, wanted [N,F] or [B,N,F]", call.type(given.real));
   if (call.flag("return_complex")) refuse("return_complex: got True, wanted a signal of real numbers");
