@@ -13,7 +13,8 @@ namespace {
 
 class Merger {
  public:
-  Merger(Graph& graph, PassContext& context) : graph_(graph), context_(context), constant_(constant_nodes(graph)) {
+  Merger(Graph& graph, PassContext& context)
+      : graph_(graph), context_(context), constant_(constant_nodes(graph)), first_(graph.first()) {
     position_.resize(graph.capacity());
     uint32_t next = 0;
     for (NodeId id : graph.order()) position_[id] = next++;
@@ -68,14 +69,17 @@ class Merger {
   }
 
   NodeId zeros(const Type& type) {
+    const Insertion before_all(graph_, first_);
     const auto [it, added] = zeros_.try_emplace({type.dtype, type.shape.back()}, kNoNode);
     if (added) it->second = graph_.literal("no_bias", convert(Tensor({DType::f32, type.shape}), type.dtype));
     return it->second;
   }
 
-  // Concatenates weights or biases of a group, which all depend on constants only; groups of the same weights share it.
+  // Concatenates weights or biases of a group, which all depend on constants only. Groups of the same weights share it:
+  // it stands before all readers, as the next group may stand before this one.
   NodeId concat_of(const std::vector<NodeId>& parts, const std::string& label) {
     if (auto it = merged_.find(parts); it != merged_.end()) return it->second;
+    const Insertion before_all(graph_, first_);
     std::vector<NodeId> copies;
     for (NodeId part : parts) copies.push_back(copy_constant(graph_, part, copies_));
     return merged_[parts] = graph_.add(Concat{0}, std::move(copies), label);
@@ -108,6 +112,7 @@ class Merger {
   Graph& graph_;
   PassContext& context_;
   std::vector<bool> constant_;
+  NodeId first_;  // of the graph, before any merge
   std::vector<uint32_t> position_;
   std::map<std::vector<NodeId>, NodeId> merged_;
   std::map<NodeId, NodeId> copies_;

@@ -40,7 +40,7 @@ class Spectra(nn.Module):
             parts(half), half.abs(), fft.irfft(half, n=7), fft.irfft(fft.rfft(y)), fft.fft(x, n=5, dim=1, norm='ortho').imag,
             fft.rfft(x, n=11, norm='forward').real, parts(fft.fftn(x)), fft.rfftn(x, dim=(0, 2)).abs(),
             fft.irfft2(fft.rfft2(x)), fft.ifft2(w, s=(2, -1)).real, fft.fftshift(w).real, fft.ifftshift(w[..., 1:], -1).imag,
-            parts(z * w), parts(z / w), parts(z / x), parts(torch.add(z, w, alpha=2)), parts(x - z), parts(z**2 + 1),
+            parts(z * w), parts(z / (w + 9)), parts(z / x), parts(torch.add(z, w, alpha=2)), parts(x - z), parts(z**2 + 1),
             parts(z.conj() * 3), z.angle(), parts(torch.cat([z, w], 1)[:, 2:].transpose(0, 2)), parts(z.sum(-1)),
             parts(functional.pad(z, (1, 2))), parts(torch.polar(x, y)),
             torch.view_as_complex(torch.stack([x, y], -1)).abs(), parts(short), torch.blackman_window(6) * signal[:, :6],
