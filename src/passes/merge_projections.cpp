@@ -13,8 +13,7 @@ namespace {
 
 class Merger {
  public:
-  Merger(Graph& graph, PassContext& context)
-      : graph_(graph), context_(context), constant_(constant_nodes(graph)), first_(graph.first()) {
+  Merger(Graph& graph, PassContext& context) : graph_(graph), context_(context), constant_(constant_nodes(graph)) {
     position_.resize(graph.capacity());
     uint32_t next = 0;
     for (NodeId id : graph.order()) position_[id] = next++;
@@ -68,21 +67,25 @@ class Merger {
     return biases;
   }
 
+  // Groups are not merged in the order in which they stand: what they share stands before all else, in the order in
+  // which it is made.
+  NodeId place_of_shared() const { return last_shared_ == kNoNode ? graph_.first() : graph_[last_shared_].next; }
+
   NodeId zeros(const Type& type) {
-    const Insertion before_all(graph_, first_);
     const auto [it, added] = zeros_.try_emplace({type.dtype, type.shape.back()}, kNoNode);
-    if (added) it->second = graph_.literal("no_bias", convert(Tensor({DType::f32, type.shape}), type.dtype));
-    return it->second;
+    if (!added) return it->second;
+    const Insertion before_all(graph_, place_of_shared());
+    it->second = graph_.literal("no_bias", convert(Tensor({DType::f32, type.shape}), type.dtype));
+    return last_shared_ = it->second;
   }
 
-  // Concatenates weights or biases of a group, which all depend on constants only. Groups of the same weights share it:
-  // it stands before all readers, as the next group may stand before this one.
+  // Concatenates weights or biases of a group, which all depend on constants only. Groups of the same weights share it.
   NodeId concat_of(const std::vector<NodeId>& parts, const std::string& label) {
     if (auto it = merged_.find(parts); it != merged_.end()) return it->second;
-    const Insertion before_all(graph_, first_);
+    const Insertion before_all(graph_, place_of_shared());
     std::vector<NodeId> copies;
     for (NodeId part : parts) copies.push_back(copy_constant(graph_, part, copies_));
-    return merged_[parts] = graph_.add(Concat{0}, std::move(copies), label);
+    return last_shared_ = merged_[parts] = graph_.add(Concat{0}, std::move(copies), label);
   }
 
   bool merge(const std::vector<NodeId>& group, NodeId x) {
@@ -112,11 +115,11 @@ class Merger {
   Graph& graph_;
   PassContext& context_;
   std::vector<bool> constant_;
-  NodeId first_;  // of the graph, before any merge
   std::vector<uint32_t> position_;
   std::map<std::vector<NodeId>, NodeId> merged_;
   std::map<NodeId, NodeId> copies_;
   std::map<std::pair<DType, int64_t>, NodeId> zeros_;
+  NodeId last_shared_ = kNoNode;
 };
 
 }  // namespace

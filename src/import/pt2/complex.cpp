@@ -162,7 +162,7 @@ Values of_each_part(const Call& call) {
   const Lower lower = operator_named(call.target());
   const auto parts = [&](bool imaginary) {
     Call::Arguments arguments = call.all();
-    // What is put around imaginary parts is 0, whatever it is around real ones.
+    // Imaginary parts are padded with zeros, whatever real ones are padded with.
     if (imaginary) std::erase_if(arguments, [](const auto& argument) { return argument.first == "value"; });
     for (auto& [name, value] : arguments) value = part_of(call, value, imaginary);
     return lower(call.with(std::move(arguments)));

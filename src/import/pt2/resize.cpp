@@ -69,7 +69,12 @@ int64_t shown(int64_t at, int64_t extent, Around around) {
   return at < 0 ? -at : at > last ? 2 * last - at : at;
 }
 
-NodeId padded_axis(const Call& call, NodeId x, int axis, int64_t before, int64_t after, Around around) {
+struct Widths {
+  int64_t before, after;
+};
+
+NodeId padded_axis(const Call& call, NodeId x, int axis, const Widths& widths, Around around) {
+  const auto [before, after] = widths;
   if (around == Around::constant) return call.padded(x, axis, before, after, call.number("value", 0));
   const int64_t extent = call.shape(x)[axis];
   const int64_t most = around == Around::replicate  ? exported::kMostMade
@@ -90,7 +95,7 @@ Values padded(const Call& call, const std::vector<int64_t>& widths, Around aroun
   if (widths.size() % 2 || widths.size() / 2 > static_cast<size_t>(call.rank(x)))
     refuse("got {} widths for {}", widths.size(), call.type(x));
   for (size_t i = 0; i < widths.size() / 2; ++i)
-    x = padded_axis(call, x, call.rank(x) - 1 - static_cast<int>(i), widths[2 * i], widths[2 * i + 1], around);
+    x = padded_axis(call, x, call.rank(x) - 1 - static_cast<int>(i), {widths[2 * i], widths[2 * i + 1]}, around);
   return one(x);
 }
 

@@ -186,7 +186,7 @@ Values irfftn(const Call& call) { return of_all(call, true, Half::input); }
 Values fftshift(const Call& call) { return shifted(call, false); }
 Values ifftshift(const Call& call) { return shifted(call, true); }
 
-// What decompositions leave of them.
+// Decompositions write the transforms above as these three.
 Values fft_of_real(const Call& call) {
   const Half half = call.flag("onesided") ? Half::result : Half::neither;
   return spectrum(call, axes_of(call, {}), {false, half, share_of_number(call)});
