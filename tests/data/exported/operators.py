@@ -42,7 +42,7 @@ class Spectra(nn.Module):
             fft.irfft2(fft.rfft2(x)), fft.ifft2(w, s=(2, -1)).real, fft.fftshift(w).real, fft.ifftshift(w[..., 1:], -1).imag,
             parts(z * w), parts(z / (w + 9)), parts(z / x), parts(torch.add(z, w, alpha=2)), parts(x - z), parts(z**2 + 1),
             parts(z.conj() * 3), z.angle(), parts(torch.cat([z, w], 1)[:, 2:].transpose(0, 2)), parts(z.sum(-1)),
-            parts(functional.pad(z, (1, 2))), parts(torch.polar(x, y)),
+            parts(functional.pad(z, (1, 2), value=0.5)), parts(torch.polar(x, y)),
             torch.view_as_complex(torch.stack([x, y], -1)).abs(), parts(short), torch.blackman_window(6) * signal[:, :6],
             torch.istft(whole, 16, window=window(16), normalized=True, onesided=False, length=50),
             torch.istft(torch.stft(signal[0], 16, window=window(16), return_complex=True), 16, window=window(16)),
