@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Makes the exported models of this folder: small ones with random weights, as PyTorch exports them, and what PyTorch
-# answers to one input each. Wants torch, transformers and onnx; what it was run with stands in README.md.
+# answers to one input each. Wants torch, torchvision, transformers and onnx; what it was run with stands in README.md.
 # SPDX-License-Identifier: Apache-2.0
 #
 # Each norm's weight and each bias is changed: a weight of exactly one or a bias of zero would be folded away, and hide

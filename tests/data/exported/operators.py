@@ -1,5 +1,4 @@
-# Programs of operators in PyTorch's variants: spectra, recurrences, and images that are read between their elements; and
-# a model of speech with its front end. They are what make.py exports beside models.
+# Programs of operators in PyTorch's variants, and a model of speech with its front end: what make.py exports beside models.
 # SPDX-License-Identifier: Apache-2.0
 import torch
 import torchvision
