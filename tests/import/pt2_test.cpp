@@ -299,6 +299,20 @@ TEST_F(Pt2, ComputesLengthsOfComplexNumbers) {
   EXPECT_EQ(answer({10, -20}), (std::vector<float>{10, 30}));
 }
 
+// The weight is 1 + 2 i and 3 + 4 i.
+TEST_F(Pt2, ReadsComplexWeightsByTheirParts) {
+  weights["w"]["tensor_meta"] = meta({2}, {1}, 0, 10);
+  graph()["nodes"] = {call("aten.mul.Tensor", {{"self", tensor("x")}, {"other", tensor("p_w")}}, "z"),
+                      call("aten.imag.default", {{"self", tensor("z")}}, "y")};
+  EXPECT_EQ(answer(), (std::vector<float>{20, 80}));
+  weights["w"]["tensor_meta"] = meta({2}, {0}, 1, 10);
+  EXPECT_EQ(answer(), (std::vector<float>{40, 80}));
+  weights["w"]["tensor_meta"] = meta({2}, {INT64_MAX}, 0, 10);
+  EXPECT_THAT(refusal(), HasSubstr("wanted all within 4 elements"));
+  weights["w"]["tensor_meta"] = meta({2}, {1}, 1, 10);
+  EXPECT_THAT(refusal(), HasSubstr("wanted all within 4 elements"));
+}
+
 TEST_F(Pt2, RefusesComplexNumbersAsAnOutput) {
   graph()["nodes"] = {call("aten.fft_fft.default", {{"self", tensor("x")}}, "y")};
   EXPECT_THAT(refusal(), HasSubstr("output 'y' is a tensor of complex numbers"));

@@ -217,6 +217,11 @@ Status Program::add_weight(const std::string& value, const std::string& name) {
   const NodeId node = weight->type().elements() <= exported::kMostSmall
                           ? model_.graph.literal(name, value_or_throw(weight->load()))
                           : model_.graph.constant(weight);
+  if (archive_->is_complex(name)) {
+    const exported::Emit emit(builder_, name);
+    names_.values[value] = Value(exported::Complex{emit.select_index(node, -1, 0), emit.select_index(node, -1, 1)});
+    return {};
+  }
   names_.values[value] = Value(NodeRef{builder_.cast(node, computed(weight->type().dtype), name)});
   return {};
 }
