@@ -423,6 +423,20 @@ TEST_F(Pt2, RefusesModesThatPyTorchHasNot) {
   EXPECT_THAT(sampled(0, -1), HasSubstr("padding_mode: got -1, wanted 0 to 2"));
 }
 
+TEST_F(Pt2, RefusesGridsInImagesBeyondExactPlaces) {
+  const json wide{{"as_ints", {1, 1, 1, 1 << 25}}};
+  graph()["nodes"] = {call("aten.view.default", {{"self", tensor("x")}, {"size", {{"as_ints", {1, 1, 1, 2}}}}}, "grid"),
+                      call("aten.zeros.default", {{"size", wide}}, "image"),
+                      call("aten.grid_sampler.default",
+                           {{"input", tensor("image")},
+                            {"grid", tensor("grid")},
+                            {"interpolation_mode", numbered(0)},
+                            {"padding_mode", numbered(0)},
+                            {"align_corners", truth(false)}},
+                           "y")};
+  EXPECT_THAT(refusal(), HasSubstr("an image of more than 16777216 places"));
+}
+
 TEST_F(Pt2, RefusesPaddingWiderThanItsAxis) {
   const auto padded = [&](const char* mode, std::vector<int64_t> widths) {
     graph()["nodes"] = {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/exported/sampling.hpp"
 
+#include <algorithm>
+
 namespace rung::exported {
 namespace {
 
@@ -127,6 +129,13 @@ NodeId sampled(const Sampler& s, NodeId x, const std::vector<Line>& lines, Betwe
   std::vector<std::vector<Tap>> taps;
   for (const Line& line : lines) taps.push_back(taps_of(s, line, mode));
   const Shape shape = s.of.emit.shape(x);
+  constexpr int64_t kMostPlaces = 1 << 24;  // f32, in which places are computed, holds every number up to here
+  int64_t places = 1;
+  for (const Line& line : lines) {
+    if (line.extent > kMostPlaces / std::max<int64_t>(places, 1))
+      refuse("an image of more than {} places", kMostPlaces);
+    places *= line.extent;
+  }
   const NodeId flat = s.of.emit.reshape(x, std::vector<int64_t>{shape[0], shape[1], -1});
   return Gathering{s, flat, lines, taps}.sum(0, {}, {}, {});
 }

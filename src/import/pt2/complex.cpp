@@ -99,47 +99,26 @@ constexpr OfWhole kOfWhole[] = {
     {"pow", raised}, {"abs", lengths},    {"to", same},        {"_to_copy", same},
 };
 
-constexpr std::string_view kPartwise[] = {
-    "alias",
-    "cat",
-    "chunk",
-    "clone",
-    "constant_pad_nd",
-    "contiguous",
-    "detach",
-    "expand",
-    "expand_as",
-    "flatten",
-    "flip",
-    "gather",
-    "index",
-    "index_select",
-    "mean",
-    "movedim",
-    "narrow",
-    "neg",
-    "pad",
-    "permute",
-    "repeat",
-    "reshape",
-    "roll",
-    "select",
-    "slice",
-    "split",
-    "split_with_sizes",
-    "squeeze",
-    "stack",
-    "sum",
-    "t",
-    "transpose",
-    "unbind",
-    "unflatten",
-    "unfold",
-    "unsqueeze",
-    "view",
-    "view_as",
-    "_unsafe_view",
-};
+constexpr std::string_view kPartwise[] = {"_unsafe_view", "alias",
+                                          "cat",          "chunk",
+                                          "clone",        "constant_pad_nd",
+                                          "contiguous",   "detach",
+                                          "expand",       "expand_as",
+                                          "flatten",      "flip",
+                                          "gather",       "index",
+                                          "index_select", "mean",
+                                          "movedim",      "narrow",
+                                          "neg",          "pad",
+                                          "permute",      "repeat",
+                                          "reshape",      "roll",
+                                          "select",       "slice",
+                                          "split",        "split_with_sizes",
+                                          "squeeze",      "stack",
+                                          "sum",          "t",
+                                          "transpose",    "unbind",
+                                          "unflatten",    "unfold",
+                                          "unsqueeze",    "view",
+                                          "view_as"};
 
 // An argument's real or imaginary parts.
 Value part_of(const Call& call, const Value& value, bool imaginary) {
@@ -205,11 +184,18 @@ NodeId joined(const Call& call, const Complex& x) {
 
 namespace operators {
 
-Values real(const Call& call) { return one(complex_at(call, "self").real); }
+// These three of real numbers are the numbers.
+Values real(const Call& call) { return one(takes_complex(call) ? complex_at(call, "self").real : call.tensor("self")); }
+Values conj(const Call& call) {
+  if (!takes_complex(call)) return one(call.tensor("self"));
+  return given(Arithmetic{call}.conjugate(complex_at(call, "self")));
+}
+Values resolved(const Call& call) {
+  return takes_complex(call) ? given(complex_at(call, "self")) : one(call.tensor("self"));
+}
+
 Values imag(const Call& call) { return one(imaginary_of(call, complex_at(call, "self"))); }
 Values view_as_real(const Call& call) { return one(joined(call, complex_at(call, "self"))); }
-Values conj(const Call& call) { return given(Arithmetic{call}.conjugate(complex_at(call, "self"))); }
-Values resolved(const Call& call) { return {*call.find("self")}; }
 Values angle(const Call& call) {
   const Complex x = complex_at(call, "self");
   return one(call.add(Formula{FormulaKind::atan2}, {imaginary_of(call, x), x.real}));
