@@ -61,6 +61,12 @@ Resampling interpolated(const Call& call, Interpolation kind) {
 
 enum class Around : uint8_t { constant, reflect, replicate, circular };
 
+// Weights by distance, stretched where there are fewer results, of the elements that are there.
+Resampling antialiased(const Call& call, Interpolation kind) {
+  if (call.flag("align_corners")) refuse("antialias with align_corners");
+  return {.interpolation = kind, .cubic = -0.5, .within = true, .antialias = true};
+}
+
 // The place of an axis that its padded form shows at `at`, which is below 0 before the axis.
 int64_t shown(int64_t at, int64_t extent, Around around) {
   const int64_t last = extent - 1;
@@ -112,6 +118,8 @@ Around around_of(const Call& call) {
 
 Values upsample_linear(const Call& call) { return resized(call, interpolated(call, Interpolation::linear)); }
 Values upsample_cubic(const Call& call) { return resized(call, interpolated(call, Interpolation::cubic)); }
+Values upsample_linear_antialiased(const Call& call) { return resized(call, antialiased(call, Interpolation::linear)); }
+Values upsample_cubic_antialiased(const Call& call) { return resized(call, antialiased(call, Interpolation::cubic)); }
 Values upsample_nearest(const Call& call) {
   return resized(call, {.coordinates = Coordinates::asymmetric, .nearest = Nearest::down});
 }

@@ -77,6 +77,9 @@ class Places(nn.Module):
             grid_sample(solid, places, 'bilinear', 'border', True), grid_sample(solid, places, 'nearest', 'zeros', False),
             *(functional.affine_grid(matrices, [2, 1, 3, 4], corners) for corners in (False, True)),
             *(torchvision.ops.roi_align(image, regions, (3, 2), 0.5, 2, half) for half in (False, True)),
+            *(functional.interpolate(image, size, mode=mode, antialias=True)
+              for size in ((3, 2), (9, 3)) for mode in ('bilinear', 'bicubic')),
+            functional.interpolate(image, scale_factor=(0.3, 1.5), mode='bicubic', antialias=True),
             pad(image, (1, 2, 3, 1), mode='circular'), torch.ops.aten.reflection_pad2d(image, [1, 2, 0, 1]),
             torch.ops.aten.replication_pad1d(image[0], [1, 9]), whole, wide, functional.unfold(image[0], 2),
             functional.fold(whole, (7, 4), 3, padding=1, stride=2),
