@@ -57,6 +57,8 @@ Values index_put(const Call& call) {
   const auto before = static_cast<int>(first - indices.begin());  // axes that stay, counted like those with indices
   int broadcast_rank = 0;
   for (const auto& index : indices) broadcast_rank = std::max(broadcast_rank, index ? call.rank(*index) : 0);
+  const int rank = before + broadcast_rank + call.rank(x) - static_cast<int>(indices.size());
+  if (rank > Dims::kMaxRank) refuse("values of {} axes, wanted at most {}", rank, Dims::kMaxRank);
   NodeId place = call.scalar(0, DType::i64);
   int64_t together = 1;
   Shape rows, rest;

@@ -193,6 +193,9 @@ def make(file, name, attention=None, decomposed=False, dynamic=False, dtype=torc
         for node in program.graph.nodes:  # ten steps: the places in the author's code would be most of the file
             node.meta.pop('stack_trace', None)
             node.meta.pop('nn_module_stack', None)
+    if name in operators.MODELS:
+        for node in program.graph.nodes:  # they name files of the machine that makes this
+            node.meta.pop('stack_trace', None)
     torch.export.save(program, HERE / f'{file}.pt2')
     if name in operators.MODELS:
         pack(HERE / f'{file}.pt2')
