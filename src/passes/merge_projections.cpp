@@ -67,18 +67,25 @@ class Merger {
     return biases;
   }
 
+  // Groups are not merged in the order in which they stand: what they share stands before all else, in the order in
+  // which it is made.
+  NodeId place_of_shared() const { return last_shared_ == kNoNode ? graph_.first() : graph_[last_shared_].next; }
+
   NodeId zeros(const Type& type) {
     const auto [it, added] = zeros_.try_emplace({type.dtype, type.shape.back()}, kNoNode);
-    if (added) it->second = graph_.literal("no_bias", convert(Tensor({DType::f32, type.shape}), type.dtype));
-    return it->second;
+    if (!added) return it->second;
+    const Insertion before_all(graph_, place_of_shared());
+    it->second = graph_.literal("no_bias", convert(Tensor({DType::f32, type.shape}), type.dtype));
+    return last_shared_ = it->second;
   }
 
-  // Concatenates weights or biases of a group, which all depend on constants only; groups of the same weights share it.
+  // Concatenates weights or biases of a group, which all depend on constants only. Groups of the same weights share it.
   NodeId concat_of(const std::vector<NodeId>& parts, const std::string& label) {
     if (auto it = merged_.find(parts); it != merged_.end()) return it->second;
+    const Insertion before_all(graph_, place_of_shared());
     std::vector<NodeId> copies;
     for (NodeId part : parts) copies.push_back(copy_constant(graph_, part, copies_));
-    return merged_[parts] = graph_.add(Concat{0}, std::move(copies), label);
+    return last_shared_ = merged_[parts] = graph_.add(Concat{0}, std::move(copies), label);
   }
 
   bool merge(const std::vector<NodeId>& group, NodeId x) {
@@ -112,6 +119,7 @@ class Merger {
   std::map<std::vector<NodeId>, NodeId> merged_;
   std::map<NodeId, NodeId> copies_;
   std::map<std::pair<DType, int64_t>, NodeId> zeros_;
+  NodeId last_shared_ = kNoNode;
 };
 
 }  // namespace

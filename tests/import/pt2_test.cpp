@@ -285,5 +285,188 @@ TEST_F(Pt2, RefusesFieldsOfTheWrongKind) {
   }
 }
 
+json words(const char* text) { return {{"as_string", text}}; }
+json truth(bool value) { return {{"as_bool", value}}; }
+json tensors(std::vector<const char*> names) {
+  json list = json::array();
+  for (const char* name : names) list.push_back({{"name", name}});
+  return {{"as_tensors", list}};
+}
+
+TEST_F(Pt2, ComputesLengthsOfComplexNumbers) {
+  graph()["nodes"] = {call("aten.fft_rfft.default", {{"self", tensor("x")}}, "z"),
+                      call("aten.abs.default", {{"self", tensor("z")}}, "y")};
+  EXPECT_EQ(answer({10, -20}), (std::vector<float>{10, 30}));
+}
+
+// The weight is 1 + 2 i and 3 + 4 i.
+TEST_F(Pt2, ReadsComplexWeightsByTheirParts) {
+  weights["w"]["tensor_meta"] = meta({2}, {1}, 0, 10);
+  graph()["nodes"] = {call("aten.mul.Tensor", {{"self", tensor("x")}, {"other", tensor("p_w")}}, "z"),
+                      call("aten.imag.default", {{"self", tensor("z")}}, "y")};
+  EXPECT_EQ(answer(), (std::vector<float>{20, 80}));
+  weights["w"]["tensor_meta"] = meta({2}, {0}, 1, 10);
+  EXPECT_EQ(answer(), (std::vector<float>{40, 80}));
+  weights["w"]["tensor_meta"] = meta({2}, {INT64_MAX}, 0, 10);
+  EXPECT_THAT(refusal(), HasSubstr("wanted all within 4 elements"));
+  weights["w"]["tensor_meta"] = meta({2}, {1}, 1, 10);
+  EXPECT_THAT(refusal(), HasSubstr("wanted all within 4 elements"));
+}
+
+TEST_F(Pt2, RefusesComplexNumbersAsAnOutput) {
+  graph()["nodes"] = {call("aten.fft_fft.default", {{"self", tensor("x")}}, "y")};
+  EXPECT_THAT(refusal(), HasSubstr("output 'y' is a tensor of complex numbers"));
+}
+
+TEST_F(Pt2, NamesArgumentsThatMayNotBeComplex) {
+  graph()["nodes"] = {call("aten.fft_fft.default", {{"self", tensor("x")}}, "z"),
+                      call("aten.exp.default", {{"self", tensor("z")}}, "y")};
+  EXPECT_THAT(refusal(), HasSubstr("argument 'self': got a tensor of complex numbers, wanted a tensor"));
+}
+
+TEST_F(Pt2, RefusesToDropImaginaryParts) {
+  graph()["nodes"] = {call("aten.fft_fft.default", {{"self", tensor("x")}}, "z"),
+                      call("aten.to.dtype", {{"self", tensor("z")}, {"dtype", {{"as_scalar_type", 7}}}}, "y")};
+  EXPECT_THAT(refusal(), HasSubstr("complex numbers as f32, which would drop their imaginary parts"));
+}
+
+TEST_F(Pt2, RefusesWritesToPartsOfComplexNumbers) {
+  for (const char* view : {"aten.view_as_real.default", "aten.real.default"}) {
+    graph()["nodes"] = {call("aten.fft_fft.default", {{"self", tensor("x")}}, "z"),
+                        call(view, {{"self", tensor("z")}}, "parts"),
+                        call("aten.zero_.default", {{"self", tensor("parts")}}, "zeros"),
+                        call("aten.abs.default", {{"self", tensor("z")}}, "y")};
+    EXPECT_THAT(refusal(), HasSubstr("got a tensor of complex numbers")) << view;
+  }
+}
+
+TEST_F(Pt2, RefusesTransformsOfAbsurdLengths) {
+  for (const char* transform : {"aten.fft_fft.default", "aten.fft_irfft.default"})
+    for (const int64_t points : {INT64_MIN, int64_t{0}, int64_t{1} << 40, INT64_MAX}) {
+      graph()["nodes"] = {call(transform, {{"self", tensor("x")}, {"n", numbered(points)}}, "z"),
+                          call("aten.real.default", {{"self", tensor("z")}}, "y")};
+      EXPECT_THAT(refusal(), HasSubstr(points < 1 ? "a transform of" : "a table of")) << transform << points;
+    }
+}
+
+TEST_F(Pt2, RefusesFramesBeyondTheirSignal) {
+  const auto framed = [&](int64_t points, int64_t step) {
+    graph()["nodes"] = {call("aten.stft.default",
+                             {{"self", tensor("x")}, {"n_fft", numbered(points)}, {"hop_length", numbered(step)}},
+                             "y")};
+    return refusal();
+  };
+  EXPECT_THAT(framed(3, 1), HasSubstr("windows of 3 in steps of 1 over an axis of 2"));
+  EXPECT_THAT(framed(2, 0), HasSubstr("frames of 2 in steps of 0 with windows of 2"));
+  EXPECT_THAT(framed(INT64_MAX, 1), HasSubstr("frames of 9223372036854775807 in steps of 1"));
+}
+
+TEST_F(Pt2, RefusesSignalsThatFramesLeaveOpen) {
+  const auto joined = [&](const char* window) {
+    graph()["nodes"] = {call("aten.stft.default",
+                             {{"self", tensor("x")},
+                              {"n_fft", numbered(2)},
+                              {"hop_length", numbered(2)},
+                              {"return_complex", truth(true)}},
+                             "z"),
+                        call("aten.istft.default",
+                             {{"self", tensor("z")},
+                              {"n_fft", numbered(2)},
+                              {"hop_length", numbered(2)},
+                              {"window", tensor(window)},
+                              {"center", truth(false)}},
+                             "y")};
+    return refusal();
+  };
+  EXPECT_THAT(joined("x"), HasSubstr("a window that depends on the values of an input"));
+  numbers[1] = 0;
+  EXPECT_THAT(joined("p_w"), HasSubstr("windows that leave place 1 of the signal out"));
+}
+
+TEST_F(Pt2, RefusesRecurrencesOfOtherWeights) {
+  const auto layered = [&](const json& states, const json& weights, bool trains) {
+    graph()["nodes"] = {call("aten.view.default", {{"self", tensor("x")}, {"size", {{"as_ints", {1, 1, 2}}}}}, "line"),
+                        call("aten.view.default", {{"self", tensor("p_w")}, {"size", {{"as_ints", {1, 2}}}}}, "flat"),
+                        call("aten.gru.input",
+                             {{"input", tensor("line")},
+                              {"hx", states},
+                              {"params", weights},
+                              {"has_biases", truth(false)},
+                              {"num_layers", numbered(1)},
+                              {"dropout", {{"as_float", 0.1}}},
+                              {"train", truth(trains)},
+                              {"bidirectional", truth(false)},
+                              {"batch_first", truth(false)}},
+                             "y")};
+    return refusal();
+  };
+  EXPECT_THAT(layered(tensor("line"), tensors({"flat", "flat"}), true), HasSubstr("dropout of 0.1 in training"));
+  EXPECT_THAT(layered(tensor("line"), tensors({"flat"}), false), HasSubstr("got 1 weights of a direction, wanted 2"));
+  EXPECT_THAT(layered(tensor("x"), tensors({"flat", "flat"}), false), HasSubstr("states of f32[2] for 1 layers"));
+  EXPECT_THAT(layered(tensor("line"), tensors({"flat", "flat"}), false), HasSubstr("weights of f32[1,2] for 3 gates"));
+}
+
+TEST_F(Pt2, RefusesModesThatPyTorchHasNot) {
+  const auto sampled = [&](int64_t between, int64_t outside) {
+    graph()["nodes"] = {
+        call("aten.view.default", {{"self", tensor("x")}, {"size", {{"as_ints", {1, 1, 1, 2}}}}}, "image"),
+        call("aten.grid_sampler.default",
+             {{"input", tensor("image")},
+              {"grid", tensor("image")},
+              {"interpolation_mode", numbered(between)},
+              {"padding_mode", numbered(outside)},
+              {"align_corners", truth(false)}},
+             "y")};
+    return refusal();
+  };
+  EXPECT_THAT(sampled(3, 0), HasSubstr("interpolation_mode: got 3, wanted 0 to 2"));
+  EXPECT_THAT(sampled(0, -1), HasSubstr("padding_mode: got -1, wanted 0 to 2"));
+}
+
+TEST_F(Pt2, RefusesGridsInImagesBeyondExactPlaces) {
+  const json wide{{"as_ints", {1, 1, 1, 1 << 25}}};
+  graph()["nodes"] = {call("aten.view.default", {{"self", tensor("x")}, {"size", {{"as_ints", {1, 1, 1, 2}}}}}, "grid"),
+                      call("aten.zeros.default", {{"size", wide}}, "image"),
+                      call("aten.grid_sampler.default",
+                           {{"input", tensor("image")},
+                            {"grid", tensor("grid")},
+                            {"interpolation_mode", numbered(0)},
+                            {"padding_mode", numbered(0)},
+                            {"align_corners", truth(false)}},
+                           "y")};
+  EXPECT_THAT(refusal(), HasSubstr("an image of more than 16777216 places"));
+}
+
+TEST_F(Pt2, RefusesPaddingWiderThanItsAxis) {
+  const auto padded = [&](const char* mode, std::vector<int64_t> widths) {
+    graph()["nodes"] = {
+        call("aten.pad.default", {{"self", tensor("x")}, {"pad", {{"as_ints", widths}}}, {"mode", words(mode)}}, "y")};
+    return refusal();
+  };
+  EXPECT_THAT(padded("circular", {3, 0}), HasSubstr("3 and 0 elements around an axis of 2, wanted 0 to 2"));
+  EXPECT_THAT(padded("reflect", {0, 2}), HasSubstr("0 and 2 elements around an axis of 2, wanted 0 to 1"));
+  EXPECT_THAT(padded("replicate", {0, INT64_MAX}), HasSubstr("elements around an axis of 2"));
+  EXPECT_THAT(padded("wrap", {1, 1}), HasSubstr("mode: got 'wrap', wanted constant, reflect, replicate or circular"));
+}
+
+TEST_F(Pt2, RefusesWindowsThatDoNotFit) {
+  const auto laid = [&](const char* target, int64_t size, int64_t stride) {
+    const auto both = [](int64_t value) { return json{{"as_ints", {value, value}}}; };
+    graph()["nodes"] = {call("aten.view.default", {{"self", tensor("x")}, {"size", {{"as_ints", {1, 1, 2}}}}}, "line"),
+                        call(target,
+                             {{"self", tensor("line")},
+                              {"output_size", both(2)},
+                              {"kernel_size", both(size)},
+                              {"dilation", both(1)},
+                              {"padding", both(0)},
+                              {"stride", both(stride)}},
+                             "y")};
+    return refusal();
+  };
+  EXPECT_THAT(laid("aten.im2col.default", 3, 1), HasSubstr("windows of 3 over an axis of 1"));
+  EXPECT_THAT(laid("aten.im2col.default", 1, 0), HasSubstr("stride: got a list of 2, wanted two numbers from 1"));
+  EXPECT_THAT(laid("aten.col2im.default", 1, 1), HasSubstr("wanted a multiple of 1 elements of 4 windows"));
+}
+
 }  // namespace
 }  // namespace rung

@@ -36,6 +36,11 @@ TEST(MergeProjections, MergesEqualWeightsOnceForSeveralReaders) {
   EXPECT_EQ(count_ops(run.graph, "concat"), 1u);
   EXPECT_EQ(count_ops(run.graph, "linear"), 2u);
 }
+TEST(MergeProjections, SharesWeightsWithReadersThatStandBefore) {
+  expect_equivalent(merge_projections,
+                    "wq: f32[4,8] = constant()\nwk: f32[4,8] = constant()\nx = exp(u:f32[3,8])\nz = exp(x)\n"
+                    "c = linear(z, wq)\nd = linear(z, wk)\na = linear(x, wq)\nb = linear(x, wk)\nreturn a, b, c, d");
+}
 TEST(MergeProjections, KeepsLinearsOfDifferentValues) {
   expect_unchanged(merge_projections,
                    "w: f32[4,8] = constant()\nv: f32[4,8] = constant()\nq = linear(x:f32[3,8], w)\nk = "

@@ -42,7 +42,10 @@ double cubic_weight(double distance, double a) {
 
 Tensor resampling_weights(const Resampling& how) {
   Tensor weights({DType::f32, {how.to, how.from}});
-  const int64_t reach = how.interpolation == Interpolation::cubic ? 2 : 1;
+  const bool is_cubic = how.interpolation == Interpolation::cubic;
+  const double stretch = how.antialias ? std::max(1.0, 1 / how.scale) : 1;
+  const auto reach =
+      static_cast<int64_t>(std::ceil(std::min((is_cubic ? 2 : 1) * stretch, static_cast<double>(how.from + 1))));
   std::vector<double> row(static_cast<size_t>(how.from));
   for (int64_t element = 0; element < how.to; ++element) {
     std::ranges::fill(row, 0.0);
@@ -50,10 +53,10 @@ Tensor resampling_weights(const Resampling& how) {
     const auto first = static_cast<int64_t>(std::floor(place)) - (reach - 1);
     double sum = 0;
     for (int64_t at = first; at < first + 2 * reach; ++at) {
-      const double distance = place - static_cast<double>(at);
+      const double distance = (place - static_cast<double>(at)) / stretch;
       const bool outside = at < 0 || at >= how.from;
       if (outside && how.within) continue;
-      const double weight = reach == 2 ? cubic_weight(distance, how.cubic) : 1 - std::fabs(distance);
+      const double weight = is_cubic ? cubic_weight(distance, how.cubic) : std::max(0.0, 1 - std::fabs(distance));
       row[static_cast<size_t>(std::clamp<int64_t>(at, 0, how.from - 1))] += weight;
       sum += weight;
     }

@@ -18,6 +18,7 @@ struct Resampling {
   Nearest nearest = Nearest::half_down;
   double cubic = -0.75;      // the cubic's parameter
   bool within = false;       // elements outside the source have no weight; else they are the outermost ones
+  bool antialias = false;    // where there are fewer results, each is made of as many more elements
   int64_t from = 1, to = 1;  // elements
   double scale = 1;          // to / from, or what the file says in its place
 };

@@ -1,17 +1,16 @@
 // Operators of ONNX graphs on spectra: discrete Fourier transforms as products with tables, windows, and mel filters.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
-#include <numbers>
 
+#include "import/exported/spectral.hpp"
 #include "import/onnx/elements.hpp"
 #include "import/onnx/operators.hpp"
 
 namespace rung::onnx::operators {
 namespace {
 
+using exported::Complex;
 using exported::refuse;
-
-constexpr double kTurn = 2 * std::numbers::pi;
 
 int64_t integer_in(const Call& call, size_t input, const char* what, int64_t most) {
   const auto values = call.integers(call[input], what);
@@ -24,50 +23,6 @@ double number_in(const Call& call, size_t input, const char* what) {
   return static_cast<double>(convert(*value, DType::f32).as<float>()[0]);
 }
 
-// cos or sin of 2 pi i j / n, [rows, columns].
-NodeId waves(const Call& call, int64_t rows, int64_t columns, int64_t n, double (*wave)(double)) {
-  if (rows > 0 && columns > exported::kMostMade / rows) refuse("a table of {} by {}", rows, columns);
-  Tensor table({DType::f32, {rows, columns}});
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < columns; ++j)
-      table.as<float>()[static_cast<size_t>(i * columns + j)] =
-          static_cast<float>(wave(kTurn * static_cast<double>(i * j % n) / static_cast<double>(n)));
-  return call.literal(table);
-}
-double cosine(double x) { return std::cos(x); }
-double sine(double x) { return std::sin(x); }
-
-struct Complex {
-  NodeId real;
-  std::optional<NodeId> imaginary;  // none: 0
-};
-
-struct Transform {
-  int64_t points, results;
-  bool inverse;
-};
-
-// Along the last axis, whose elements are cut or followed by zeros to as many as the transform has.
-Complex transformed(const Call& call, Complex x, const Transform& t) {
-  const auto fit = [&](NodeId y) {
-    const int64_t extent = call.shape(y).back();
-    return extent > t.points ? call.slice(y, -1, 0, t.points) : call.padded(y, -1, 0, t.points - extent, 0);
-  };
-  const NodeId c = waves(call, t.points, t.results, t.points, cosine);
-  const NodeId s = waves(call, t.points, t.results, t.points, sine);
-  const auto wide = [&](NodeId y) { return call.cast(fit(y), DType::f32); };
-  const NodeId real = wide(x.real), a = call.matmul(real, c), b = call.matmul(real, s);
-  Complex y{a, t.inverse ? b : call.unary(UnaryKind::neg, b)};
-  if (x.imaginary) {
-    const NodeId imaginary = wide(*x.imaginary), d = call.matmul(imaginary, s), e = call.matmul(imaginary, c);
-    y = {call.binary(t.inverse ? BinaryKind::sub : BinaryKind::add, y.real, d),
-         call.binary(BinaryKind::add, *y.imaginary, e)};
-  }
-  if (!t.inverse) return y;
-  const double share = 1 / static_cast<double>(t.points);
-  return {call.scale(y.real, share), call.scale(*y.imaginary, share)};
-}
-
 // The parts of [...,1] or [...,2].
 Complex parts_of(const Call& call, NodeId x) {
   const int64_t parts = call.rank(x) < 2 ? 0 : call.shape(x).back();
@@ -78,35 +33,10 @@ NodeId joined(const Call& call, const Complex& x, DType type) {
   return call.cast(call.concat({call.unsqueeze(x.real, -1), call.unsqueeze(*x.imaginary, -1)}, -1), type);
 }
 
-// One half of a spectrum with the other, whose numbers are the conjugates.
-Complex mirrored(const Call& call, const Complex& x, int64_t points) {
-  const int64_t have = points / 2 + 1;
-  const auto reversed = [&](NodeId y) {
-    std::vector<int64_t> places;
-    for (int64_t i = points - have; i >= 1; --i) places.push_back(i);
-    const Tensor list = Tensor::of<int64_t>({static_cast<int64_t>(places.size())}, places);
-    return call.add(Gather{call.rank(y) - 1}, {y, call.literal(list)});
-  };
-  const auto fit = [&](NodeId y) {
-    const int64_t extent = call.shape(y).back();
-    return extent > have ? call.slice(y, -1, 0, have) : call.padded(y, -1, 0, have - extent, 0);
-  };
-  const NodeId real = fit(x.real), imaginary = fit(*x.imaginary);
-  return {call.concat({real, reversed(real)}, -1),
-          call.concat({imaginary, call.unary(UnaryKind::neg, reversed(imaginary))}, -1)};
-}
-
-// A window: sums of cosines, as many points apart as it is long, or one less where it is not periodic.
-Outputs window(const Call& call, double a, double b, double c) {
+Outputs window(const Call& call, const exported::Cosines& of) {
   const int64_t size = integer_in(call, 0, "the size", exported::kMostMade);
-  const int64_t type = call.integer("output_datatype", 1);
-  const double points = static_cast<double>(call.integer("periodic", 1) != 0 ? size : size - 1);
-  Tensor values({DType::f32, {size}});
-  for (int64_t i = 0; i < size; ++i) {
-    const double at = points == 0 ? 0 : kTurn * static_cast<double>(i) / points;
-    values.as<float>()[static_cast<size_t>(i)] = static_cast<float>(a - b * std::cos(at) + c * std::cos(2 * at));
-  }
-  return {converted(call, call.literal(values), type, true)};
+  const Tensor values = exported::window_of(size, call.integer("periodic", 1) != 0, of);
+  return {converted(call, call.literal(values), call.integer("output_datatype", 1), true)};
 }
 
 }  // namespace
@@ -117,19 +47,19 @@ Outputs dft(const Call& call) {
   const int64_t given = call.has(2) ? call.integer_of(2) : call.integer("axis", call.version() < 20 ? 1 : -2);
   const int axis = call.axis(x, given);
   if (axis == call.rank(x) - 1) refuse("axis {} of {}, which has the parts of numbers", given, call.type(x));
-  Complex parts = parts_of(call, x);
-  const auto last = [&](NodeId y) { return call.swap_axes(y, axis, -1); };
-  parts = {last(parts.real), parts.imaginary ? std::optional(last(*parts.imaginary)) : std::nullopt};
+  const Complex parts = parts_of(call, x);
   const int64_t extent = call.shape(x)[axis];
   const bool mirrors = inverse && half;
   const int64_t points = call.has(1) ? integer_in(call, 1, "the length", 1 << 20) : mirrors ? 2 * (extent - 1) : extent;
   if (points < 1) refuse("a transform of {} points", points);
-  if (mirrors && !parts.imaginary) refuse("half a spectrum of {}, wanted two parts", call.type(x));
-  if (mirrors) parts = mirrored(call, parts, points);
-  const Complex y = transformed(call, parts, {points, half && !inverse ? points / 2 + 1 : points, inverse});
-  const auto back = [&](NodeId z) { return call.swap_axes(z, axis, -1); };
-  if (mirrors) return {call.cast(call.unsqueeze(back(y.real), -1), call.dtype(x))};
-  return {joined(call, {back(y.real), back(*y.imaginary)}, call.dtype(x))};
+  const double scale = inverse ? 1 / static_cast<double>(points) : 1;
+  if (mirrors) {
+    if (!parts.imaginary) refuse("half a spectrum of {}, wanted two parts", call.type(x));
+    const NodeId signal = exported::signal_of_half(call, parts, axis, points, scale);
+    return {call.cast(call.unsqueeze(signal, -1), call.dtype(x))};
+  }
+  const exported::Transform how{points, half ? points / 2 + 1 : points, inverse, scale};
+  return {joined(call, exported::transformed(call, parts, axis, how), call.dtype(x))};
 }
 
 // Frames of a signal [B,T,1 or 2] that begin a step apart, each times the window, and their transforms: [B,F,N,2].
@@ -142,23 +72,19 @@ Outputs stft(const Call& call) {
                          : call.has(2) ? call.shape(call[2]).back()
                                        : 0;
   if (points < 1 || points > extent) refuse("frames of {} in {}", points, call.type(x));
-  const int64_t frames = (extent - points) / step + 1;
-  if (frames > exported::kMostMade / points) refuse("{} frames of {}", frames, points);
-  Tensor places({DType::i64, {frames, points}});
-  for (int64_t i = 0; i < frames * points; ++i)
-    places.as<int64_t>()[static_cast<size_t>(i)] = i / points * step + i % points;
   const auto framed = [&](NodeId y) {
-    const NodeId parts = call.add(Gather{call.rank(y) - 1}, {y, call.literal(places)});
+    const NodeId parts = exported::framed(call, y, -1, points, step);
     return call.has(2) ? call.binary(BinaryKind::mul, parts, call[2]) : parts;
   };
   const Complex all{framed(signal.real), signal.imaginary ? std::optional(framed(*signal.imaginary)) : std::nullopt};
   const bool half = call.integer("onesided", 1) != 0 && !signal.imaginary;
-  return {joined(call, transformed(call, all, {points, half ? points / 2 + 1 : points, false}), call.dtype(x))};
+  const exported::Transform how{points, half ? points / 2 + 1 : points};
+  return {joined(call, exported::transformed(call, all, -1, how), call.dtype(x))};
 }
 
-Outputs hann_window(const Call& call) { return window(call, 0.5, 0.5, 0); }
-Outputs hamming_window(const Call& call) { return window(call, 25.0 / 46, 1 - 25.0 / 46, 0); }
-Outputs blackman_window(const Call& call) { return window(call, 0.42, 0.5, 0.08); }
+Outputs hann_window(const Call& call) { return window(call, {0.5, 0.5, 0}); }
+Outputs hamming_window(const Call& call) { return window(call, {25.0 / 46, 1 - 25.0 / 46, 0}); }
+Outputs blackman_window(const Call& call) { return window(call, {0.42, 0.5, 0.08}); }
 
 // Triangles over the bins of a spectrum, [bins, bands], whose corners lie evenly on the mel scale.
 Outputs mel_weight_matrix(const Call& call) {

@@ -10,17 +10,12 @@ namespace {
 
 using exported::refuse;
 
-// "add_", of "aten.add_.Tensor".
-std::string_view base_name(std::string_view target) {
-  if (target.starts_with("aten.")) target.remove_prefix(5);
-  return target.substr(0, target.find('.'));
-}
-
-constexpr std::string_view kViews[] = {"alias",     "detach",    "view",   "view_as",          "_unsafe_view",
-                                       "unflatten", "transpose", "t",      "permute",          "movedim",
-                                       "select",    "slice",     "narrow", "unsqueeze",        "squeeze",
-                                       "expand",    "expand_as", "split",  "split_with_sizes", "chunk",
-                                       "unbind"};
+constexpr std::string_view kViews[] = {"_conj",   "_unsafe_view",     "alias",       "chunk",     "conj",
+                                       "detach",  "expand",           "expand_as",   "imag",      "movedim",
+                                       "narrow",  "permute",          "real",        "select",    "slice",
+                                       "split",   "split_with_sizes", "squeeze",     "t",         "transpose",
+                                       "unbind",  "unflatten",        "unfold",      "unsqueeze", "view",
+                                       "view_as", "view_as_complex",  "view_as_real"};
 constexpr std::string_view kUnsaid[] = {"reshape", "flatten", "contiguous",     "to",
                                         "type_as", "dropout", "feature_dropout"};
 

@@ -33,6 +33,8 @@ std::vector<int64_t> as_ints(const json& list) {
   return values;
 }
 
+int64_t doubled(int64_t number) { return 2 * std::clamp(number, INT64_MIN / 2, INT64_MAX / 2); }
+
 Result<Shape> shape_of(const std::vector<int64_t>& sizes) {
   const auto negative = std::ranges::find_if(sizes, [](int64_t size) { return size < 0; });
   if (negative != sizes.end()) return fail("got size {}", *negative);
@@ -48,8 +50,9 @@ struct Archive::Payload {
   Strides strides;
   int64_t offset = 0;  // in elements
   bool is_pickled = false;
-  bool is_double = false;  // of float64, and `type` is what has its size
-  std::string unknown;     // why its type cannot be read; empty: it can
+  bool is_double = false;   // of float64, and `type` is what has its size
+  bool is_complex = false;  // of complex64, and `type` is that of its parts
+  std::string unknown;      // why its type cannot be read; empty: it can
 };
 
 namespace {
@@ -161,12 +164,19 @@ Archive::Payload Archive::read_payload(const std::string& folder, const nlohmann
   const auto& meta = entry.at("tensor_meta");
   if (meta.is_null()) return payload;
   payload.is_double = whole<int64_t>(meta.at("dtype")) == kFloat64;
-  const Result<DType> dtype =
-      payload.is_double ? Result<DType>(DType::i64) : dtype_of_number(whole<int64_t>(meta.at("dtype")));
-  const auto shape = shape_of(as_ints(meta.at("sizes")));
-  const auto strides = as_ints(meta.at("strides"));
+  payload.is_complex = whole<int64_t>(meta.at("dtype")) == kComplex64;
+  const Result<DType> dtype = payload.is_double    ? Result<DType>(DType::i64)
+                              : payload.is_complex ? Result<DType>(DType::f32)
+                                                   : dtype_of_number(whole<int64_t>(meta.at("dtype")));
+  auto sizes = as_ints(meta.at("sizes")), strides = as_ints(meta.at("strides"));
   const int64_t layout = whole<int64_t>(meta.at("layout"));
   payload.offset = as_int(meta.at("storage_offset"));
+  if (payload.is_complex) {  // the parts of a number stand side by side
+    for (int64_t& stride : strides) stride = doubled(stride);
+    payload.offset = doubled(payload.offset);
+    sizes.push_back(2), strides.push_back(1);
+  }
+  const auto shape = shape_of(sizes);
   if (!dtype) {
     payload.unknown = dtype.error().message;
   } else if (!shape) {
@@ -218,6 +228,11 @@ Result<std::shared_ptr<const Weight>> Archive::weight(const std::string& name) c
     return bad_file("'{}': tensor '{}': {}", path(), name, dtype_of_number(kFloat64).error().message);
   RUNG_TRY(const auto bytes, bytes_of(name, payload));
   return std::make_shared<ArchiveWeight>(name, payload.type, file_, bytes, payload.strides);
+}
+
+bool Archive::is_complex(const std::string& name) const {
+  const auto found = payloads_.find(name);
+  return found != payloads_.end() && found->second->is_complex;
 }
 
 Result<std::optional<Doubles>> Archive::doubles(const std::string& name) const {

@@ -25,6 +25,8 @@ class Archive {
   // Returns a weight or a constant by its name in the program. Errors: missing; kept as a pickle; a dtype, strides or
   // an offset that its bytes cannot have.
   Result<std::shared_ptr<const Weight>> weight(const std::string& name) const;
+  // Returns whether a weight is of complex64: weight() gives its parts, with one axis more, of two.
+  bool is_complex(const std::string& name) const;
   // Returns a weight of few elements of float64; none: it is of another type, or has more. Errors: those of weight().
   Result<std::optional<Doubles>> doubles(const std::string& name) const;
 

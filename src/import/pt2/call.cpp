@@ -119,4 +119,9 @@ std::optional<DType> Call::dtype_argument(std::string_view name) const {
   return *dtype;
 }
 
+std::string_view base_name(std::string_view target) {
+  if (target.starts_with("aten.")) target.remove_prefix(5);
+  return target.substr(0, target.find('.'));
+}
+
 }  // namespace rung::pt2

@@ -53,6 +53,9 @@ class Call : public exported::Emit {
   Arguments arguments_;
 };
 
+// Returns "mul" of "aten.mul.Tensor".
+std::string_view base_name(std::string_view target);
+
 // How an operator becomes nodes.
 using Lower = Values (*)(const Call& call);
 

@@ -18,13 +18,6 @@ using Known = std::shared_ptr<const Doubles>;
 
 Values known(Doubles values) { return {Value(std::make_shared<const Doubles>(std::move(values)))}; }
 
-// "mul", of "aten.mul.Tensor".
-std::string_view name_of_operator(const Call& call) {
-  std::string_view name = call.target();
-  if (name.starts_with("aten.")) name.remove_prefix(5);
-  return name.substr(0, name.find('.'));
-}
-
 bool is_double(const Value& value) {
   if (const auto* list = std::get_if<Values>(&value.is)) return std::ranges::any_of(*list, is_double);
   return std::holds_alternative<Known>(value.is) || std::holds_alternative<Float64>(value.is);
@@ -231,7 +224,7 @@ bool takes_doubles(const Call& call) {
 }
 
 Values in_doubles(const Call& call) {
-  const std::string_view name = name_of_operator(call);
+  const std::string_view name = base_name(call.target());
   if (name.starts_with("_assert")) return {};
   if (name == "to" || name == "_to_copy") return converted(call);
   if (std::ranges::find(kSame, name) != std::end(kSame)) return {*call.find("self")};

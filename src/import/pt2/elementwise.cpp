@@ -1,6 +1,7 @@
 // Element-wise operators of exported programs.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <numbers>
 
 #include "import/pt2/operators.hpp"
 
@@ -208,6 +209,11 @@ Values square(const Call& call) { return one(call.unary(UnaryKind::square, call.
 Values relu(const Call& call) { return one(call.unary(UnaryKind::relu, call.tensor("self"))); }
 Values exp(const Call& call) { return unary(call, UnaryKind::exp); }
 Values log(const Call& call) { return unary(call, UnaryKind::log); }
+Values log10(const Call& call) { return one(call.scale(log(call)[0].node()->id, 1 / std::numbers::ln10)); }
+Values log2(const Call& call) { return one(call.scale(log(call)[0].node()->id, 1 / std::numbers::ln2)); }
+Values exp2(const Call& call) {
+  return one(call.unary(UnaryKind::exp, call.scale(floats(call, call.tensor("self")), std::numbers::ln2)));
+}
 Values sqrt(const Call& call) { return unary(call, UnaryKind::sqrt); }
 Values rsqrt(const Call& call) { return unary(call, UnaryKind::rsqrt); }
 Values reciprocal(const Call& call) { return unary(call, UnaryKind::reciprocal); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "import/exported/spectral.hpp"
 #include "import/pt2/operators.hpp"
 
 namespace rung::pt2::operators {
@@ -165,6 +166,18 @@ Values select(const Call& call) {
 Values narrow(const Call& call) {
   const int64_t start = call.integer("start");
   return one(call.slice(call.tensor("self"), call.integer("dim"), start, start + call.integer("length")));
+}
+
+// Windows of an axis that begin a step apart; their places become the last axis.
+Values unfold(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const int at = call.axis(x, call.integer("dimension"));
+  const NodeId frames = exported::framed(call, x, at, call.integer("size"), call.integer("step"));
+  Dims order;
+  for (int axis = 0; axis < call.rank(frames); ++axis)
+    if (axis != at + 1) order.push_back(axis);
+  order.push_back(at + 1);
+  return one(call.transpose(frames, order));
 }
 
 Values cat(const Call& call) {

@@ -12,6 +12,7 @@
 #include "import/exported/inputs.hpp"
 #include "import/exported/source_line.hpp"
 #include "import/pt2/aliases.hpp"
+#include "import/pt2/complex.hpp"
 #include "import/pt2/doubles.hpp"
 #include "import/pt2/scalar_type.hpp"
 #include "ir/checked_shape.hpp"
@@ -216,6 +217,11 @@ Status Program::add_weight(const std::string& value, const std::string& name) {
   const NodeId node = weight->type().elements() <= exported::kMostSmall
                           ? model_.graph.literal(name, value_or_throw(weight->load()))
                           : model_.graph.constant(weight);
+  if (archive_->is_complex(name)) {
+    const exported::Emit emit(builder_, name);
+    names_.values[value] = Value(exported::Complex{emit.select_index(node, -1, 0), emit.select_index(node, -1, 1)});
+    return {};
+  }
   names_.values[value] = Value(NodeRef{builder_.cast(node, computed(weight->type().dtype), name)});
   return {};
 }
@@ -244,6 +250,7 @@ Value Program::value_of(const json& argument, const Environment& names) const {
   if (kind == "as_bool") return Value(is.get<bool>());
   if (kind == "as_string") return Value(is.get<std::string>());
   if (kind == "as_scalar_type" && is == kFloat64) return Value(Float64{});
+  if (kind == "as_scalar_type" && is == kComplex64) return Value(Complex64{});
   if (kind == "as_scalar_type") return Value(computed(value_or_throw(dtype_of_number(whole<int64_t>(is)))));
   if (kind == "as_device" || kind == "as_layout" || kind == "as_memory_format") return Value();
   if (kind == "as_sym_int" || kind == "as_sym_float" || kind == "as_sym_bool" || kind == "as_optional_tensor")
@@ -309,7 +316,8 @@ Result<Values> Program::results_of(const json& node, Environment& names) {
   const Lower lower = operator_named(target);
   if (!lower) return bad_file("there is no import of this operator");
   const Call call = call_of(node, names);
-  return takes_doubles(call) ? in_doubles(call) : lower(call);
+  if (takes_doubles(call)) return in_doubles(call);
+  return takes_complex(call) ? in_complex(call) : lower(call);
 }
 
 // A part that is computed with or without gradients, or under autocast that is off: its graph, in place.

@@ -59,33 +59,67 @@ Resampling interpolated(const Call& call, Interpolation kind) {
           .coordinates = call.flag("align_corners") ? Coordinates::corners : Coordinates::half_pixel};
 }
 
-// The places of an axis that its padded form shows.
-Tensor mirrored(int64_t extent, int64_t before, int64_t after, bool at_edge) {
-  Tensor places({DType::i64, {extent + before + after}});
-  for (int64_t i = 0; i < before + extent + after; ++i) {
-    const int64_t at = i - before, last = extent - 1;
-    const int64_t turned = at < 0 ? -at : at > last ? 2 * last - at : at;
-    places.as<int64_t>()[static_cast<size_t>(i)] = at_edge ? std::clamp<int64_t>(at, 0, last) : turned;
-  }
-  return places;
+enum class Around : uint8_t { constant, reflect, replicate, circular };
+
+// Weights by distance, stretched where there are fewer results, of the elements that are there.
+Resampling antialiased(const Call& call, Interpolation kind) {
+  if (call.flag("align_corners")) refuse("antialias with align_corners");
+  return {.interpolation = kind, .cubic = -0.5, .within = true, .antialias = true};
 }
 
-NodeId padded_axis(const Call& call, NodeId x, int axis, int64_t before, int64_t after) {
-  const std::string mode = call.text("mode", "constant");
-  if (mode == "constant") return call.padded(x, axis, before, after, call.number("value", 0));
+// The place of an axis that its padded form shows at `at`, which is below 0 before the axis.
+int64_t shown(int64_t at, int64_t extent, Around around) {
+  const int64_t last = extent - 1;
+  if (around == Around::replicate) return std::clamp<int64_t>(at, 0, last);
+  if (around == Around::circular) return (at + extent) % extent;
+  return at < 0 ? -at : at > last ? 2 * last - at : at;
+}
+
+struct Widths {
+  int64_t before, after;
+};
+
+NodeId padded_axis(const Call& call, NodeId x, int axis, const Widths& widths, Around around) {
+  const auto [before, after] = widths;
+  if (around == Around::constant) return call.padded(x, axis, before, after, call.number("value", 0));
   const int64_t extent = call.shape(x)[axis];
-  const bool replicates = mode == "replicate";
-  if (!replicates && mode != "reflect") refuse("mode: got '{}', wanted 'constant', 'reflect' or 'replicate'", mode);
-  const int64_t most = replicates ? exported::kMostMade : extent - 1;
+  const int64_t most = around == Around::replicate  ? exported::kMostMade
+                       : around == Around::circular ? extent
+                                                    : extent - 1;
   if (before < 0 || after < 0 || extent < 1 || before > most || after > most)
-    refuse("{} and {} elements around an axis of {} in mode '{}'", before, after, extent, mode);
-  return call.gather(x, call.literal(mirrored(extent, before, after, replicates)), axis);
+    refuse("{} and {} elements around an axis of {}, wanted 0 to {}", before, after, extent,
+           std::max<int64_t>(0, most));
+  Tensor places({DType::i64, {extent + before + after}});
+  for (int64_t i = 0; i < extent + before + after; ++i)
+    places.as<int64_t>()[static_cast<size_t>(i)] = shown(i - before, extent, around);
+  return call.gather(x, call.literal(places), axis);
+}
+
+// Widths are pairs from the last axis on.
+Values padded(const Call& call, const std::vector<int64_t>& widths, Around around) {
+  NodeId x = call.tensor("self");
+  if (widths.size() % 2 || widths.size() / 2 > static_cast<size_t>(call.rank(x)))
+    refuse("got {} widths for {}", widths.size(), call.type(x));
+  for (size_t i = 0; i < widths.size() / 2; ++i)
+    x = padded_axis(call, x, call.rank(x) - 1 - static_cast<int>(i), {widths[2 * i], widths[2 * i + 1]}, around);
+  return one(x);
+}
+
+Around around_of(const Call& call) {
+  const std::string mode = call.text("mode", "constant");
+  if (mode == "constant") return Around::constant;
+  if (mode == "reflect") return Around::reflect;
+  if (mode == "replicate") return Around::replicate;
+  if (mode != "circular") refuse("mode: got '{}', wanted constant, reflect, replicate or circular", mode);
+  return Around::circular;
 }
 
 }  // namespace
 
 Values upsample_linear(const Call& call) { return resized(call, interpolated(call, Interpolation::linear)); }
 Values upsample_cubic(const Call& call) { return resized(call, interpolated(call, Interpolation::cubic)); }
+Values upsample_linear_antialiased(const Call& call) { return resized(call, antialiased(call, Interpolation::linear)); }
+Values upsample_cubic_antialiased(const Call& call) { return resized(call, antialiased(call, Interpolation::cubic)); }
 Values upsample_nearest(const Call& call) {
   return resized(call, {.coordinates = Coordinates::asymmetric, .nearest = Nearest::down});
 }
@@ -93,16 +127,10 @@ Values upsample_nearest_exact(const Call& call) {
   return resized(call, {.coordinates = Coordinates::half_pixel, .nearest = Nearest::half_up});
 }
 
-// Pairs from the last axis on.
-Values pad(const Call& call) {
-  NodeId x = call.tensor("self");
-  const std::vector<int64_t> widths = call.integers("pad");
-  if (widths.size() % 2 || widths.size() / 2 > static_cast<size_t>(call.rank(x)))
-    refuse("got {} widths for {}", widths.size(), call.type(x));
-  for (size_t i = 0; i < widths.size() / 2; ++i)
-    x = padded_axis(call, x, call.rank(x) - 1 - static_cast<int>(i), widths[2 * i], widths[2 * i + 1]);
-  return one(x);
-}
+Values pad(const Call& call) { return padded(call, call.integers("pad"), around_of(call)); }
+Values circular_pad(const Call& call) { return padded(call, call.integers("pad"), Around::circular); }
+Values reflection_pad(const Call& call) { return padded(call, call.integers("padding"), Around::reflect); }
+Values replication_pad(const Call& call) { return padded(call, call.integers("padding"), Around::replicate); }
 
 Values flip(const Call& call) {
   NodeId x = call.tensor("self");

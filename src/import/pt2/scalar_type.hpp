@@ -11,7 +11,8 @@ namespace rung::pt2 {
 // Source: torch/_export/serde/schema.py, ScalarType. Errors: a type that no tensor of a graph can have, by its name.
 Result<DType> dtype_of_number(int64_t number);
 
-inline constexpr int64_t kFloat64 = 8;  // ScalarType
-inline constexpr int64_t kStrided = 7;  // Layout
+inline constexpr int64_t kFloat64 = 8;     // ScalarType
+inline constexpr int64_t kComplex64 = 10;  // ScalarType
+inline constexpr int64_t kStrided = 7;     // Layout
 
 }  // namespace rung::pt2

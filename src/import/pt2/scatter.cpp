@@ -1,5 +1,7 @@
 // Operators of exported programs that put elements at places, and that order them.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "import/pt2/operators.hpp"
 
 namespace rung::pt2::operators {
@@ -45,12 +47,18 @@ Values scatter_reduce(const Call& call) {
   return scattered(call, *kind, call.tensor("src"));
 }
 
-// Values at indices of the first axes, which broadcast; other axes stay.
+// Values at indices of axes that stand together, which broadcast; other axes stay.
 Values index_put(const Call& call) {
   const NodeId x = call.tensor("self");
   const auto indices = call.optional_tensors("indices");
   if (indices.empty() || indices.size() > static_cast<size_t>(call.rank(x)))
     refuse("got {} indices of {}", indices.size(), call.type(x));
+  const auto first = std::ranges::find_if(indices, [](const auto& index) { return index.has_value(); });
+  const auto before = static_cast<int>(first - indices.begin());  // axes that stay, counted like those with indices
+  int broadcast_rank = 0;
+  for (const auto& index : indices) broadcast_rank = std::max(broadcast_rank, index ? call.rank(*index) : 0);
+  const int rank = before + broadcast_rank + call.rank(x) - static_cast<int>(indices.size());
+  if (rank > Dims::kMaxRank) refuse("values of {} axes, wanted at most {}", rank, Dims::kMaxRank);
   NodeId place = call.scalar(0, DType::i64);
   int64_t together = 1;
   Shape rows, rest;
@@ -60,8 +68,9 @@ Values index_put(const Call& call) {
       rest.push_back(extent);
       continue;
     }
-    const auto& index = indices[static_cast<size_t>(i)];
-    if (!index || call.dtype(*index) == DType::boolean) refuse("an axis without indices before the last one with some");
+    const auto index =
+        i < before ? std::optional(call.counted(extent, i, before + broadcast_rank)) : indices[static_cast<size_t>(i)];
+    if (!index || call.dtype(*index) == DType::boolean) refuse("an axis without indices between those with some");
     const NodeId at = call.counted_from_front(call.cast(*index, DType::i64), extent);
     const NodeId scaled = call.binary(BinaryKind::mul, place, call.scalar(static_cast<double>(extent), DType::i64));
     place = call.binary(BinaryKind::add, scaled, at);

@@ -28,6 +28,8 @@ std::string describe(const Value& value) {
     std::string operator()(bool v) const { return v ? "True" : "False"; }
     std::string operator()(DType v) const { return std::string(name_of(v)); }
     std::string operator()(Float64) const { return "float64"; }
+    std::string operator()(Complex64) const { return "complex64"; }
+    std::string operator()(const exported::Complex&) const { return "a tensor of complex numbers"; }
     std::string operator()(const std::shared_ptr<const Doubles>&) const { return "a tensor of float64"; }
     std::string operator()(const std::string& v) const { return fmt::format("'{}'", v); }
     std::string operator()(const Values& v) const { return fmt::format("a list of {}", v.size()); }

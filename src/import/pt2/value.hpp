@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "import/exported/spectral.hpp"
 #include "ir/graph.hpp"
 
 namespace rung::pt2 {
@@ -21,13 +22,15 @@ struct Doubles {
   std::vector<double> values;
 };
 struct Float64 {};
+// The type of tensors of exported::Complex, which graphs have neither.
+struct Complex64 {};
 
 // Integers are numbers or sizes, which are all known at import; text is also a word for a device or a memory format.
 struct Value;
 using Values = std::vector<Value>;
 struct Value {
-  std::variant<std::monostate, NodeRef, int64_t, double, bool, DType, Float64, std::string, Values,
-               std::shared_ptr<const Doubles>>
+  std::variant<std::monostate, NodeRef, int64_t, double, bool, DType, Float64, Complex64, std::string, Values,
+               std::shared_ptr<const Doubles>, exported::Complex>
       is;
 
   // Copies and moves are compiled once, in value.cpp: inlined, they are most of this folder's code.

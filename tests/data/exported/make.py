@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Makes the exported models of this folder: small ones with random weights, as PyTorch exports them, and what PyTorch
-# answers to one input each. Wants torch, transformers and onnx; what it was run with stands in README.md.
+# answers to one input each. Wants torch, torchvision, transformers and onnx; what it was run with stands in README.md.
 # SPDX-License-Identifier: Apache-2.0
 #
 # Each norm's weight and each bias is changed: a weight of exactly one or a bias of zero would be folded away, and hide
@@ -8,6 +8,7 @@
 # in 16 bits are kept as f32. onnx/ has the same of ONNX files.
 import argparse
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy
@@ -17,6 +18,7 @@ import transformers as t
 
 import convnets
 import modules
+import operators
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[2] / 'bench' / 'pi0_gpu'))
@@ -69,6 +71,7 @@ MODELS = {
     'operators_of_images': lambda: modules.Convolutions(),
     'pi0': lambda: policy.Pi0(PI0).init().float(),
     **convnets.MODELS,
+    **operators.MODELS,
 }
 # Other ways to export some of them.
 VARIANTS = {
@@ -92,6 +95,8 @@ VARIANTS = {
     'vit_bf16_dynamic': ('vit', dict(dtype=torch.bfloat16, dynamic=True)),
     'vit_bf16_eager': ('vit', dict(dtype=torch.bfloat16, attention='eager')),
     'vit_f16': ('vit', dict(dtype=torch.float16)),
+    'whisper_with_ears_decomposed': ('whisper_with_ears', dict(decomposed=True)),
+    'operators_of_spectra_decomposed': ('operators_of_spectra', dict(decomposed=True)),
 }
 
 
@@ -129,6 +134,7 @@ EXAMPLES = {
     'operators_of_images': lambda dtype: dict(image=torch.randn(2, 6, 8, 7), row=torch.randn(2, 6, 9)),
     'pi0': pi0_example,
     **convnets.EXAMPLES,
+    **operators.EXAMPLES,
 }
 
 
@@ -151,6 +157,16 @@ def perturbed(model):
 def arrays(names, values):
     widened = (value.float() if value.dtype in (torch.bfloat16, torch.float16) else value for value in values)
     return {name: value.detach().numpy() for name, value in zip(names, widened)}
+
+
+def pack(path):
+    """Writes an archive again with its JSON deflated, which PyTorch stores: it is most of a small program."""
+    with zipfile.ZipFile(path) as stored:
+        members = [(member, stored.read(member)) for member in stored.infolist()]
+    with zipfile.ZipFile(path, 'w') as packed:
+        for member, content in members:
+            kind = zipfile.ZIP_DEFLATED if member.filename.endswith('.json') else zipfile.ZIP_STORED
+            packed.writestr(zipfile.ZipInfo(member.filename), content, kind)
 
 
 def names_of(specs, kind):
@@ -177,7 +193,12 @@ def make(file, name, attention=None, decomposed=False, dynamic=False, dtype=torc
         for node in program.graph.nodes:  # ten steps: the places in the author's code would be most of the file
             node.meta.pop('stack_trace', None)
             node.meta.pop('nn_module_stack', None)
+    if name in operators.MODELS:
+        for node in program.graph.nodes:  # they name files of the machine that makes this
+            node.meta.pop('stack_trace', None)
     torch.export.save(program, HERE / f'{file}.pt2')
+    if name in operators.MODELS:
+        pack(HERE / f'{file}.pt2')
     signature = program.graph_signature
     numpy.savez(HERE / f'{file}.in.npz', **arrays(names_of(signature.input_specs, 'USER_INPUT'), inputs.values()))
     numpy.savez(HERE / f'{file}.out.npz', **arrays(names_of(signature.output_specs, 'USER_OUTPUT'), answers))
