@@ -190,7 +190,9 @@ def table(rows):
 def make_page(build, compiler):
     """The page, and what is wrong with the kernels."""
     added = {target: launches(build.tests, target) for target in EXECUTED}
-    lines, wrong, needed = [], [], {}
+    lines = ['', '| kernel | VGPRs | LDS | waves | 16-byte share | LDS widths |',
+             '| --- | --- | --- | --- | --- | --- |']
+    wrong, needed = [], {}
     for module in build.modules():
         read = {target: {kernel['name']: kernel for kernel in build.kernels(module, target)} for target in COMPILED}
         rows = []
@@ -206,10 +208,12 @@ def make_page(build, compiler):
                                  'and no reason why')
                 needed.setdefault(pattern, set()).add(module)
             rows.append((name, cells))
-        lines += ['', f'## {module}', '', '| kernel | VGPRs | LDS | waves | 16-byte share | LDS widths |',
-                  '| --- | --- | --- | --- | --- | --- |', *table(rows)]
-        lines += [line for pattern, modules in needed.items() if pattern and module in modules
-                  for line in ('', *textwrap.wrap(f'Below 75 %: {REASONS[pattern]}', COLUMNS))]
+        lines += table(rows)
+    lines += ['', '## Why some shares are below 75 %'] if any(needed) else []
+    for pattern, modules in needed.items():
+        if pattern:
+            of = ', '.join(f'`{module}`' for module in sorted(modules))
+            lines += ['', *textwrap.wrap(f'{of}: {REASONS[pattern]}', COLUMNS)]
     wrong += [f'the reason of {pattern} is needed by no kernel' for pattern in REASONS if pattern not in needed]
     return INTRODUCTION.format(compiler=compiler) + '\n'.join(lines) + '\n', wrong
 

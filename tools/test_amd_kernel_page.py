@@ -65,7 +65,7 @@ class KernelPage(unittest.TestCase):
                          ['k_1: 74 % of the bytes of its loops are in 16-byte accesses, and no reason why'])
         text, wrong = self.make(narrow, reasons={'k_.*': 'So it is.'})
         self.assertEqual(wrong, [])
-        self.assertIn('Below 75 %: So it is.', text)
+        self.assertIn('`module`: So it is.', text)
         self.assertEqual(self.make(kernel('k_1'), reasons={'k_.*': 'So it is.'})[1],
                          ['the reason of k_.* is needed by no kernel'])
 
