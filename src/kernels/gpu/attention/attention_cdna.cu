@@ -23,11 +23,11 @@ struct CdnaAttention {
 
   const CdnaAttentionArguments& a;
   const AttentionRows rows;
-  const CdnaKeys keys;
+  CdnaKeys keys;
   char* const shared;
   const int first_row, split;  // of the block
   const float* mask[kRowTiles][kLaneRows] = {};
-  int query[kRowTiles][kLaneRows];
+  int query[kRowTiles][kLaneRows] = {};  // for spans
   FragmentC sums[kRowTiles][kTiles];
   Running running[kRowTiles][kLaneRows];
   uint4 queries[kRowTiles][kSteps];
@@ -38,16 +38,11 @@ struct CdnaAttention {
       : a(arguments),
         rows{a.attention, static_cast<int>(head_of(block)) / a.attention.groups,
              static_cast<int>(head_of(block)) % a.attention.groups},
-        keys(a, SeenKeys(a.attention, static_cast<int>(block % a.tiles) * config.rows(), config.rows()),
-             static_cast<int>(split_of(block)), warp() / config.row_waves, config.key_waves),
+        keys(a, static_cast<int>(split_of(block)), warp() / config.row_waves, config.key_waves),
         shared(memory),
         first_row(static_cast<int>(block % a.tiles) * config.rows()),
         split(static_cast<int>(split_of(block))) {
-    for (int r = 0; r < kRowTiles; ++r) {
-      const int row = min(row_of(r), rows.count() - 1);
-      query[r][0] = query_of(a.attention, row);
-      if (a.attention.mask) mask[r][0] = rows.mask(row);
-    }
+    for (int r = 0; r < kRowTiles && a.attention.mask; ++r) mask[r][0] = rows.mask(min(row_of(r), rows.count() - 1));
   }
   __device__ uint32_t head_of(uint32_t block) const { return block / (a.tiles * a.splits); }
   __device__ uint32_t split_of(uint32_t block) const { return block / a.tiles % a.splits; }
@@ -101,6 +96,7 @@ struct CdnaAttention {
   // ---- products
 
   // Turns the scores of a group into weights, in the order of the keys in slices.
+  template <bool spans>
   __device__ void weigh(uint4 (&weights)[kRowTiles], int group) {
     const int first = keys.first(group);
     FragmentC scores[kRowTiles][kFragments], bias[kRowTiles][kFragments];
@@ -121,7 +117,7 @@ struct CdnaAttention {
     for (int r = 0; r < kRowTiles; ++r) {
       float factor[kLaneRows];
       scale_and_mask(scores[r], bias[r], a.attention, first);
-      hide_unseen(scores[r], a.attention, query[r], first);
+      if constexpr (spans) hide_unseen(scores[r], a.attention, query[r], first);
       soften(scores[r], running[r], factor);
       rescale(sums[r], factor);
       const uint2 low = a_from_c<T>(&scores[r][0]).x, high = a_from_c<T>(&scores[r][1]).x;
@@ -137,7 +133,20 @@ struct CdnaAttention {
     }
   }
 
+  // Attentions with spans have code of their own: the check of each group takes a hundredth of the instructions.
   __device__ void attend() {
+    if (a.attention.span.sees_all) {
+      attend_to<false>();
+    } else {
+      keys.narrow(SeenKeys(a.attention, first_row, config.rows()));
+      for (int r = 0; r < kRowTiles; ++r) query[r][0] = query_of(a.attention, min(row_of(r), rows.count() - 1));
+      attend_to<true>();
+    }
+#pragma unroll
+    for (auto& tile : running) tile[0].sum = row_sum(tile[0].sum);
+  }
+  template <bool spans>
+  __device__ void attend_to() {
     char* const team = shared + warp() / config.row_waves * config.row_waves * config.slice_bytes();
     char* const own = team + row_wave() * config.slice_bytes();
     int group = row_wave();  // the group of this wave's slice, among the team's groups
@@ -159,7 +168,7 @@ struct CdnaAttention {
 #pragma unroll 1
       for (int i = 0; i < config.row_waves && begin + i < groups; ++i) {
         uint4 weights[kRowTiles];
-        weigh(weights, begin + i);
+        weigh<spans>(weights, begin + i);
 #pragma unroll
         for (int part = 0; part < kParts; ++part) {
           if (kParts > 1) stage(part);
@@ -167,8 +176,6 @@ struct CdnaAttention {
         }
       }
     }
-#pragma unroll
-    for (auto& tile : running) tile[0].sum = row_sum(tile[0].sum);
   }
 
   // ---- results

@@ -54,16 +54,17 @@ __device__ inline void by_width(const AttentionArguments& a, Do work) {
     work(Padded{});
 }
 
-// The groups of keys of one team: every `teams`-th of those of its block's split that the block's rows see.
+// The groups of keys of one team: every `teams`-th of its block's split.
 struct CdnaKeys {
   int begin, end;
   int team, teams;
-  __device__ CdnaKeys(const CdnaAttentionArguments& a, const SeenKeys& seen, int split, int team, int teams)
-      : begin(max(split * a.keys_of_split,
-                  seen.begin / CdnaAttentionConfig::kGroupKeys * CdnaAttentionConfig::kGroupKeys)),
-        end(min((split + 1) * a.keys_of_split, seen.end)),
-        team(team),
-        teams(teams) {}
+  __device__ CdnaKeys(const CdnaAttentionArguments& a, int split, int team, int teams)
+      : begin(split * a.keys_of_split), end(min(begin + a.keys_of_split, a.attention.keys)), team(team), teams(teams) {}
+  // Leaves the groups that hold keys which the block's rows see.
+  __device__ void narrow(const SeenKeys& seen) {
+    constexpr int kGroup = CdnaAttentionConfig::kGroupKeys;
+    begin = max(begin, seen.begin / kGroup * kGroup), end = min(end, seen.end);
+  }
   __device__ int first(int group) const { return begin + (group * teams + team) * CdnaAttentionConfig::kGroupKeys; }
   __device__ int groups() const {
     const int step = teams * CdnaAttentionConfig::kGroupKeys;
