@@ -281,21 +281,25 @@ RUNG_SIMD Vec asin_ratio(Vec square) {
                                       0.0318176175f, 0.0144025815f, 0.0375652378f};
   return polynomial(square, kSeries) * square;
 }
-RUNG_SIMD Vec asin(Vec x) {
-  const Vec size = abs(x);
-  const Mask small = less(size, set1(0.5f));
-  const Vec square = select(small, size * size, fnma(size, set1(0.5f), set1(0.5f)));
-  const Vec root = select(small, size, sqrt(square));
-  const Vec y = fma(asin_ratio(square), root, root);
-  const Vec far = fnma(y, set1(2.0f), set1(1.57079637f)) + set1(-4.37113883e-8f);
-  return with_sign_of(select(small, y, far), x);
-}
-RUNG_SIMD Vec acos(Vec x) {
+// asin(x) where |x| is small, up to 1/2; else asin(sqrt((1 - |x|) / 2)), of which both functions are made there.
+struct Arcsine {
+  Mask small;
+  Vec angle;
+};
+RUNG_SIMD Arcsine arcsine(Vec x) {
   const Vec size = abs(x);
   const Mask small = less(size, set1(0.5f));
   const Vec square = select(small, size * size, fnma(size, set1(0.5f), set1(0.5f)));
   const Vec root = select(small, x, sqrt(square));
-  const Vec y = fma(asin_ratio(square), root, root);
+  return {small, fma(asin_ratio(square), root, root)};
+}
+RUNG_SIMD Vec asin(Vec x) {
+  const auto [small, y] = arcsine(abs(x));
+  const Vec far = fnma(y, set1(2.0f), set1(1.57079637f)) + set1(-4.37113883e-8f);
+  return with_sign_of(select(small, y, far), x);
+}
+RUNG_SIMD Vec acos(Vec x) {
+  const auto [small, y] = arcsine(x);
   const Vec turned = fnma(y, set1(2.0f), set1(3.14159274f)) + set1(-8.74227766e-8f);
   const Vec far = select(less(x, zero()), turned, y + y);
   return select(small, (set1(1.57079637f) - y) + set1(-4.37113883e-8f), far);
