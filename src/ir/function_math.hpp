@@ -5,7 +5,7 @@
 
 namespace rung::functions {
 
-// Returns NaN if either is one.
+// Returns NaN if either is one. NOLINTBEGIN(misc-redundant-expression): only a NaN differs from itself
 template <class T>
 constexpr T max_of(T a, T b) {
   return a != a || a > b ? a : b;
@@ -14,6 +14,7 @@ template <class T>
 constexpr T min_of(T a, T b) {
   return a != a || a < b ? a : b;
 }
+// NOLINTEND(misc-redundant-expression)
 
 // Integers wrap around in 64 bits: unsigned arithmetic does so, signed overflow would be undefined.
 constexpr uint64_t bits(int64_t x) { return static_cast<uint64_t>(x); }
