@@ -8,7 +8,7 @@ namespace {
 // The keys of one query: the first `solid`; behind the gap those from `next` on; none behind `last`.
 struct Row {
   int64_t query, solid = 0, next = 0, last = -1;
-  Row(const VisibleKeys& table, int64_t query) : query(query) {
+  Row(const VisibleKeys& table, int64_t of_query) : query(of_query) {
     while (solid < table.keys && table.sees(query, solid)) ++solid;
     next = solid;
     while (next < table.keys && !table.sees(query, next)) ++next;

@@ -172,7 +172,7 @@ constexpr int64_t kFewest = 12, kMost = 20'000;  // elements of a problem to der
 const std::vector<std::string>& seeds() {
   static const std::vector<std::string> found = [] {
     std::map<std::string, std::pair<int64_t, std::string>> smallest;
-    for (const Case& test : cases()) {
+    for (const Case& test : unanswered_cases()) {
       const auto inputs = declared_in(test.text);
       const int64_t elements = elements_of(inputs);
       if (test.text.find('\n') != std::string::npos || inputs.size() != test.problem.inputs.size() ||

@@ -112,38 +112,84 @@ std::string op_in(const std::string& text) {
 
 }  // namespace
 
-Result<Case> try_case(const std::string& text) {
+namespace {
+
+Result<Case> parse_case(const std::string& text) {
   Case test{text, {}, kNoNode, {}, {}, {}};
   RUNG_TRY(test.graph, parse_graph(text));
   test.node = test.graph.outputs()[0].node;
-  for (NodeId id : test.graph.inputs()) {
-    const std::string& name = test.graph.as<Input>(id)->name;
-    test.inputs[name] = fill(name, test.graph.type(id));
-  }
   const auto types =
       result_types(test.graph[test.node].op, test.graph.operand_types(test.node), test.graph.type(test.node));
   for (size_t i = 1; i < types.size(); ++i)
     test.graph.set_output(fmt::format("result{}", i), test.graph.add(NthResult{static_cast<int64_t>(i)}, {test.node}));
-  RUNG_TRY(test.expected, evaluate(test.graph, test.inputs));
   test.problem = problem_in(test.graph, test.node);
+  return test;
+}
+
+// Gives a case its inputs, and the evaluator's answer to them.
+Status answer(Case& test) {
+  for (NodeId id : test.graph.inputs()) {
+    const std::string& name = test.graph.as<Input>(id)->name;
+    test.inputs[name] = fill(name, test.graph.type(id));
+  }
+  RUNG_TRY(test.expected, evaluate(test.graph, test.inputs));
+  return {};
+}
+
+Case failed(const std::string& text, const Error& error) {
+  ADD_FAILURE() << text << "\n" << error.message;
+  return {text, {}, kNoNode, {}, {}, {}};
+}
+
+Case answered(const Case& asked) {
+  Case test = asked;
+  if (Status done = answer(test); !done) return failed(asked.text, done.error());
+  return test;
+}
+
+}  // namespace
+
+Result<Case> try_case(const std::string& text) {
+  RUNG_TRY(Case test, parse_case(text));
+  RUNG_CHECK(answer(test));
   return test;
 }
 
 Case make_case(const std::string& text) {
   auto test = try_case(text);
-  if (test) return std::move(*test);
-  ADD_FAILURE() << text << "\n" << test.error().message;
-  return {text, {}, kNoNode, {}, {}, {}};
+  return test ? std::move(*test) : failed(text, test.error());
 }
 
-const std::vector<Case>& cases() {
+const std::vector<Case>& unanswered_cases() {
   static const std::vector<Case> all = [] {
     std::vector<Case> made;
     auto texts = problems();
     Part part = wanted_part();
     std::map<std::string, size_t, std::less<>> seen;  // problems of each op
-    for (const std::string& text : texts)
-      if (seen[op_in(text)]++ % part.of == part.index - 1) made.push_back(make_case(text));
+    for (const std::string& text : texts) {
+      if (seen[op_in(text)]++ % part.of != part.index - 1) continue;
+      auto test = parse_case(text);
+      made.push_back(test ? std::move(*test) : failed(text, test.error()));
+    }
+    return made;
+  }();
+  return all;
+}
+
+const std::vector<Case>& cases_of(std::string_view op) {
+  static std::map<std::string, std::vector<Case>, std::less<>> made;
+  const auto known = made.find(op);
+  if (known != made.end()) return known->second;
+  auto& all = made[std::string(op)];
+  for (const Case& asked : unanswered_cases())
+    if (op_family(asked.problem.op) == op) all.push_back(answered(asked));
+  return all;
+}
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = [] {
+    std::vector<Case> made;
+    std::ranges::transform(unanswered_cases(), std::back_inserter(made), answered);
     return made;
   }();
   return all;

@@ -28,6 +28,9 @@ Case make_case(const std::string& text);
 // One for every text of problems(), or for those of the part that RUNG_TEST_PART names: 2/8 is every eighth of
 // each op's, from the second on, so that a slow checker may take parts side by side. Made once.
 const std::vector<Case>& cases();
+const std::vector<Case>& cases_of(std::string_view op);  // those of one family of ops
+// The same without inputs and answers, which take seconds to compute: to ask rows about, never to run.
+const std::vector<Case>& unanswered_cases();
 bool takes_part();  // is RUNG_TEST_PART set?
 
 struct Outcome {

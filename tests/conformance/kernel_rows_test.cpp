@@ -30,8 +30,7 @@ TEST_P(KernelRow, AgreesWithTheReference) {
   const Kernel& row = *GetParam();
   int supported = 0;
   std::string reason = "no problem of this op in the table";
-  for (const Case& test : cases()) {
-    if (op_family(test.problem.op) != row.op) continue;
+  for (const Case& test : cases_of(row.op)) {
     ASSERT_NE(test.node, kNoNode);
     auto verdict = row.supports(test.problem, cpu::cpu_info());
     if (!verdict) {
@@ -68,7 +67,7 @@ TEST(KernelTable, EveryProblemHasARow) {
     return std::ranges::any_of(cpu_target().kernels_for(op_family(problem.op)),
                                [&](const Kernel* row) { return cpu_target().supports(*row, problem).yes; });
   };
-  for (const Case& test : cases()) EXPECT_TRUE(supported(test.problem)) << test.text;
+  for (const Case& test : unanswered_cases()) EXPECT_TRUE(supported(test.problem)) << test.text;
 }
 
 TEST(KernelTable, WantsNansOnlyForHolesAndEmptySoftmax) {

@@ -31,7 +31,7 @@ constexpr Instructions kInstructions[] = {{"_avx2", &cpu::CpuInfo::avx2},
                                           {"_amx_bf16", &cpu::CpuInfo::amx_bf16}};
 
 size_t taken(const Kernel& row, const Machine& machine) {
-  return static_cast<size_t>(std::ranges::count_if(cases(), [&](const Case& test) {
+  return static_cast<size_t>(std::ranges::count_if(unanswered_cases(), [&](const Case& test) {
     return op_family(test.problem.op) == row.op && row.supports(test.problem, machine);
   }));
 }

@@ -384,13 +384,13 @@ TEST_F(Pt2, RefusesSignalsThatFramesLeaveOpen) {
 }
 
 TEST_F(Pt2, RefusesRecurrencesOfOtherWeights) {
-  const auto layered = [&](const json& states, const json& weights, bool trains) {
+  const auto layered = [&](const json& states, const json& params, bool trains) {
     graph()["nodes"] = {call("aten.view.default", {{"self", tensor("x")}, {"size", {{"as_ints", {1, 1, 2}}}}}, "line"),
                         call("aten.view.default", {{"self", tensor("p_w")}, {"size", {{"as_ints", {1, 2}}}}}, "flat"),
                         call("aten.gru.input",
                              {{"input", tensor("line")},
                               {"hx", states},
-                              {"params", weights},
+                              {"params", params},
                               {"has_biases", truth(false)},
                               {"num_layers", numbered(1)},
                               {"dropout", {{"as_float", 0.1}}},

@@ -154,8 +154,10 @@ TEST(LowerTransposedConv, PhasesBecomePlainConvolutions) {
         fmt::format("w: f32[4,4,3,3] = constant()\ny = conv(x:f32[2,5,4,3], w, transposed=true, {})", fields);
     expect_equivalent(lower_transposed_conv, text);
     const Graph lowered = run_pass(lower_transposed_conv, graph_of(text)).graph;
-    for (NodeId id : lowered.order())
-      if (const auto* conv = lowered.as<Conv>(id)) EXPECT_FALSE(conv->transposed) << fields;
+    for (NodeId id : lowered.order()) {
+      const auto* conv = lowered.as<Conv>(id);
+      EXPECT_FALSE(conv && conv->transposed) << fields;
+    }
   }
   expect_equivalent(lower_transposed_conv,
                     "w: f32[4,4,3] = constant()\nb: f32[4] = constant()\n"
