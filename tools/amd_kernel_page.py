@@ -6,7 +6,8 @@
 #
 # `rung isa` reads the code objects of the build; the LDS that launches add is what the rows of the conformance problems
 # ask for on each architecture (RowLaunchesOnCdna writes it down); `rung occupancy` counts waves with it. Wrong is
-#   - a kernel that spills vector registers or uses scratch, on any architecture;
+#   - a kernel that spills vector registers, uses scratch or has empty branches, whose work a compiler may have lost, on
+#     any architecture;
 #   - one that moves less than 75 % of its loops' bytes by accesses of 16, for which no reason stands in REASONS;
 #   - a reason that no kernel needs;
 #   - under --check, a page that is not the one on disk. Another compiler allocates other registers: that is compared
@@ -168,7 +169,7 @@ def row(build, module, name, of, added):
 
 
 def wrong_of(name, target, kernel):
-    for key in ('vgpr_spills', 'scratch_bytes'):
+    for key in ('vgpr_spills', 'scratch_bytes', 'empty_branches'):
         if kernel[key]:
             yield f'{name}: {key} is {kernel[key]} on {target}, wanted 0'
 

@@ -12,7 +12,7 @@ import amd_kernel_page as page
 
 def kernel(name, **other):
     accesses = {'memory_in_loops': {'16': 3}, 'lds_in_loops': {width: 0 for width in page.WIDTHS} | {'16': 2, '4': 1}}
-    return {'name': name, 'vgprs': 64, 'lds_bytes': 512, 'vgpr_spills': 0, 'scratch_bytes': 0,
+    return {'name': name, 'vgprs': 64, 'lds_bytes': 512, 'vgpr_spills': 0, 'scratch_bytes': 0, 'empty_branches': 0,
             'wide_share_in_loops': 1.0, 'accesses_by_bytes': accesses} | other
 
 
@@ -54,8 +54,9 @@ class KernelPage(unittest.TestCase):
         for row in ('| k_T_1 | 64 | ', '| other_T | 64 or 9 | 512 | '):
             self.assertIn(row, text)
 
-    def test_spills_and_scratch_are_wrong(self):
-        _, wrong = self.make(kernel('k', vgpr_spills=3), kernel('l', scratch_bytes=16))
+    def test_spills_scratch_and_empty_branches_are_wrong(self):
+        _, wrong = self.make(kernel('k', vgpr_spills=3), kernel('l', scratch_bytes=16), kernel('m', empty_branches=1))
+        self.assertIn('m: empty_branches is 1 on gfx942, wanted 0', wrong)
         self.assertIn('k: vgpr_spills is 3 on gfx90a, wanted 0', wrong)
         self.assertIn('l: scratch_bytes is 16 on gfx950, wanted 0', wrong)
 

@@ -75,6 +75,7 @@ Json code_json(const amdgpu::CodeReading& code) {
             {"cycles", code.banks.cycles},
             {"worst", code.banks.worst}}},
           {"round_trips", code.round_trips},
+          {"empty_branches", code.empty_branches},
           {"drains_in_loops", code.drains_in_loops},
           {"lds_drains_in_loops", code.local_drains_in_loops}};
 }

@@ -88,7 +88,7 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"lds", "", "BYTES", "bytes of LDS that the launch adds to what the kernel declares"},
     {"fail-on", "", "KIND,...",
      "fail if machine code has such findings: spill, scratch, narrow-load, narrow-lds, drain, drain-lds, "
-     "bank-conflict, round-trip, undecoded"},
+     "bank-conflict, round-trip, empty-branch, undecoded"},
     {"vgprs", "", "N", "vector registers that each lane uses, without accumulation registers"},
     {"agprs", "", "N", "accumulation registers that each lane uses"},
     {"sgprs", "", "N", "scalar registers that each wave uses"},

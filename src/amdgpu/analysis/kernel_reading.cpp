@@ -98,6 +98,15 @@ void count_conflicts(CodeReading& reading, const Listing& listing, const std::ve
   }
 }
 
+// s_and_saveexec S, ...; s_or_b64 exec, exec, S
+bool is_empty_branch(const Instruction& chosen, const Instruction& next) {
+  const auto is = [](const InstructionOperand& operand, uint16_t number) {
+    return operand.kind == OperandKind::scalar && operand.number == number;
+  };
+  return chosen.opcode == Opcode::s_and_saveexec_b64 && next.opcode == Opcode::s_or_b64 &&
+         is(next.destination, kExec) && is(next.sources[0], kExec) && is(next.sources[1], chosen.destination.number);
+}
+
 std::string reasons_text(const std::array<uint32_t, kNarrowWords.size()>& counts) {
   std::string text;
   for (size_t i = 0; i < counts.size(); ++i)
@@ -142,6 +151,10 @@ std::vector<KernelReading::Found> findings_of(const KernelInfo& kernel, const Co
             code.banks.worst));
   if (code.round_trips)
     say(IsaFinding::round_trip, fmt::format("{} reads of LDS bring back what the same lane wrote", code.round_trips));
+  if (code.empty_branches)
+    say(IsaFinding::empty_branch,
+        fmt::format("{} times, lanes are chosen and then do nothing: the compiler may have lost their work",
+                    code.empty_branches));
   if (code.undecoded) say(IsaFinding::undecoded, fmt::format("{} words or lines are no instruction", code.undecoded));
   return found;
 }
@@ -170,6 +183,7 @@ CodeReading read_listing(const Listing& listing) {
   for (size_t i = 0; i < listing.instructions.size(); ++i) {
     const Instruction& made = listing.instructions[i].instruction;
     reading.in_loops += marks.any[i];
+    reading.empty_branches += i > 0 && is_empty_branch(listing.instructions[i - 1].instruction, made);
     count_kind(reading, made, marks.any[i]);
     reading.drains_in_loops += waits_for_all_memory(made) && marks.loading[i];
     reading.local_drains_in_loops += waits_for_all_local(made) && marks.local[i];

@@ -44,6 +44,10 @@ struct CodeReading {
   std::array<uint32_t, kNarrowWords.size()> narrow_global{}, narrow_lds{};
   BankReading banks;
   uint32_t round_trips = 0;  // the number of reads that round_trips() finds
+  // How often s_and_saveexec chooses lanes, and the next instruction gives the others back. What the chosen lanes did
+  // was needless, or the compiler has lost it: clang 22 does where a store to an element of a vector stands behind
+  // conditions of a whole wave and of lanes, such as `if ((!whole && key >= keys) || !sees(key)) score[i] = c`.
+  uint32_t empty_branches = 0;
   uint32_t scratch = 0, scratch_in_loops = 0;
   // s_waitcnt in loops after which nothing is in flight: vmcnt(0) in loops that load from memory, lgkmcnt(0) in loops
   // that access LDS or load scalars.
@@ -61,10 +65,12 @@ enum class IsaFinding : uint8_t {
   drain_lds,
   bank_conflict,
   round_trip,
+  empty_branch,
   undecoded
 };
-inline constexpr std::array<const char*, 9> kIsaFindingWords{
-    "spill", "scratch", "narrow-load", "narrow-lds", "drain", "drain-lds", "bank-conflict", "round-trip", "undecoded"};
+inline constexpr std::array<const char*, 10> kIsaFindingWords{
+    "spill",     "scratch",       "narrow-load", "narrow-lds",   "drain",
+    "drain-lds", "bank-conflict", "round-trip",  "empty-branch", "undecoded"};
 
 struct KernelReading {
   Isa isa{};

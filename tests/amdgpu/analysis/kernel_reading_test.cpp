@@ -70,6 +70,16 @@ TEST(Isa, WordsThatDoNotDecodeAreCounted) {
   EXPECT_EQ(made.undecoded, 1u);
 }
 
+TEST(Isa, BranchesWithoutWorkAreCounted) {
+  const uint32_t choose = 0xbeb02008, choose_vcc = 0xbeb0206a;  // s_and_saveexec_b64 s[48:49], s[8:9] or vcc
+  const uint32_t back = 0x87fe307e, other = 0x87fe327e;         // s_or_b64 exec, exec, s[48:49] or s[50:51]
+  const uint32_t work = 0x7f06032e, end = 0xbf810000;           // v_mov_b32 v131, v46; s_endpgm
+  EXPECT_EQ(read({choose, back, choose_vcc, back, end}).empty_branches, 2u);
+  EXPECT_EQ(read({choose, work, back, end}).empty_branches, 0u);
+  EXPECT_EQ(read({choose, other, end}).empty_branches, 0u);
+  EXPECT_EQ(read({back, choose, end}).empty_branches, 0u);
+}
+
 MadeKernel loop_kernel() {
   MadeKernel kernel{.name = "loop", .code = kLoop};
   kernel.vgprs = 172;

@@ -191,7 +191,8 @@ __device__ inline void scale_and_mask(FragmentC (&scores)[n], const FragmentC (&
         scores[j].x[i] = -INFINITY;
     }
 }
-// Takes away the keys that a lane's rows, of these queries, do not see.
+// Takes away the keys that a lane's rows, of these queries, do not see. Its check stands apart from that of
+// scale_and_mask(): clang 22 loses the store where || joins them.
 template <int n>
 __device__ inline void hide_unseen(FragmentC (&scores)[n], const AttentionArguments& a, const int (&query)[kLaneRows],
                                    int first_key) {
