@@ -1,8 +1,10 @@
 // The graph: nodes in execution order, each an op over earlier nodes with its first result's type. Ids stay valid while
-// other nodes come and go; insertion, replacement and erasure take constant time (plus the users touched).
+// other nodes come and go, as do references to nodes, ops and types; insertion, replacement and erasure take constant
+// time (plus the users touched).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -101,7 +103,7 @@ class Graph {
   void unlink(NodeId id);
   void drop_use(NodeId operand, NodeId user);
 
-  std::vector<Node> nodes_;
+  std::deque<Node> nodes_;  // passes hold references to nodes while they add others
   std::vector<std::shared_ptr<const Weight>> weights_;  // by node id; null for other ops
   std::vector<Output> outputs_;
   std::vector<State> states_;

@@ -28,6 +28,16 @@ TEST(Graph, ReplacingUsesMovesOperandsAndOutputs) {
   EXPECT_TRUE(verify(graph)) << verify(graph).error().message;
 }
 
+TEST(Graph, ReferencesStayWhereOthersAreAdded) {
+  Graph graph = parsed("x: f32[2] = input()\ny = neg(x)\nreturn y=y");
+  const NodeId y = output(graph);
+  const Node* node = &graph[y];
+  const Shape* shape = &graph.shape(y);
+  for (int i = 0; i < 1000; ++i) graph.add(Unary{UnaryKind::exp}, {y});
+  EXPECT_EQ(node, &graph[y]);
+  EXPECT_EQ(shape, &graph.shape(y));
+}
+
 TEST(Graph, InsertionPutsNewNodesBeforeTheirReader) {
   Graph graph = parsed("x: f32[2] = input()\ny = neg(x)\nreturn y=y");
   NodeId y = output(graph);

@@ -10,14 +10,48 @@ namespace {
 
 using exported::refuse;
 
-constexpr std::string_view kViews[] = {"_conj",   "_unsafe_view",     "alias",       "chunk",     "conj",
-                                       "detach",  "expand",           "expand_as",   "imag",      "movedim",
-                                       "narrow",  "permute",          "real",        "select",    "slice",
-                                       "split",   "split_with_sizes", "squeeze",     "t",         "transpose",
-                                       "unbind",  "unflatten",        "unfold",      "unsqueeze", "view",
-                                       "view_as", "view_as_complex",  "view_as_real"};
-constexpr std::string_view kUnsaid[] = {"reshape", "flatten", "contiguous",     "to",
-                                        "type_as", "dropout", "feature_dropout"};
+constexpr std::string_view kViews[] = {"_conj",
+                                       "_unsafe_view",
+                                       "adjoint",
+                                       "alias",
+                                       "as_strided",
+                                       "broadcast_tensors",
+                                       "broadcast_to",
+                                       "chunk",
+                                       "conj",
+                                       "detach",
+                                       "diagonal",
+                                       "expand",
+                                       "expand_as",
+                                       "imag",
+                                       "linalg_diagonal",
+                                       "mT",
+                                       "moveaxis",
+                                       "movedim",
+                                       "narrow",
+                                       "numpy_T",
+                                       "permute",
+                                       "real",
+                                       "select",
+                                       "slice",
+                                       "split",
+                                       "split_with_sizes",
+                                       "squeeze",
+                                       "swapaxes",
+                                       "swapdims",
+                                       "t",
+                                       "tensor_split",
+                                       "transpose",
+                                       "unbind",
+                                       "unflatten",
+                                       "unfold",
+                                       "unsqueeze",
+                                       "view",
+                                       "view_as",
+                                       "view_as_complex",
+                                       "view_as_real"};
+constexpr std::string_view kUnsaid[] = {"reshape", "reshape_as", "ravel",   "flatten",        "contiguous",
+                                        "to",      "type_as",    "dropout", "feature_dropout"};
 
 int64_t from_front(int64_t index, int64_t extent) {
   return std::clamp<int64_t>(index < 0 ? index + extent : index, 0, extent);
@@ -57,7 +91,10 @@ NodeId put_back(const Call& view, NodeId base, NodeId part) {
     if (view.integer("step", 1) != 1) refuse("a write of every {}th element", view.integer("step"));
     return view.replaced(base, part, at, from_front(view.integer("start", 0), view.shape(base)[at]));
   }
-  if (name == "transpose") return view.swap_axes(part, view.integer("dim0"), view.integer("dim1"));
+  if (name == "swapaxes") return view.swap_axes(part, view.integer("axis0"), view.integer("axis1"));
+  if (name == "adjoint" || name == "mT") return view.swap_axes(part, -2, -1);
+  if (name == "transpose" || name == "swapdims")
+    return view.swap_axes(part, view.integer("dim0"), view.integer("dim1"));
   if (name == "t") return view.rank(part) < 2 ? part : view.swap_axes(part, 0, 1);
   if (name == "permute") return transposed_back(view, part);
   constexpr std::string_view kReshapes[] = {"alias",        "detach",    "view",      "view_as",

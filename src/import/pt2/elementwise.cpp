@@ -234,14 +234,21 @@ Values clamp(const Call& call) {
   return one(call.clamp(call.tensor("self"), call.optional_number("min"), call.optional_number("max")));
 }
 Values clamp_min(const Call& call) { return clamp(call); }
+Values clamp_by_tensors(const Call& call) {
+  NodeId x = call.tensor("self");
+  if (const auto least = call.optional_tensor("min")) x = call.binary(BinaryKind::max, x, *least);
+  if (const auto most = call.optional_tensor("max")) x = call.binary(BinaryKind::min, x, *most);
+  return one(x);
+}
 
 Values logical_not(const Call& call) {
   return one(call.unary(UnaryKind::logical_not, truth(call, call.tensor("self"))));
 }
 Values bitwise_not(const Call& call) {
   const NodeId x = call.tensor("self");
-  if (call.dtype(x) != DType::boolean) refuse("bits of {}, wanted bool", call.type(x));
-  return one(call.unary(UnaryKind::logical_not, x));
+  if (call.dtype(x) == DType::boolean) return one(call.unary(UnaryKind::logical_not, x));
+  if (is_float(call.dtype(x))) refuse("bits of {}, wanted integers or bool", call.type(x));
+  return one(call.binary(BinaryKind::sub, call.scalar(-1, call.dtype(x)), x));
 }
 Values logical_and(const Call& call) { return bools(call, BinaryKind::logical_and); }
 Values logical_or(const Call& call) { return bools(call, BinaryKind::logical_or); }

@@ -32,6 +32,10 @@ Values view(const Call& call) {
   const char* name = call.has("size") ? "size" : "shape";
   return one(call.reshape(call.tensor("self"), call.integers(name)));
 }
+Values ravel(const Call& call) {
+  const NodeId x = call.tensor("self");
+  return one(call.reshape(x, Shape{call.type(x).elements()}));
+}
 Values view_as(const Call& call) { return one(call.reshape(call.tensor("self"), call.shape(call.tensor("other")))); }
 
 Values flatten(const Call& call) {
@@ -70,6 +74,9 @@ Values unflatten(const Call& call) {
 Values transpose(const Call& call) {
   return one(call.swap_axes(call.tensor("self"), call.integer("dim0"), call.integer("dim1")));
 }
+Values swapaxes(const Call& call) {
+  return one(call.swap_axes(call.tensor("self"), call.integer("axis0"), call.integer("axis1")));
+}
 Values t(const Call& call) {
   const NodeId x = call.tensor("self");
   return one(call.rank(x) < 2 ? x : call.swap_axes(x, 0, 1));
@@ -87,13 +94,23 @@ Values permute(const Call& call) {
   for (int64_t& axis : order) axis = call.axis(x, axis);
   return one(call.transpose(x, call.dims(order)));
 }
+// Axes go to other places; those that are not named keep their order.
 Values movedim(const Call& call) {
   const NodeId x = call.tensor("self");
-  const int from = call.axis(x, call.integer("source")), to = call.axis(x, call.integer("destination"));
+  std::vector<int64_t> from = call.integers("source"), to = call.integers("destination");
+  if (from.size() != to.size()) refuse("got {} axes to move to {} places", from.size(), to.size());
+  for (int64_t& axis : from) axis = call.axis(x, axis);
+  for (int64_t& axis : to) axis = call.axis(x, axis);
   Dims permutation;
-  for (int i = 0; i < call.rank(x); ++i)
-    if (i != from) permutation.push_back(i);
-  permutation.insert(to, from);
+  for (int i = 0, rest = 0; i < call.rank(x); ++i) {
+    const auto named = std::ranges::find(to, i);
+    if (named != to.end()) {
+      permutation.push_back(from[static_cast<size_t>(named - to.begin())]);
+      continue;
+    }
+    while (std::ranges::find(from, rest) != from.end()) ++rest;
+    permutation.push_back(rest++);
+  }
   return one(call.transpose(x, permutation));
 }
 
@@ -112,6 +129,18 @@ Values squeeze(const Call& call) {
 Values expand(const Call& call) {
   const NodeId x = call.tensor("self");
   return one(call.broadcast(x, expanded(call, x, call.integers("size"))));
+}
+// All in the shape that they have together.
+Values broadcast_tensors(const Call& call) {
+  std::vector<NodeId> all = call.tensors("tensors");
+  Shape whole;
+  for (NodeId x : all) {
+    const auto joined = rung::broadcast(whole, call.shape(x));
+    if (!joined) refuse("shapes that do not broadcast: {}", joined.error().message);
+    whole = *joined;
+  }
+  for (NodeId& x : all) x = call.broadcast(x, whole);
+  return several(all);
 }
 Values expand_as(const Call& call) {
   return one(call.broadcast(call.tensor("self"), call.shape(call.tensor("other"))));
@@ -196,6 +225,48 @@ Values stack(const Call& call) {
   return one(call.concat(parts, at < 0 ? at + call.rank(parts.at(0)) : at));
 }
 
+namespace {
+
+// Vectors are rows of one.
+NodeId with_axes(const Call& call, NodeId x, int rank) {
+  while (call.rank(x) < rank) x = call.unsqueeze(x, call.rank(x) >= 2 ? call.rank(x) : 0);
+  return x;
+}
+Values stacked(const Call& call, int rank, int64_t axis) {
+  std::vector<NodeId> parts = call.tensors("tensors");
+  for (NodeId& part : parts) part = with_axes(call, part, rank);
+  return one(call.concat(parts, call.rank(parts.at(0)) == 1 ? 0 : axis));
+}
+
+}  // namespace
+
+Values hstack(const Call& call) { return stacked(call, 1, 1); }
+Values vstack(const Call& call) { return stacked(call, 2, 0); }
+Values dstack(const Call& call) { return stacked(call, 3, 2); }
+
+// So many parts, of which the first are longer by one, or cuts at these places.
+Values tensor_split(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const int at = call.axis(x, call.integer("dim", 0));
+  const int64_t extent = call.shape(x)[at];
+  std::vector<int64_t> sizes;
+  if (call.has("sections")) {
+    const int64_t parts = call.integer("sections");
+    if (parts < 1 || parts > exported::kMostMade) refuse("{} parts", parts);
+    for (int64_t i = 0; i < parts; ++i) sizes.push_back(extent / parts + (i < extent % parts));
+    return several(call.split(x, at, sizes));
+  }
+  std::vector<int64_t> cuts = call.integers("indices");
+  cuts.push_back(extent);
+  std::vector<NodeId> parts;
+  int64_t begin = 0;
+  for (const int64_t cut : cuts) {
+    parts.push_back(call.Emit::slice(x, at, begin, cut));
+    begin = cut;
+  }
+  return several(parts);
+}
+
 Values split(const Call& call) {
   const NodeId x = call.tensor("self");
   const int at = call.axis(x, call.integer("dim", 0));
@@ -265,6 +336,25 @@ Values select_scatter(const Call& call) {
   const int64_t index = call.integer("index");
   return one(
       call.replaced(x, call.unsqueeze(call.tensor("src"), at), at, index < 0 ? index + call.shape(x)[at] : index));
+}
+
+Values fliplr(const Call& call) { return one(call.reversed(call.tensor("self"), 1)); }
+Values flipud(const Call& call) { return one(call.reversed(call.tensor("self"), 0)); }
+// Quarter turns from the first axis towards the second.
+Values rot90(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const std::vector<int64_t> axes = call.integers("dims", {0, 1});
+  if (axes.size() != 2) refuse("a turn in {} axes, wanted 2", axes.size());
+  switch ((call.integer("k", 1) % 4 + 4) % 4) {
+    case 1:
+      return one(call.swap_axes(call.reversed(x, axes[1]), axes[0], axes[1]));
+    case 2:
+      return one(call.reversed(call.reversed(x, axes[0]), axes[1]));
+    case 3:
+      return one(call.reversed(call.swap_axes(x, axes[0], axes[1]), axes[1]));
+    default:
+      return one(x);
+  }
 }
 
 // The elements of a source, in order, where a mask is true.

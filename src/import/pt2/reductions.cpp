@@ -115,7 +115,38 @@ Values std_of_axes(const Call& call) {
   return one(call.unary(UnaryKind::sqrt, variance(call, call.tensor("self"), call.integers("dim", {}), correction,
                                                   call.flag("keepdim"))));
 }
+namespace {
+
+double correction_of(const Call& call) {
+  return call.has("unbiased") ? (call.flag("unbiased") ? 1 : 0) : call.number("correction", 1);
+}
+
+}  // namespace
+
+Values var_mean(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const std::vector<int64_t> axes = call.integers("dim", {});
+  const bool keep = call.flag("keepdim");
+  return several({variance(call, x, axes, correction_of(call), keep), call.reduce(ReduceKind::mean, x, axes, keep)});
+}
+Values std_mean(const Call& call) {
+  const Values both = var_mean(call);
+  return several({call.unary(UnaryKind::sqrt, both[0].node()->id), both[1].node()->id});
+}
 // How many of the bounds, which ascend, lie below each element; `right`: or at it.
+// Of bounds in rows, each row's elements are compared with its own.
+Values searchsorted(const Call& call) {
+  const NodeId bounds = call.tensor("sorted_sequence"), x = call.tensor("self");
+  if (call.has("sorter")) refuse("bounds in the order of a sorter");
+  const bool right = call.flag("right") || call.text("side", "left") == "right";
+  const bool of_rows = call.rank(bounds) > 1;
+  const NodeId row = of_rows ? call.unsqueeze(bounds, -2) : bounds, elements = call.unsqueeze(x, -1);
+  const DType type = exported::promoted(call.dtype(x), call.dtype(bounds));
+  const NodeId lies =
+      call.binary(right ? BinaryKind::le : BinaryKind::lt, call.cast(row, type), call.cast(elements, type));
+  const NodeId count = call.reduce(ReduceKind::sum, call.cast(lies, DType::i64), {-1}, false);
+  return one(call.cast(count, call.flag("out_int32") ? DType::i32 : DType::i64));
+}
 Values bucketize(const Call& call) {
   const NodeId x = call.unsqueeze(call.tensor("self"), -1), bounds = call.tensor("boundaries");
   const DType type = exported::promoted(call.dtype(x), call.dtype(bounds));
@@ -145,11 +176,58 @@ Values diff(const Call& call) {
   return one(x);
 }
 
-Values vector_norm(const Call& call) {
-  if (call.number("ord", 2) != 2) refuse("a norm of order {}, wanted 2", call.number("ord"));
-  const NodeId squares = call.unary(UnaryKind::square, in_type(call, call.tensor("self")));
-  return one(call.unary(UnaryKind::sqrt,
-                        call.reduce(ReduceKind::sum, squares, call.integers("dim", {}), call.flag("keepdim"))));
+// How many elements are not 0.
+Values count_nonzero(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const NodeId counted = call.cast(call.binary(BinaryKind::ne, x, call.scalar(0, call.dtype(x))), DType::i64);
+  return one(call.reduce(ReduceKind::sum, counted, call.integers("dim", {}), false));
+}
+// How many elements lie in each of equal parts of a range; the last part has its end.
+Values histc(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const int64_t bins = call.integer("bins", 100), count = call.type(x).elements();
+  const double least = call.number("min", 0), most = call.number("max", 0);
+  if (!(least < most)) refuse("a histogram from {} to {}: both ends, apart, are wanted", least, most);
+  if (bins < 1 || bins > exported::kMostMade / std::max<int64_t>(count, 1)) refuse("{} parts", bins);
+  const NodeId flat = call.reshape(x, Shape{count, 1});
+  const auto number = [&](double value) { return call.scalar(value, call.dtype(x)); };
+  const NodeId scaled = call.binary(
+      BinaryKind::div, call.scale(call.binary(BinaryKind::sub, flat, number(least)), static_cast<double>(bins)),
+      number(most - least));
+  const NodeId last = call.binary(BinaryKind::eq, flat, number(most));
+  const NodeId part =
+      call.select(last, number(static_cast<double>(bins - 1)), call.rounded(scaled, exported::Rounding::down));
+  const NodeId lies = call.binary(BinaryKind::eq, part, call.cast(call.counted(bins, 1, 2), call.dtype(x)));
+  return one(call.reduce(ReduceKind::sum, call.cast(lies, call.dtype(x)), {0}, false));
+}
+Values aminmax(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const std::vector<int64_t> axes = call.integers("dim", {});
+  const bool keep = call.flag("keepdim");
+  return several({call.least(x, axes, keep), call.reduce(ReduceKind::max, x, axes, keep)});
+}
+// The middle element in order, the lower one of two, and its place.
+Values median_with_place(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const int at = call.axis(x, call.integer("dim", -1));
+  const int64_t middle = (call.shape(x)[at] - 1) / 2;
+  const auto top = call.top(x, middle + 1, at, true);
+  const auto last = [&](NodeId all) {
+    const NodeId one_row = call.select_index(all, at, middle);
+    return call.flag("keepdim") ? call.unsqueeze(one_row, at) : one_row;
+  };
+  return several({last(top.values), last(top.places)});
+}
+Values median(const Call& call) {
+  const NodeId x = call.tensor("self"), flat = call.reshape(x, Shape{call.type(x).elements()});
+  const int64_t middle = (call.type(x).elements() - 1) / 2;
+  return one(call.select_index(call.top(flat, middle + 1, 0, true).values, 0, middle));
+}
+// NaN counts as nothing.
+Values nansum(const Call& call) {
+  const NodeId x = in_type(call, call.tensor("self"));
+  const NodeId known = call.select(call.binary(BinaryKind::ne, x, x), call.scalar(0, call.dtype(x)), x);
+  return one(call.reduce(ReduceKind::sum, known, call.integers("dim", {}), call.flag("keepdim")));
 }
 
 }  // namespace rung::pt2::operators

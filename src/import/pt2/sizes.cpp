@@ -1,5 +1,7 @@
 // Numbers that follow from shapes, which are all known at import.
 // SPDX-License-Identifier: Apache-2.0
+#include <functional>
+
 #include "import/pt2/operators.hpp"
 
 namespace rung::pt2::operators {
@@ -13,6 +15,11 @@ Values number(int64_t value) { return {Value(value)}; }
 std::pair<int64_t, int64_t> two(const Call& call) {
   if (call.all().size() != 2) refuse("got {} operands, wanted 2", call.all().size());
   return {call.integer(call.all()[0].first), call.integer(call.all()[1].first)};
+}
+
+template <class Relation>
+Values truth(std::pair<int64_t, int64_t> sizes, Relation relation) {
+  return {Value(relation(sizes.first, sizes.second))};
 }
 
 int64_t floor_of_quotient(int64_t a, int64_t b) {
@@ -55,6 +62,19 @@ Values size_floordiv(const Call& call) {
 Values size_mod(const Call& call) {
   const auto [a, b] = two(call);
   return number(a - floor_of_quotient(a, b) * b);
+}
+Values size_eq(const Call& call) { return truth(two(call), std::equal_to<>()); }
+Values size_ne(const Call& call) { return truth(two(call), std::not_equal_to<>()); }
+Values size_ge(const Call& call) { return truth(two(call), std::greater_equal<>()); }
+Values size_le(const Call& call) { return truth(two(call), std::less_equal<>()); }
+Values size_gt(const Call& call) { return truth(two(call), std::greater<>()); }
+Values size_lt(const Call& call) { return truth(two(call), std::less<>()); }
+// What the author's program takes for granted of sizes.
+Values assert_scalar(const Call& call) {
+  const Value* claim = call.find("self");
+  const bool* holds = claim ? std::get_if<bool>(&claim->is) : nullptr;
+  if (holds && !*holds) refuse("{}", call.text("assert_msg", "an assertion of sizes fails"));
+  return {};
 }
 Values size_neg(const Call& call) { return number(-call.integer(call.all().at(0).first)); }
 

@@ -87,6 +87,64 @@ class Places(nn.Module):
         ]
 
 
+class Rearrangements(nn.Module):
+    """Views, parts and places by the names that authors call them, and writes through them."""
+
+    def forward(self, x, square, place, counts):
+        written, turned, long = x * 1, x + 0, square.clone()
+        written.swapaxes(1, 2).mul_(2).add_(1)
+        turned.mT[..., 0].sub_(3).div_(2)
+        long.swapdims(0, 1)[1].clamp_(-0.5, 0.5).exp_()
+        first, second = torch.broadcast_tensors(x[:, :1], square[:2, None, :1])
+        return [
+            x.swapaxes(0, 2), x.swapdims(-1, 1), x.moveaxis(0, -1), torch.moveaxis(x, (0, 2), (1, 0)), x.movedim((2, 0), (0, 1)),
+            x.ravel(), x.reshape_as(x.mT), x.adjoint(), x[:, :1].broadcast_to(2, 5, 4), first, second,
+            torch.concat([x, x], 1), torch.concatenate([x, x]), torch.hstack([x, x]), torch.hstack([x[0, 0], x[0, 1]]),
+            torch.vstack([x[0, 0], x[0, 1]]), torch.dstack([x[0], x[1]]), torch.dstack([x[0, 0], x[0, 1]]),
+            *x.tensor_split(3, -1), *x.tensor_split((1, 1), 1), *x.tensor_split((-1,), 2), *x.unsafe_split(2, 2), *x.unsafe_chunk(2, -1),
+            x.fliplr(), x.flipud(), *(torch.rot90(x, turns, (1, 2)) for turns in range(-1, 4)),
+            x.diagonal(), x.diagonal(1, 2, 0), square.diagonal(-2), torch.diag_embed(x[0]), torch.diag_embed(x[0], -1, 0, 2),
+            torch.diag(x[0, 0], 1), torch.diag(square, -1), torch.trace(square), torch.linalg.diagonal(x, offset=1),
+            x.take(place), torch.take_along_dim(x, place[:1, :, None] % 3, 1), torch.take_along_dim(x, place % 24),
+            x.index_add(1, place[0] % 3, x[:, :2], alpha=2), x.index_copy(2, place[0] % 4, x[..., :2] * 3),
+            x.index_fill(0, place[0] % 2, 7.0), x.repeat_interleave(torch.tensor([2, 0, 3]), 1), x.repeat_interleave(torch.tensor([2]), 0),
+            torch.as_strided(x * 1, (3, 2), (2, 1), 5), written, turned, long, torch.searchsorted(x[0].sort(-1).values, x[1]),
+            torch.searchsorted(x[0, 0].sort().values, x[1], right=True), counts.count_nonzero(), counts.count_nonzero(0), ~counts,
+        ]
+
+
+class Algebra(nn.Module):
+    """Vectors, matrices, norms and distances, and functions that few models call."""
+
+    def __init__(self):
+        super().__init__()
+        self.pair = nn.Bilinear(4, 4, 3)
+
+    def forward(self, x, square, holes):
+        a, b, whole = x[0], x[1], torch.linalg
+        orders = [torch.norm(x, order, 1) for order in (0, 1, 2, 3, 0.5, float('inf'), float('-inf'))]
+        return [
+            torch.mv(a, b[0]), torch.dot(a[0], b[0]), torch.linalg.vecdot(a, b), torch.addmv(a[:, 0], a, b[0], beta=2, alpha=3),
+            torch.addbmm(square[:3, :3], x, x.mT, beta=0.5), torch.inner(x, b), torch.inner(a[0], b[1]), torch.inner(a[0], x),
+            torch.tensordot(x, x, ([0, 2], [0, 2])), torch.tensordot(x, square, 1), torch.kron(a, b), torch.kron(x, a[:2]), self.pair(a, b),
+            torch.cross(a[:, :3], b[:, :3]), whole.cross(x[..., :3], x.flip(0)[..., 1:]), whole.matmul(x, square), *orders,
+            torch.norm(x), x.norm(dim=(0, 2), keepdim=True), whole.norm(x), whole.norm(a), whole.norm(x, dim=(1, 2)), whole.norm(x, 1, 2),
+            whole.vector_norm(x, 4, (1, 2)), torch.cdist(a, square), torch.cdist(x, x, 1.0), functional.pairwise_distance(a, b),
+            functional.cosine_similarity(x, b, -1), torch.lerp(a, b, 0.25), torch.lerp(a, b, b), torch.addcmul(a, a, b, value=2),
+            torch.addcdiv(a, b, a.abs() + 1, value=-1), torch.erfc(x), x.frac(), holes.isinf(), holes.isfinite(), torch.isposinf(holes),
+            torch.isneginf(holes), holes.nan_to_num(), holes.nan_to_num(1, 2, -3), torch.logit(x.sigmoid()), torch.logit(x, 0.1),
+            functional.logsigmoid(9 * x), torch.logaddexp(a, b), torch.logaddexp(holes, -holes.abs()), torch.hypot(a, b),
+            torch.xlogy(a.relu(), b.abs()), torch.sinc(x), torch.deg2rad(x), torch.rad2deg(x), functional.hardshrink(x),
+            functional.softshrink(x), functional.threshold(x, 0.1, 3.0), functional.glu(x, 2), torch.clip(x, -b.abs(), b.abs()),
+            torch.multiply(a, b), torch.subtract(a, b), torch.true_divide(a, 3), torch.divide(a, b.abs() + 1, rounding_mode='floor'),
+            torch.negative(x), torch.absolute(x), torch.greater(a, b), torch.less_equal(a, b), torch.not_equal(a, 0.0), torch.fix(3 * x),
+            torch.sgn(x), *torch.var_mean(x, 1), *torch.std_mean(x, (0, 2), correction=0, keepdim=True), *torch.aminmax(x, dim=1),
+            torch.var(x), torch.std(x), holes.nansum(), holes.nansum(1), x.median(), *x.median(1), *x.median(-1, keepdim=True),
+            functional.scaled_dot_product_attention(a, b, b), functional.scaled_dot_product_attention(x[None], x[None], x[None]),
+            functional.scaled_dot_product_attention(*(x.reshape(1, 2, 1, 3, 4) for _ in range(3)), x.new_zeros(2, 1, 3, 3) + 0.1),
+        ]
+
+
 def spectra_example(dtype):
     return dict(x=torch.randn(2, 3, 6), y=torch.randn(2, 3, 6), signal=torch.randn(2, 48))
 
@@ -104,10 +162,17 @@ MODELS = {
     'operators_of_spectra': lambda: Spectra(),
     'operators_of_sequences': lambda: Sequences(),
     'operators_of_places': lambda: Places(),
+    'operators_of_rearrangements': lambda: Rearrangements(),
+    'operators_of_algebra': lambda: Algebra(),
 }
 EXAMPLES = {
     'whisper_with_ears': lambda dtype: dict(samples=torch.randn(1, 192)),
     'operators_of_spectra': spectra_example,
     'operators_of_sequences': lambda dtype: dict(x=torch.randn(3, 2, 4), state=torch.randn(4, 2, 5)),
     'operators_of_places': places_example,
+    'operators_of_rearrangements': lambda dtype: dict(
+        x=torch.randn(2, 3, 4), square=torch.randn(4, 4), place=torch.tensor([[0, 3], [-1, 11]]), counts=torch.arange(-2, 4).reshape(2, 3)),
+    'operators_of_algebra': lambda dtype: dict(
+        x=torch.randn(2, 3, 4), square=torch.randn(4, 4),
+        holes=torch.tensor([[1.0, float('inf'), float('nan')], [float('-inf'), -2, 0.5]])),
 }
