@@ -192,3 +192,9 @@ def test_models_that_cannot_be_joined_are_named(bert: rung.Model) -> None:
     closed.close()
     with pytest.raises(rung.UsageError, match="closed"):
         rung.join([bert, closed])
+
+
+def test_trust_is_a_bool() -> None:
+    wrong: Any = "yes"
+    with pytest.raises(rung.UsageError, match="trust_code: got .*yes.*, wanted a bool"):
+        rung.load(BERT, trust_code=wrong)
