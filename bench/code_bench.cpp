@@ -1,6 +1,7 @@
 // Times how long code for generated kernels takes to make, cold and from the cache: code_bench [KERNELS
 // [sm_90|gfx942]]. Each kernel is another region, as a large model has them. The caches are folders of its own.
 // SPDX-License-Identifier: Apache-2.0
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,13 +52,23 @@ Result<std::vector<std::string>> sources_for(const gpu::GpuInfo& gpu, int count)
   return sources;
 }
 
+double working_seconds(int who) {
+  rusage used{};
+  getrusage(who, &used);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
 // Gets the code of all sources in a process of its own, which knows only what the cache holds.
 void time_all(const char* cache, const std::vector<std::string>& sources, const gpu::GpuInfo& gpu) {
   const pid_t child = fork();
   if (child != 0) return void(waitpid(child, nullptr, 0));
   const auto seconds = checked_seconds_of([&] { return gpu::compile_all(sources, gpu); });
   if (seconds)
-    std::printf("%s cache: %zu compiled, %.2f s on %d cores\n", cache, gpu::compilations(), *seconds, usable_cores());
+    std::printf("%s cache: %zu compiled, %.2f s on %d cores, which worked %.2f s\n", cache, gpu::compilations(),
+                *seconds, usable_cores(), working_seconds(RUSAGE_SELF) + working_seconds(RUSAGE_CHILDREN));
   else
     std::printf("%s\n", seconds.error().message.c_str());
   std::fflush(stdout);

@@ -387,10 +387,11 @@ TEST(PlanCodeJson, RefusesCodeThatIsMissingOrTooMuch) {
 }
 
 TEST(PlanCodeJson, RefusesFieldsOfOtherTypes) {
+  const nlohmann::json whole = made_section();
   for (const char* list : {"images", "kernels"}) {
-    for (const auto& [field, value] : made_section()["code"][list][0].items()) {
+    for (const auto& [field, value] : whole["code"][list][0].items()) {
       EXPECT_NE(error_with(fmt::format("/code/{}/0/{}", list, field), nullptr), "") << field;
-      nlohmann::json set = made_section();
+      nlohmann::json set = whole;
       set["code"][list][0].erase(field);
       const auto section = code_from_json(set);
       ASSERT_FALSE(section) << field;

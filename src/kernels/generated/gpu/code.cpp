@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/generated/gpu/code.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -83,13 +84,15 @@ class Compilation {
   std::string target_;
 };
 
-// Cuts sources into one share for each core, none of which is so long that the others wait for it.
+// Cuts sources into equal shares, as many for each core as keep them short.
 std::vector<std::span<const std::string>> shares_of(std::span<const std::string> sources) {
   constexpr size_t kMostTogether = 32;
-  const size_t cores = static_cast<size_t>(usable_cores());
-  const size_t each = std::clamp<size_t>((sources.size() + cores - 1) / cores, 1, kMostTogether);
+  const auto divided = [](size_t count, size_t by) { return (count + by - 1) / by; };
+  const auto cores = static_cast<size_t>(usable_cores());
+  const size_t rounds = divided(sources.size(), cores * kMostTogether);
   std::vector<std::span<const std::string>> shares;
-  for (; !sources.empty(); sources = sources.subspan(shares.back().size()))
+  for (const size_t each = divided(sources.size(), std::max<size_t>(cores * rounds, 1)); !sources.empty();
+       sources = sources.subspan(shares.back().size()))
     shares.push_back(sources.first(std::min(each, sources.size())));
   return shares;
 }
