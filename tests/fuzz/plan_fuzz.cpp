@@ -10,6 +10,7 @@
 #include "base/base64.hpp"
 #include "base/hash.hpp"
 #include "base/json.hpp"
+#include "base/limits.hpp"
 #include "base/zlib_data.hpp"
 #include "ir/safetensors.hpp"
 #include "ir/text.hpp"
