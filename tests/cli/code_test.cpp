@@ -13,13 +13,13 @@ namespace {
 using Json = nlohmann::json;
 using testing::HasSubstr;
 
-// Two functions that have no kernel of the build on GPUs.
+// A function that has no kernel of the build on GPUs, of two shapes.
 std::string model_of_two_kernels() {
   using namespace onnx_file;
-  const Messages sizes{fixed(4), fixed(9)};
-  return model({.nodes = {node({"Tanh", {"x"}, {"a"}}), node({"Asin", {"a"}, {"b"}}), node({"Tan", {"b"}, {"y"}})},
-                .inputs = {value("x", kFloat, sizes)},
-                .outputs = {value("y", kFloat, sizes)}});
+  const Messages few{fixed(4), fixed(9)}, many{fixed(50), fixed(8)};
+  return model({.nodes = {node({"Tan", {"x"}, {"y"}}), node({"Tan", {"u"}, {"v"}})},
+                .inputs = {value("x", kFloat, few), value("u", kFloat, many)},
+                .outputs = {value("y", kFloat, few), value("v", kFloat, many)}});
 }
 
 class CodeOfAPlan : public testing::Test {
@@ -29,9 +29,9 @@ class CodeOfAPlan : public testing::Test {
 
   void SetUp() override {
     const Ran built = tool.run({"build", model, "--device", "emu:gfx942", "--out", plan});
-    if (built.err.find("no GPU kernels") != std::string::npos) GTEST_SKIP() << built.err;
+    for (const char* lack : {"no GPU kernels", "no /usr/bin/clang++-22"})
+      if (built.err.find(lack) != std::string::npos) GTEST_SKIP() << built.err;
     ASSERT_EQ(built.exit_code, 0) << built.err;
-    if (object({"inspect", plan}).at("code").empty()) GTEST_SKIP() << "no compiler for emulated GPUs";
   }
   ~CodeOfAPlan() override { unsetenv("RUNG_CLANG"); }
   // From now on the tool runs as on another machine, where nothing was compiled and nothing compiles.
@@ -45,22 +45,17 @@ class CodeOfAPlan : public testing::Test {
     EXPECT_EQ(ran.exit_code, 0) << ran.err;
     return Json::parse(ran.out, nullptr, false);
   }
-  // The outputs of a run with made-up inputs, which are the same each time.
-  Json outputs(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments{"verify", plan, "--replays", "2"};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return object(arguments);
-  }
+  Json replayed() { return object({"verify", plan, "--replays", "2"}); }
 };
 
 TEST_F(CodeOfAPlan, IsListedAndPrinted) {
   move_to_another_machine();
   const Json code = object({"inspect", plan}).at("code");
-  ASSERT_EQ(code.size(), 2u) << "Tanh has a kernel of the build";
+  ASSERT_EQ(code.size(), 2u);
   for (const Json& each : code) {
     EXPECT_EQ(each.at("target"), "gfx942");
     EXPECT_THAT(each.at("compiler").get<std::string>(), HasSubstr("clang version"));
-    EXPECT_GT(each.at("image_bytes"), each.at("source_bytes"));
+    EXPECT_GT(each.at("image_bytes"), 1000);
     const Ran printed = tool.run({"inspect", plan, "--code", each.at("name")});
     EXPECT_EQ(printed.exit_code, 0) << printed.err;
     EXPECT_EQ(printed.out.size(), each.at("source_bytes"));
@@ -81,13 +76,11 @@ TEST_F(CodeOfAPlan, IsRefusedWithoutTrustAndCompiler) {
 }
 
 TEST_F(CodeOfAPlan, RunsWithTrustWhereNothingCompiles) {
-  const std::string inputs = tool / "in.npz";
-  ASSERT_EQ(tool.run({"run", model, "--outputs", inputs}).exit_code, 1) << "x has no default";
   move_to_another_machine();
-  EXPECT_TRUE(outputs({"--trust-code"}).at("passed"));
+  EXPECT_TRUE(object({"verify", plan, "--replays", "2", "--trust-code"}).at("passed"));
   EXPECT_GT(object({"bench", plan, "--runs", "2", "--trust-code"}).at("kernels"), 0);
   EXPECT_FALSE(object({"profile", plan, "--trust-code"}).empty());
-  EXPECT_EQ(object({"run", plan, "--stepwise", "--trust-code"}).at("ops"), 3);
+  EXPECT_EQ(object({"run", plan, "--stepwise", "--trust-code"}).at("ops"), 2);
   EXPECT_FALSE(std::filesystem::exists(tool / "cache/generated")) << "code of a file is not kept";
   expect_error(tool.run({"run", plan}), 1, "--trust-code");
 }
@@ -98,9 +91,9 @@ TEST_F(CodeOfAPlan, ComparesWithTheModelThatItIsOf) {
 }
 
 TEST_F(CodeOfAPlan, RunsAsThisMachineCompiledIt) {
+  EXPECT_TRUE(replayed().at("passed"));
   setenv("RUNG_CLANG", "/no/clang", 1);
-  expect_error(tool.run({"run", model, "--device", "emu:gfx942"}), 1, "x");
-  EXPECT_THAT(tool.run({"verify", plan, "--replays", "2"}).err, testing::Not(HasSubstr("--trust-code")));
+  EXPECT_TRUE(replayed().at("passed"));
 }
 
 }  // namespace

@@ -63,22 +63,27 @@ std::string with_code(std::vector<rung::Plan> plans) {
   return json.dump();
 }
 
-// Reads the bytes as the packed source and image of one kernel, each of the size that it unpacks to.
+// Reads the bytes as the length of a packed source, the source, and a packed image of one kernel; each says the size to
+// which it unpacks.
 void read_packed(std::string_view bytes) {
   using namespace rung;
-  const std::string_view source = bytes.substr(0, bytes.size() / 2), image = bytes.substr(source.size());
+  if (bytes.empty()) return;
+  const auto length = static_cast<unsigned char>(bytes[0]);
+  const std::string_view source = bytes.substr(1, length), image = bytes.substr(1 + source.size());
   std::string texts[2];
   (void)inflate_all(source, kMaxCodeSourceBytes, texts[0]);
   (void)inflate_all(image, kMaxCodeSourceBytes, texts[1]);
-  const nlohmann::json images{{{"target", "t"},
-                               {"compiler", "c"},
-                               {"hash", hex64(hash_text(texts[1]))},
-                               {"bytes", texts[1].size()},
-                               {"data", encode_base64(image)}}};
-  const nlohmann::json kernels{
-      {{"name", "n"}, {"entry", "e"}, {"image", 0}, {"bytes", texts[0].size()}, {"source", encode_base64(source)}}};
-  const auto section = code_from_json({{"code", {{"images", images}, {"kernels", kernels}}},
-                                       {"plans", {{{"steps", {{{"code", source_name(texts[0])}}}}}}}});
+  using nlohmann::json;
+  json set;
+  set["code"]["images"] = json::array({json{{"target", "t"},
+                                            {"compiler", "c"},
+                                            {"hash", hex64(hash_text(texts[1]))},
+                                            {"bytes", texts[1].size()},
+                                            {"data", encode_base64(image)}}});
+  set["code"]["kernels"] = json::array({json{
+      {"name", "n"}, {"entry", "e"}, {"image", 0}, {"bytes", texts[0].size()}, {"source", encode_base64(source)}}});
+  set["plans"][0]["steps"][0]["code"] = source_name(texts[0]);
+  const auto section = code_from_json(set);
   if (section) require(section->code[0]->image->bytes == texts[1], "what was packed is unpacked");
 }
 
@@ -95,7 +100,7 @@ extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
   rung::write_seeds(*argc, *argv,
                     {empty, json_of({sound_plan(4)}), json_of({sound_plan(4), sound_plan(6)}), file_of(empty),
                      with_code({sound_plan(4)}), with_code({sound_plan(4), sound_plan(6)}),
-                     "C" + rung::deflated("source") + rung::deflated(std::string(64, '\0'))});
+                     "C\x0e" + rung::deflated("source") + rung::deflated(std::string(64, '\0'))});
   return 0;
 }
 
