@@ -4,8 +4,10 @@
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/base64.hpp"
+#include "base/cores.hpp"
 #include "base/limits.hpp"
 #include "base/zlib_data.hpp"
 #include "device/gpu/compilers/compiler.hpp"
@@ -116,6 +118,29 @@ TEST_F(PlanCode, IsWrittenOnceForEachKernel) {
     EXPECT_EQ(code->name, gpu::code_name(code->source, code->target, code->compiler));
   }
   EXPECT_EQ(section_of(*loaded).named, section_of(built()).named);
+}
+
+TEST_F(PlanCode, OfSeveralKernelsLiesInOneImage) {
+  constexpr int kKernels = 40;
+  std::string text = "r0: f32[4,9] = input()\n";
+  for (int i = 1; i <= kKernels; ++i)
+    text += fmt::format(
+        "r{}: f32[4,9] = region(r{}, program=\"r1=row_max(r0);r2=sub(r0,r1);r3=mul(r2,0.{});return r3:f32\")\n", i,
+        i - 1, 90 + i);
+  const Graph graph = graph_of(text + fmt::format("return y=r{}", kKernels));
+  auto plan = build_plan(graph, {.tuned_kernels = true, .threads = 0}, {.target = target});
+  ASSERT_TRUE(plan) << plan.error().message;
+  std::set<std::string> images;
+  for (const gpu::CodePointer& code : section_of(plan->plan).code) images.insert(code->image->hash);
+  EXPECT_GE(images.size(), 2u) << "an image for all would leave other cores without work";
+  EXPECT_LE(images.size(), static_cast<size_t>(std::max(2, usable_cores())));
+  auto session = Session::create(std::make_shared<const Plan>(std::move(plan->plan)), nullptr);
+  ASSERT_TRUE(session) << session.error().message;
+  const NamedTensors inputs = random_inputs(graph);
+  const Outputs got = outputs_of(*session, inputs);
+  const auto want = evaluate(graph, inputs);
+  ASSERT_TRUE(want && got.size() == 1);
+  EXPECT_LT(relative_l2(got[0].second, (*want)[0]), 1e-5);
 }
 
 TEST_F(PlanCode, OpensWithoutCompiling) {
