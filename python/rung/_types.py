@@ -95,17 +95,18 @@ class ComparedOutput(TypedDict):
     passed: bool
 
 
-class PartDTypes(TypedDict, total=False):
-    """The dtypes of one entry of a recipe's precision, each "f32" or "bf16" where the entry sets it."""
-
+class _PartDTypes(TypedDict, total=False):
     products: str
     attention: str
     values: str
 
 
-class PrecisionCost(PartDTypes):
+class PrecisionCost(_PartDTypes):
     """What one entry of a recipe's precision costs: the relative L2 error of the outputs with this entry alone, and
-    with all entries but this one. `labels` is how the names of the entry's parts begin. None: there is no such number.
+    with all entries but this one. None: there is no such number.
+
+    `labels` is how the names of the entry's parts begin; `products`, `attention` and `values` are "f32" or "bf16", and
+    there only where the entry sets them.
     """
 
     labels: str
