@@ -20,8 +20,8 @@ SECTIONS = {
     'Modules of PyTorch': ['optimize', 'backend'],
     'Sentence embeddings': ['sentence_encoder', 'SentenceEncoder'],
     'Climbs': ['climb', 'Climb', 'Receipt', 'Speedup'],
-    'What the command line also does': ['verify', 'Verification', 'ComparedOutput', 'Tolerance', 'PrecisionCost', 'bench',
-                                        'profile', 'explain', 'compare'],
+    'What the command line also does': ['verify', 'Verification', 'ComparedOutput', 'Tolerance', 'PrecisionCost',
+                                        'bench', 'profile', 'explain', 'compare'],
     'Errors': ['Error', 'UsageError', 'FileError', 'DeviceError', 'OutOfMemoryError', 'MismatchError',
                'UnsupportedError', 'ClimbInterrupted', 'TruncationWarning'],
 }
