@@ -45,11 +45,12 @@ Json kernel_to_json(const gpu::GeneratedCode& code, size_t image) {
 
 // The readers throw; code_from_json() turns their exceptions into a Status.
 
+bool is_printable(char c) { return c >= ' ' && c <= '~'; }
+
 // Reads a word that people are shown.
 std::string word_from_json(const Json& json) {
   auto word = json.get<std::string>();
-  const auto is_shown = [](char c) { return c >= ' ' && c <= '~'; };
-  if (word.empty() || word.size() > kMostWordBytes || !std::ranges::all_of(word, is_shown))
+  if (word.empty() || word.size() > kMostWordBytes || !std::ranges::all_of(word, is_printable))
     throw std::out_of_range(
         fmt::format("a word of code has {} bytes, wanted 1 to {} printable ones", word.size(), kMostWordBytes));
   return word;
@@ -115,6 +116,8 @@ class CodeReader {
     common.name = word_from_json(json.at("name"));
     common.entry = word_from_json(json.at("entry"));
     common.source = unpacked(json.at("source"), whole<uint64_t>(json.at("bytes")), kMaxCodeSourceBytes);
+    if (!std::ranges::all_of(common.source, [](char c) { return is_printable(c) || c == '\n'; }))
+      throw std::out_of_range("its source holds characters that cannot be printed");
     return common;
   }
 

@@ -432,6 +432,8 @@ TEST(PlanCodeJson, RefusesWordsThatCannotBeShown) {
   for (const char* field : {"images/0/target", "images/0/compiler", "kernels/0/name", "kernels/0/entry"})
     for (const std::string& word : {std::string(), std::string("a\nb"), std::string("\x1b[2J"), std::string(201, 'a')})
       EXPECT_THAT(error_with(fmt::format("/code/{}", field), word), HasSubstr("wanted 1 to 200 printable ones"));
+  EXPECT_THAT(error_with("/code/kernels/0/source", packed("a\x1b[2J")), HasSubstr("characters that cannot be printed"));
+  EXPECT_THAT(error_with("/code/kernels/0/source", packed("a\n\n\nb")), HasSubstr("no launch runs the code"));
 }
 
 }  // namespace
