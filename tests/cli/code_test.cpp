@@ -33,7 +33,7 @@ class CodeOfAPlan : public testing::Test {
       if (built.err.find(lack) != std::string::npos) GTEST_SKIP() << built.err;
     ASSERT_EQ(built.exit_code, 0) << built.err;
   }
-  ~CodeOfAPlan() override { unsetenv("RUNG_CLANG"); }
+  void TearDown() override { unsetenv("RUNG_CLANG"); }
   // From now on the tool runs as on another machine, where nothing was compiled and nothing compiles.
   void move_to_another_machine() {
     std::filesystem::remove_all(tool / "cache");

@@ -118,11 +118,11 @@ class CompiledCode : public ::testing::Test {
   const TemporaryDirectory folder;
   const GpuInfo& gpu = compiler_for(kHopper) ? kHopper : kInstinct;
 
-  CompiledCode() { setenv("RUNG_CACHE_DIR", folder.path().c_str(), 1); }
-  ~CompiledCode() override { unsetenv("RUNG_CACHE_DIR"); }
   void SetUp() override {
+    setenv("RUNG_CACHE_DIR", folder.path().c_str(), 1);
     if (const auto compiler = compiler_for(gpu); !compiler) GTEST_SKIP() << compiler.error().message;
   }
+  void TearDown() override { unsetenv("RUNG_CACHE_DIR"); }
   // Sources that no other test compiles: `first` elements, then one more each.
   std::vector<std::string> sources(size_t count, int first) const {
     std::vector<std::string> texts;
