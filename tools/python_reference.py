@@ -8,6 +8,7 @@ import difflib
 import inspect
 import re
 import sys
+import typing
 from pathlib import Path
 
 import rung
@@ -19,7 +20,8 @@ SECTIONS = {
     'Modules of PyTorch': ['optimize', 'backend'],
     'Sentence embeddings': ['sentence_encoder', 'SentenceEncoder'],
     'Climbs': ['climb', 'Climb', 'Receipt', 'Speedup'],
-    'What the command line also does': ['verify', 'bench', 'profile', 'explain', 'compare'],
+    'What the command line also does': ['verify', 'Verification', 'ComparedOutput', 'Tolerance', 'PrecisionCost',
+                                        'bench', 'profile', 'explain', 'compare'],
     'Errors': ['Error', 'UsageError', 'FileError', 'DeviceError', 'OutOfMemoryError', 'MismatchError',
                'UnsupportedError', 'ClimbInterrupted', 'TruncationWarning'],
 }
@@ -71,7 +73,18 @@ def member_entry(kind, name, value):
     return Entry([shown], text_of(value, shown), code, 'python')
 
 
+def typed_dict_code(kind):
+    """Its keys with their types; those that may be missing say so."""
+    lines = [f'class {kind.__name__}(TypedDict):']
+    for name, told in sorted(kind.__annotations__.items(), key=lambda item: item[0] in kind.__optional_keys__):
+        lines.append(f'    {name}: ' + (f'NotRequired[{told.__forward_arg__}]' if name in kind.__optional_keys__
+                                        else told.__forward_arg__))
+    return '\n'.join(lines)
+
+
 def class_code(kind):
+    if typing.is_typeddict(kind):
+        return typed_dict_code(kind)
     bases = [base.__name__ for base in kind.__bases__ if base is not object]
     code = f'class {kind.__name__}' + (f'({", ".join(bases)})' if bases else '')
     fields = getattr(kind, '__dataclass_fields__', None) or getattr(kind, '_fields', ())

@@ -22,6 +22,8 @@ struct Options {
   std::map<std::string, std::vector<int64_t>> shapes = {};
   // Runs the encoder alone of a model directory that has a head; a head that is not supported is refused otherwise.
   bool drop_head = false;
+  // Runs the machine code that a plan's file holds: you trust whoever made the file. See rung_options.
+  bool trust_code = false;
 };
 
 // The treatment of a text that has more tokens than the plan has room for; see rung_truncate.
@@ -61,6 +63,7 @@ struct COptions {
     if (!from.dtype.empty()) options.dtype = from.dtype.c_str();
     options.threads = from.threads;
     options.drop_head = from.drop_head;
+    options.trust_code = from.trust_code;
     options.shapes = shapes.data();
     options.shape_count = shapes.size();
   }

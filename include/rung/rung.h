@@ -145,9 +145,14 @@ typedef struct rung_options {
   // Runs the encoder alone of a model directory that has a head (a classifier, a masked language model). false: with
   // its head, or refused if that is not supported.
   bool drop_head;
+  uint8_t reserved[7];  // zeros: in older versions the struct ends here
+  // Runs the machine code of generated kernels that a plan's file holds. You say that you trust whoever made the file,
+  // because nothing can check machine code. false: such kernels run as this machine compiled them before or compiles
+  // them now; without a compiler the plan is refused (RUNG_DEVICE).
+  bool trust_code;
 } rung_options;
 #define RUNG_OPTIONS_INIT \
-  { sizeof(rung_options), NULL, 0, NULL, NULL, 0, false }
+  { sizeof(rung_options), NULL, 0, NULL, NULL, 0, false, {0}, false }
 
 // A plan and its weights, shared by all its sessions.
 typedef struct rung_model rung_model;

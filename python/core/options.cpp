@@ -44,6 +44,9 @@ OpenOptions::OpenOptions(const nb::dict& from) {
       raise(RUNG_USAGE, "threads: got " + shown(threads) + ", wanted an integer from 0 to 1024");
   if (nb::object drop = item(from, "drop_head"); !drop.is_none())
     if (!nb::try_cast(drop, options_.drop_head)) raise(RUNG_USAGE, "drop_head: got " + shown(drop) + ", wanted a bool");
+  if (nb::object trust = item(from, "trust_code"); !trust.is_none())
+    if (!nb::try_cast(trust, options_.trust_code))
+      raise(RUNG_USAGE, "trust_code: got " + shown(trust) + ", wanted a bool");
   if (nb::object shapes = item(from, "shapes"); !shapes.is_none())
     for (nb::handle pair : items_of(shapes, "shapes")) shapes_.add(pair[0], pair[1]);
   options_.shapes = shapes_.data();

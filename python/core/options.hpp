@@ -33,7 +33,7 @@ class NamedShapes {
   std::vector<rung_named_shape> shapes_;
 };
 
-// rung_options of a mapping with any of device, threads, dtype, shapes and drop_head.
+// rung_options of a mapping with any of device, threads, dtype, shapes, drop_head and trust_code.
 class OpenOptions {
  public:
   explicit OpenOptions(const nb::dict& from);

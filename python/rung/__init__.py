@@ -14,11 +14,12 @@ from ._load import build, join, load
 from ._optimize import optimize
 from ._sentences import SentenceEncoder, sentence_encoder
 from ._tasks import bench, compare, explain, profile, verify
-from ._types import Encoded, Port, Receipt, Speedup
+from ._types import (ComparedOutput, Encoded, Port, PrecisionCost, Receipt, Speedup, Tolerance, Verification)
 
 __version__ = version()
 
-__all__ = ["Climb", "ClimbInterrupted", "DeviceError", "Encoded", "Error", "FileError", "MismatchError", "Model",
-           "OutOfMemoryError", "Port", "Receipt", "SentenceEncoder", "Session", "Speedup", "TruncationWarning",
-           "UnsupportedError", "UsageError", "__version__", "backend", "bench", "build", "climb", "compare", "explain",
-           "join", "load", "optimize", "profile", "sentence_encoder", "verify"]
+__all__ = ["Climb", "ClimbInterrupted", "ComparedOutput", "DeviceError", "Encoded", "Error", "FileError",
+           "MismatchError", "Model", "OutOfMemoryError", "Port", "PrecisionCost", "Receipt", "SentenceEncoder",
+           "Session", "Speedup", "Tolerance", "TruncationWarning", "UnsupportedError", "UsageError", "Verification",
+           "__version__", "backend", "bench", "build", "climb", "compare", "explain", "join", "load", "optimize",
+           "profile", "sentence_encoder", "verify"]

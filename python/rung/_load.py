@@ -18,8 +18,9 @@ DType = Literal["model", "f32", "bf16"]
 
 
 def open_options(device: object, threads: int, dtype: str | None, shapes: Shapes | None,
-                 drop_head: bool) -> dict[str, Any]:
-    return {"device": device, "threads": threads, "dtype": dtype, "shapes": shapes, "drop_head": drop_head}
+                 drop_head: bool, *, trust_code: bool = False) -> dict[str, Any]:
+    return {"device": device, "threads": threads, "dtype": dtype, "shapes": shapes, "drop_head": drop_head,
+            "trust_code": trust_code}
 
 
 def seconds_of(budget: str | float) -> float:
@@ -38,7 +39,7 @@ def recipe_text(recipe: Mapping[str, Any] | None) -> str | None:
 
 
 def load(path: Path, device: object = None, threads: int = 0, dtype: DType | None = None,
-         shapes: Shapes | None = None, *, drop_head: bool = False) -> _core.Model:
+         shapes: Shapes | None = None, *, drop_head: bool = False, trust_code: bool = False) -> _core.Model:
     """Opens a plan (*.rung), which loads as it was built, or a model, whose plan is built without a climb.
 
     path: a plan; a model directory; a file of torch.export.save() (*.pt2) or ONNX (*.onnx); or the name of a model in
@@ -52,11 +53,15 @@ def load(path: Path, device: object = None, threads: int = 0, dtype: DType | Non
     as its own files say where no shape is given.
     drop_head: of a model directory: run the encoder alone of a model that has a head (a classifier, a masked language
     model); without it the head is run, or refused if it is not supported.
+    trust_code: of a plan: run the machine code that its file holds for generated GPU kernels. You say that you trust
+    whoever made the file, because nothing can check machine code. Without it such kernels run as this machine compiled
+    them before, or compiles them now.
 
-    Errors: FileError; DeviceError; OutOfMemoryError; UsageError, a word that names no device or dtype; MismatchError,
-    another device, number of threads or shape than the plan's.
+    Errors: FileError; DeviceError, also for a plan of generated kernels where no compiler is and its code is not
+    trusted; OutOfMemoryError; UsageError, a word that names no device or dtype; MismatchError, another device, number
+    of threads or shape than the plan's.
     """
-    return _core.load(path, open_options(device, threads, dtype, shapes, drop_head))
+    return _core.load(path, open_options(device, threads, dtype, shapes, drop_head, trust_code=trust_code))
 
 
 def join(models: Iterable[_core.Model]) -> _core.Model:

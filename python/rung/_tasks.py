@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from . import _core
 from ._load import DType, Path, Shapes, open_options, recipe_text, seconds_of
+from ._types import Verification
 
 Arrays = Mapping[str, Any]
 
@@ -21,7 +22,8 @@ def run_task(name: str, path: Path, options: dict[str, Any]) -> dict[str, Any]:
 
 def verify(path: Path, inputs: Arrays | None = None, reference: Arrays | None = None, *, device: object = None,
            dtype: DType | None = None, shapes: Shapes | None = None, threads: int = 0,
-           recipe: Mapping[str, Any] | None = None, drop_head: bool = False) -> dict[str, Any]:
+           recipe: Mapping[str, Any] | None = None, drop_head: bool = False,
+           trust_code: bool = False) -> Verification:
     """Compares the outputs of a plan or a model directory with a reference, as `rung verify --json` does.
 
     inputs: arrays by name, in host memory; samples for those left out.
@@ -29,17 +31,18 @@ def verify(path: Path, inputs: Arrays | None = None, reference: Arrays | None = 
     recipe: of a model directory: how its plan is built, as Climb.recipe has it. The rest: as rung.load() has it.
 
     Ctrl-C ends it, as it does the other tasks, and comes out as KeyboardInterrupt.
-    Returns: the JSON object, whose "passed" says whether it is right.
+    Returns: the JSON object, whose "passed" says whether it is right, and whose "precision" says what each entry of a
+    recipe's precision costs.
     Errors: those of rung.load(); MismatchError, an input or output that the model does not have.
     """
-    options = open_options(device, threads, dtype, shapes, drop_head)
-    return run_task("verify", path, options | {"inputs": inputs, "reference": reference,
-                                               "recipe": recipe_text(recipe)})
+    options = open_options(device, threads, dtype, shapes, drop_head, trust_code=trust_code)
+    return cast(Verification, run_task("verify", path, options | {
+        "inputs": inputs, "reference": reference, "recipe": recipe_text(recipe)}))
 
 
 def bench(path: Path, inputs: Arrays | None = None, *, runs: int = 200, rate_hz: float = 0, device: object = None,
           dtype: DType | None = None, shapes: Shapes | None = None, threads: int = 0,
-          recipe: Mapping[str, Any] | None = None, drop_head: bool = False) -> dict[str, Any]:
+          recipe: Mapping[str, Any] | None = None, drop_head: bool = False, trust_code: bool = False) -> dict[str, Any]:
     """Times inferences, as `rung bench --json` does.
 
     runs: timed runs. rate_hz: starts that many a second, as a robot does; 0: back to back.
@@ -47,19 +50,20 @@ def bench(path: Path, inputs: Arrays | None = None, *, runs: int = 200, rate_hz:
 
     Returns: the JSON object; times in milliseconds.
     """
-    options = open_options(device, threads, dtype, shapes, drop_head)
+    options = open_options(device, threads, dtype, shapes, drop_head, trust_code=trust_code)
     return run_task("bench", path, options | {"inputs": inputs, "runs": runs, "rate_hz": float(rate_hz),
                                               "recipe": recipe_text(recipe)})
 
 
 def profile(path: Path, inputs: Arrays | None = None, *, device: object = None, dtype: DType | None = None,
             shapes: Shapes | None = None, threads: int = 0,
-            recipe: Mapping[str, Any] | None = None, drop_head: bool = False) -> dict[str, Any]:
+            recipe: Mapping[str, Any] | None = None, drop_head: bool = False,
+            trust_code: bool = False) -> dict[str, Any]:
     """Where the time of one inference goes, step by step, as `rung profile --json` tells it.
 
     Arguments and errors: as rung.verify() has them. Returns: the JSON object.
     """
-    options = open_options(device, threads, dtype, shapes, drop_head)
+    options = open_options(device, threads, dtype, shapes, drop_head, trust_code=trust_code)
     return run_task("profile", path, options | {"inputs": inputs, "recipe": recipe_text(recipe)})
 
 
@@ -77,7 +81,7 @@ def compare(a: Path, b: Path | None = None, inputs: Arrays | None = None, *, max
             budget: str | float = "20s", recipe_a: Mapping[str, Any] | None = None,
             recipe_b: Mapping[str, Any] | None = None, tool_a: Path | None = None, tool_b: Path | None = None,
             device: object = None, dtype: DType | None = None, shapes: Shapes | None = None, threads: int = 0,
-            drop_head: bool = False) -> dict[str, Any]:
+            drop_head: bool = False, trust_code: bool = False) -> dict[str, Any]:
     """Runs two plans or model directories in turns on the same inputs, as `rung compare --json` does.
 
     b: None: `a` by another recipe or tool.
@@ -91,7 +95,7 @@ def compare(a: Path, b: Path | None = None, inputs: Arrays | None = None, *, max
     nothing.
     Errors: those of rung.load(); MismatchError, other inputs or devices.
     """
-    options = open_options(device, threads, dtype, shapes, drop_head) | {
+    options = open_options(device, threads, dtype, shapes, drop_head, trust_code=trust_code) | {
         "inputs": inputs, "max_slowdown": float(max_slowdown), "budget_s": seconds_of(budget),
         "recipe_a": recipe_text(recipe_a), "recipe_b": recipe_text(recipe_b), "tool_a": tool_a, "tool_b": tool_b}
     result: dict[str, Any] = json.loads(_core.compare(a, b, options))

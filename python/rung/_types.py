@@ -1,10 +1,10 @@
 # What a model and a climb tell, as values.
 # SPDX-License-Identifier: Apache-2.0
-"""Ports, receipts, speed-ups and encoded texts."""
+"""Ports, receipts, speed-ups, encoded texts and verifications."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 
 class Port(NamedTuple):
@@ -80,3 +80,55 @@ class Receipt:
     max_abs: float
     kernels: int
     attempt: int
+
+
+class ComparedOutput(TypedDict):
+    """How far one output is from its reference: |a - b| / |b| as `rel_l2`, the largest difference as `max_abs`, the
+    cosine of the two, and how many values are NaN or infinite. None: there is no such number.
+    """
+
+    name: str
+    rel_l2: float | None
+    max_abs: float | None
+    cosine: float | None
+    non_finite: int | None
+    passed: bool
+
+
+class _PartDTypes(TypedDict, total=False):
+    products: str
+    attention: str
+    values: str
+
+
+class PrecisionCost(_PartDTypes):
+    """What one entry of a recipe's precision costs: the relative L2 error of the outputs with this entry alone, and
+    with all entries but this one. None: there is no such number.
+
+    `labels` is how the names of the entry's parts begin; `products`, `attention` and `values` are "f32" or "bf16", and
+    there only where the entry sets them.
+    """
+
+    labels: str
+    rel_l2_alone: float | None
+    rel_l2_without: float | None
+
+
+class Tolerance(TypedDict):
+    """The relative L2 error that an output may have, and the error of one element."""
+
+    rel_l2: float
+    element: float
+
+
+class Verification(TypedDict):
+    """What rung.verify() found: whether each output is right, by which tolerance and against what (`reason`).
+
+    `precision` says what each entry costs where the recipe's precision has several; it is empty otherwise.
+    """
+
+    passed: bool
+    outputs: list[ComparedOutput]
+    tolerance: Tolerance
+    reason: str
+    precision: list[PrecisionCost]

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -192,3 +193,27 @@ def test_models_that_cannot_be_joined_are_named(bert: rung.Model) -> None:
     closed.close()
     with pytest.raises(rung.UsageError, match="closed"):
         rung.join([bert, closed])
+
+
+def test_trust_is_a_bool() -> None:
+    wrong: Any = "yes"
+    with pytest.raises(rung.UsageError, match="trust_code: got .*yes.*, wanted a bool"):
+        rung.load(BERT, trust_code=wrong)
+
+
+def test_code_of_a_plan_runs_by_trust(tmp_path: Path) -> None:
+    if not Path("/usr/bin/clang++-22").exists():
+        pytest.skip("no compiler for emulated GPUs")
+    plan = tmp_path / "plan.rung"
+    try:
+        with rung.build(DATA / "exported/operators_of_windows.pt2", device="emu:gfx942") as model:
+            model.save(plan)
+    except rung.DeviceError as error:
+        pytest.skip(str(error))
+    program = ("import rung, sys\ntry:\n    rung.load(sys.argv[1])\nexcept rung.DeviceError as error:\n"
+               "    print(error)\nprint(rung.load(sys.argv[1], trust_code=True).session())")
+    elsewhere = os.environ | {"RUNG_CLANG": "/no/clang", "RUNG_CACHE_DIR": str(tmp_path / "cache")}
+    ran = subprocess.run([sys.executable, "-c", program, plan], env=elsewhere, capture_output=True, text=True,
+                         check=True)
+    assert "(no /no/clang)" in ran.stdout and "trust_code in Python" in ran.stdout
+    assert "Session" in ran.stdout.splitlines()[-1]

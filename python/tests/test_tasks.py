@@ -25,6 +25,19 @@ def test_verify_says_whether_it_is_right(bert_inputs: Arrays, bert_outputs: Arra
     assert rung.verify(BERT, bert_inputs, wrong, **OPTIONS)["passed"] is False
 
 
+def test_verify_tells_what_each_entry_of_a_precision_costs(bert_inputs: Arrays) -> None:
+    entries = [{"labels": f"encoder.layer.{layer}", "products": "bf16"} for layer in (0, 1)]
+    recipe = {"version": 1, "rungs": ["reduce", "fusion", "precision"], "precision": entries, "threads": THREADS}
+    verified: rung.Verification = rung.verify(BERT, bert_inputs, shapes=SHAPES, recipe=recipe)
+    assert [{"labels": cost["labels"], "products": cost["products"]} for cost in verified["precision"]] == entries
+    for cost in verified["precision"]:
+        assert set(cost) == set(rung.PrecisionCost.__annotations__) - {"attention", "values"}
+        assert cost["rel_l2_alone"] is not None and 1e-5 < cost["rel_l2_alone"] < 1e-1
+    assert set(verified) == set(rung.Verification.__annotations__)
+    assert set(verified["outputs"][0]) == set(rung.ComparedOutput.__annotations__)
+    assert set(verified["tolerance"]) == set(rung.Tolerance.__annotations__)
+
+
 def test_bench_times_that_many_runs(bert_inputs: Arrays) -> None:
     report = rung.bench(BERT, bert_inputs, runs=37, **OPTIONS)
     assert "37" in str(report)

@@ -28,7 +28,12 @@ Result<Shape> shape_of(const rung_named_shape& given) {
 Result<OpenOptions> model_options(const char* path, const rung_options* options) {
   RUNG_CHECK(want(path, "path"));
   RUNG_TRY(rung_options given, options_of(options, rung_options RUNG_OPTIONS_INIT, "rung_options"));
-  OpenOptions model{.path = path, .device = {}, .threads = given.threads, .dtype = {}, .drop_head = given.drop_head};
+  OpenOptions model{.path = path,
+                    .device = {},
+                    .threads = given.threads,
+                    .dtype = {},
+                    .drop_head = given.drop_head,
+                    .code = given.trust_code ? CodeUse::trusted : CodeUse::checked};
   RUNG_TRY(model.dtype, parse_dtype(given.dtype ? given.dtype : "model"));
   RUNG_TRY(Shapes shapes, shapes_of(given.shapes, given.shape_count));
   model.shapes.insert(shapes.begin(), shapes.end());

@@ -28,4 +28,9 @@ inline constexpr uint64_t kMaxArchiveBytes = uint64_t{1} << 30;
 inline constexpr uint64_t kMaxUnpackedBundleBytes = uint64_t{1} << 30;
 inline constexpr uint64_t kMaxBundleRatio = 256, kFreeBundleBytes = uint64_t{16} << 20;
 
+// Limits of the code in a plan, unpacked: of one source, one image, and all together. A generated kernel has some
+// thousand bytes of source and some ten thousand of machine code; an image may hold dozens of kernels.
+inline constexpr size_t kMaxCodeSourceBytes = size_t{1} << 20, kMaxCodeImageBytes = size_t{16} << 20;
+inline constexpr size_t kMaxPlanCodeBytes = size_t{256} << 20;
+
 }  // namespace rung

@@ -94,6 +94,7 @@ std::pair<CLI::App*, Run> bench_command(CLI::App& app) {
   auto options = std::make_shared<BenchFlags>();
   auto* command = add_command(app, "bench", "measure the latency of a plan, or of a model with default kernels");
   add_common(*command, options->common);
+  add_trust(*command, options->common);
   add(*command, "runs", options->runs).within(1, tasks::kMostRuns).shows_default();
   add(*command, "rate", options->rate).within(tasks::kLeastRate, tasks::kMostRate);
   add_wait_quiet(*command, options->wait_quiet);

@@ -114,6 +114,7 @@ std::pair<CLI::App*, Run> compare_command(CLI::App& app) {
   add(*command, "markdown", flags->markdown)
       .described("write the result also as Markdown, for a comment on a pull request");
   add_common_options(*command, flags->common);
+  add_trust(*command, flags->common);
   return {command, [flags] { return run_compare(*flags); }};
 }
 

@@ -10,6 +10,7 @@
 #include "cli/scopes_text.hpp"
 #include "cli/terminal.hpp"
 #include "ir/text.hpp"
+#include "kernels/generated/gpu/code.hpp"
 #include "measure/cost.hpp"
 #include "open/open_model.hpp"
 #include "open/recipe.hpp"
@@ -23,7 +24,7 @@ using Json = nlohmann::json;
 
 struct InspectFlags {
   CommonOptions common;
-  std::string recipe;
+  std::string recipe, code;
   bool graph = false, scopes = false;
 };
 
@@ -68,6 +69,19 @@ Json describe(const Graph& graph, const Model& model) {
           {"notes", model.notes}};
 }
 
+// Lists the kernels whose code the plan's file holds; sizes are in bytes.
+Json describe_code(const Plan& plan) {
+  Json list = Json::array();
+  for (const auto& code : plan.code)
+    list.push_back({{"name", code->name},
+                    {"target", code->target},
+                    {"compiler", code->compiler},
+                    {"source_bytes", code->source.size()},
+                    {"image", code->image->hash},
+                    {"image_bytes", code->image->bytes.size()}});
+  return list;
+}
+
 Json describe(const Plan& plan) {
   Json inputs = Json::array(), outputs = Json::array(), kernels = Json::object();
   for (const auto& input : plan.inputs) inputs.push_back(port(input.name, input.type));
@@ -88,6 +102,7 @@ Json describe(const Plan& plan) {
           {"outputs", outputs},
           {"frozen", frozen},
           {"states", states},
+          {"code", describe_code(plan)},
           {"recipe", to_json(plan.recipe)}};
 }
 
@@ -156,14 +171,33 @@ Status inspect_model(const InspectFlags& options, const OpenOptions& model, cons
   return {};
 }
 
+// Prints the source of one kernel of the plans' file.
+Status inspect_code(const InspectFlags& options, const PlanSet& plans) {
+  for (const auto& plan : plans)
+    for (const auto& code : plan->code) {
+      if (code->name != options.code) continue;
+      if (options.common.json)
+        print_json({{"name", code->name}, {"target", code->target}, {"source", code->source}});
+      else
+        fmt::print("{}", code->source);
+      return {};
+    }
+  return mismatch("'{}' holds no code '{}'; 'rung inspect {}' lists what it holds", options.common.model, options.code,
+                  options.common.model);
+}
+
 Status run_inspect(const InspectFlags& options) {
   log_to_stderr(options.common.log_level);
   RUNG_TRY(OpenOptions model, model_options(options.common));
+  model.code = CodeUse::shown;
   RUNG_TRY(Opened opened, rung::open_model(model));
+  if (opened.subject && !options.code.empty())
+    return wrong_usage("'{}' is no plan: --code prints code of a plan", options.common.model);
   if (opened.subject && options.scopes) return inspect_scopes(options, model, opened);
   if (opened.subject) return inspect_model(options, model, opened);
   if (options.graph || options.scopes || !options.recipe.empty())
     return wrong_usage("'{}' is a plan: --graph, --scopes and --recipe need a model", options.common.model);
+  if (!options.code.empty()) return inspect_code(options, *opened.plans);
   Json json = describe(*opened.plans, opened.plan.get());
   if (options.common.json)
     print_json(json);
@@ -181,6 +215,7 @@ std::pair<CLI::App*, Run> inspect_command(CLI::App& app) {
   add(*command, "recipe", options->recipe).described("run this recipe's passes first");
   add(*command, "graph", options->graph);
   add(*command, "scopes", options->scopes);
+  add(*command, "code", options->code);
   return {command, [options] { return run_inspect(*options); }};
 }
 

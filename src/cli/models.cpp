@@ -57,6 +57,7 @@ Result<OpenOptions> without_shapes(const CommonOptions& options) {
                     .observed = options.observed,
                     .random_weights = options.random_weights,
                     .drop_head = options.drop_head,
+                    .code = options.trust_code ? CodeUse::trusted : CodeUse::checked,
                     .command_line = true};
   RUNG_TRY(model.dtype, parse_dtype(options.dtype));
   RUNG_TRY(model.inputs, arrays_in(options.inputs));

@@ -35,6 +35,10 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      "also return these values from inside the model; `rung inspect --graph` lists their labels"},
     {"random-weights", "", "SEED", "make up weights for a directory that has only config.json"},
     {"drop-head", "", "", "run only the encoder of a model that has a head (a classifier, a masked language model)"},
+    {"trust-code", "", "",
+     "run the machine code that a plan's file holds: you trust whoever made the file; without it, a generated kernel "
+     "runs only as this machine compiled it"},
+    {"code", "", "NAME", "print the source of this kernel, which a plan's file holds; `rung inspect PLAN` lists them"},
     {"log", "RUNG_LOG", "LEVEL",
      "how much to say on standard error: 0 warnings (the default), 1 device and totals, 2 time per step, 3 passes and "
      "verdicts, 4 graph text, 5 kernels and addresses"},
@@ -232,6 +236,8 @@ void add_common_options(CLI::App& app, CommonOptions& options) {
   add(app, "device", options.device);
   add(app, "threads", options.threads).within(0, cpu::kMostThreads);
 }
+
+void add_trust(CLI::App& app, CommonOptions& options) { add(app, "trust-code", options.trust_code); }
 
 void add_model(CLI::App& app, CommonOptions& options) {
   add_model_argument(app, options);

@@ -72,13 +72,15 @@ struct CommonOptions {
   std::optional<uint64_t> random_weights;
   int threads = 0;  // 0: all cores of this process
   int log_level = 0;
-  bool json = false, drop_head = false;
+  bool json = false, drop_head = false, trust_code = false;
 };
 // Says in words what a command takes as MODEL: what importers read, or a plan.
 std::string model_or_plan();
 void add_common(CLI::App& app, CommonOptions& options);
 // Adds the options that say which model it is, not where it runs.
 void add_model(CLI::App& app, CommonOptions& options);
+// Adds the option that lets a plan's own code run, for commands that run plans.
+void add_trust(CLI::App& app, CommonOptions& options);
 // Adds the options of add_common() for a command whose models are places on its own command line.
 void add_common_options(CLI::App& app, CommonOptions& options);
 

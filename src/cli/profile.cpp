@@ -92,6 +92,7 @@ std::pair<CLI::App*, Run> profile_command(CLI::App& app) {
   auto* command =
       add_command(app, "profile", "time every launch by itself, and compare it with the floor of this machine");
   add_common(*command, options->common);
+  add_trust(*command, options->common);
   add(*command, "trace", options->trace);
   add_wait_quiet(*command, options->wait_quiet);
   return {command, [options] { return with_op_of_fault(run_profile(*options), options->common); }};

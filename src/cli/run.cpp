@@ -175,6 +175,7 @@ std::pair<CLI::App*, Run> run_command(CLI::App& app) {
   auto options = std::make_shared<RunFlags>();
   auto* command = add_command(app, "run", "run a plan, or a model with default kernels");
   add_common(*command, options->common);
+  add_trust(*command, options->common);
   add(*command, "outputs", options->outputs);
   auto text = add(*command, "text", options->texts);
   add(*command, "truncate", options->truncate).one_of({"warn", "cut", "error"}).shows_default().needs(text);

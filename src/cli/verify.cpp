@@ -107,6 +107,7 @@ std::pair<CLI::App*, Run> verify_command(CLI::App& app) {
   auto options = std::make_shared<VerifyFlags>();
   auto* command = add_command(app, "verify", "check that outputs are right: compare them with a reference");
   add_common(*command, options->common);
+  add_trust(*command, options->common);
   Option reference = add(*command, "reference", options->reference);
   add(*command, "map", options->map).needs(reference);
   add(*command, "recipe", options->recipe).described("verify this recipe's plan");

@@ -20,7 +20,8 @@ struct Call;
 }
 namespace gpu {
 struct Call;
-}
+struct GeneratedSource;
+}  // namespace gpu
 
 // Parameters that the tuner sets together, and the values that they take; the first values are the defaults. Most
 // parameters stand alone; the sizes of a tile go together, as not all combinations are compiled.
@@ -91,6 +92,8 @@ struct Kernel {
   Role role = Role::fast;
   std::string_view library = {};  // the word of the library that it calls: "cublaslt"; empty for other roles
   Split (*split)(const Problem&, const Machine&) = nullptr;  // CPU rows; null: one part for each thread
+  // GPU rows whose code is compiled for each problem: returns its source, or why there is none, as supports() says.
+  Result<gpu::GeneratedSource> (*source)(const Problem&, const Machine&) = nullptr;
 
   // The functions below call the fields above, or return the defaults where a row leaves them out.
   size_t scratch_for(const Problem& problem, const Machine& machine) const {

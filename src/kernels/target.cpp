@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "base/log.hpp"
+#include "device/gpu/compilers/compiler.hpp"
 #include "device/gpu/emulated.hpp"
 #include "device/gpu/gemm_library.hpp"
 #include "device/gpu/gpu.hpp"
@@ -44,6 +45,12 @@ const Kernel* Target::library_row(std::string_view family) const {
   const auto rows = kernels_for(family);
   auto it = std::find_if(rows.begin(), rows.end(), [&](const Kernel* row) { return row->library == library->name; });
   return it == rows.end() ? nullptr : *it;
+}
+
+Verdict Target::supports(const Kernel& kernel, const Problem& problem) const {
+  if (kernel.source)
+    if (const auto compiler = gpu::compiler_for(machine.gpu); !compiler) return reject(compiler.error().message);
+  return kernel.supports(problem, machine);
 }
 
 const Target& cpu_target() {

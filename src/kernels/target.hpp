@@ -31,7 +31,8 @@ struct Target {
   const Kernel* row_of(std::string_view family, Role role) const;
   // Returns the row of a family that calls a GEMM library, on a GPU the machine's preferred library. Null: none does.
   const Kernel* library_row(std::string_view family) const;
-  Verdict supports(const Kernel& kernel, const Problem& problem) const { return kernel.supports(problem, machine); }
+  // Returns whether the row runs the problem and, where its code is compiled for each problem, a compiler is here.
+  Verdict supports(const Kernel& kernel, const Problem& problem) const;
   DeviceWord word() const { return {name, kind, index}; }
 };
 

@@ -148,9 +148,8 @@ Result<std::shared_ptr<const Plan>> select_plan(const PlanSet& plans, const Open
 Result<Opened> open_plan(const OpenOptions& options) {
   RUNG_CHECK(check_options_of_plan(options));
   Opened opened;
-  RUNG_TRY(opened.plans, load_plans(options.path, [&](const std::string& built_for) {
-             return target_for_plan(built_for, options.device);
-           }));
+  const auto choose = [&](const std::string& built_for) { return target_for_plan(built_for, options.device); };
+  RUNG_TRY(opened.plans, load_plans(options.path, choose, options.code));
   opened.target = opened.plans->first().target;
   for (const auto& plan : *opened.plans) RUNG_CHECK(of_options(options, check_threads(*plan, options)));
   RUNG_TRY(opened.plan, select_plan(*opened.plans, options));

@@ -29,6 +29,7 @@ std::vector<std::string> command_line_of(const OpenOptions& options) {
   for (const auto& label : options.observed) add("--observe", label);
   if (options.random_weights) add("--random-weights", std::to_string(*options.random_weights));
   if (options.drop_head) all.emplace_back("--drop-head");
+  if (options.code == CodeUse::trusted) all.emplace_back("--trust-code");
   return all;
 }
 

@@ -8,6 +8,7 @@
 
 #include "import/npz.hpp"
 #include "kernels/device_word.hpp"
+#include "plan/code.hpp"
 
 namespace rung {
 
@@ -30,7 +31,8 @@ struct OpenOptions {
   std::vector<std::string> freeze;    // names of `inputs` that become constants
   std::vector<std::string> observed;  // labels in the graph whose values are outputs too
   std::optional<uint64_t> random_weights;
-  bool drop_head = false;  // see ImportOptions::drop_head
+  bool drop_head = false;           // see ImportOptions::drop_head
+  CodeUse code = CodeUse::checked;  // of a plan file
   // The options are flags: errors write them with dashes, and an option that does not fit the model is wrong usage.
   bool command_line = false;
 

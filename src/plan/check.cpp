@@ -62,7 +62,7 @@ Status check_types(const Step& step) {
 }
 
 Status check_kernel(const Plan& plan, const Kernel& kernel, const Problem& problem, const Step& step) {
-  if (Verdict verdict = plan.target->supports(kernel, problem); !verdict)
+  if (Verdict verdict = kernel.supports(problem, plan.target->machine); !verdict)
     return fail("kernel '{}': {}", kernel.name, verdict.reason);
   Verdict verdict = takes_params(*plan.target, kernel, problem, step.choice.params);
   return verdict ? Status{} : fail("{}", verdict.reason);

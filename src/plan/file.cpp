@@ -160,14 +160,15 @@ Status check_parts(const Safetensors& file, const Texts& texts, const ListedPlan
   return got == texts.checksum ? Status{} : fail("damaged: its checksum is {}, wanted {}", got, texts.checksum);
 }
 
-// Proves a plan, and fills in the problem keys of its steps.
-Status settle(Plan& plan) {
+// Proves a plan, gives it the code that may run, and fills in the problem keys of its steps.
+Status settle(const CodeSection& code, const std::vector<std::string>& named, CodeUse use, Plan& plan) {
   RUNG_CHECK(check_plan(plan));
+  RUNG_CHECK(take_code(code, named, use, plan));
   for (Step& step : plan.steps) step.problem = problem_key(problem_of(step, plan.recipe.threads));
   return {};
 }
 
-Result<PlanSet> read_plans(const Safetensors& file, const ChooseTarget& choose) {
+Result<PlanSet> read_plans(const Safetensors& file, const ChooseTarget& choose, CodeUse use) {
   RUNG_TRY(Texts texts, texts_of(file.metadata()));
   RUNG_TRY(auto json, parse_json(texts.plan, "plan"));
   RUNG_TRY(ListedPlans listed, set_from_json(json));
@@ -183,7 +184,8 @@ Result<PlanSet> read_plans(const Safetensors& file, const ChooseTarget& choose) 
   if (device != target->fingerprint)
     return mismatch("built for '{}', this is '{}': climb or build again here", device, target->fingerprint);
   RUNG_CHECK(check_layouts(file.metadata(), *target));
-  for (Plan& plan : listed.plans) RUNG_CHECK(settle(plan));
+  RUNG_TRY(const CodeSection code, code_from_json(json));
+  for (size_t i = 0; i < listed.plans.size(); ++i) RUNG_CHECK(settle(code, code.named[i], use, listed.plans[i]));
   return PlanSet::make(std::move(listed.plans));
 }
 
@@ -203,7 +205,10 @@ Status add_plans(PendingFiles& files, const PlanSet& set, const std::string& pat
   Parts parts;
   add_weights(weights_of(set), parts);
   for (size_t i = 0; i < set.size(); ++i) add_values(i, *set[i], parts);
-  std::string json = dump_json(set_to_json(set));
+  RUNG_TRY(const CodeSection code, code_of(set));
+  auto set_json = set_to_json(set);
+  add_code(code, set_json);
+  std::string json = dump_json(set_json);
   RUNG_TRY(std::string sum, checksum(json, parts));
   Metadata metadata{{"format", std::string(kFormat)}, {"checksum", std::move(sum)}, {"plan", std::move(json)}};
   if (!set.first().target->gpu) metadata["layouts"] = cpu::gemm::onednn_layouts();
@@ -218,9 +223,9 @@ Result<Plan> load_plan(const std::string& path, const Target& target) {
   return Plan(set.first());
 }
 
-Result<PlanSet> load_plans(const std::string& path, const ChooseTarget& choose) {
+Result<PlanSet> load_plans(const std::string& path, const ChooseTarget& choose, CodeUse use) {
   RUNG_TRY(auto file, Safetensors::open(path));
-  auto set = errors_of(ErrorKind::file, read_plans(*file, choose));
+  auto set = errors_of(ErrorKind::file, read_plans(*file, choose, use));
   if (!set) return fail_in(set.error(), "'{}'", path);
   return set;
 }

@@ -19,6 +19,10 @@
 
 namespace rung {
 
+namespace gpu {
+struct GeneratedCode;
+}
+
 // The place of an operand: a buffer of the arena, or a weight.
 enum class Storage : uint8_t { buffer, weight };
 
@@ -54,6 +58,8 @@ struct Step {
   Category category = Category::other;
   double flops = 0, bytes = 0;  // least work of the op
   NodeId node = kNoNode;        // in the lowered graph; none: a copy of an operand, or the plan was read from a file
+  // The code of a generated kernel that take_code() allowed to run; null: it is compiled when a session opens.
+  std::shared_ptr<const gpu::GeneratedCode> code = nullptr;
 };
 
 struct PlanInput {
@@ -104,6 +110,8 @@ struct Plan {
   std::vector<PlanOutput> outputs;
   std::vector<PlanState> states;
   std::map<std::string, std::string> attachments;  // files that the model needs beside its graph: "vocab.txt"
+  // The code that its file holds for its generated kernels, used or not; a plan that was built has none here.
+  std::vector<std::shared_ptr<const gpu::GeneratedCode>> code;
   uint64_t arena_bytes = 0;
 
   uint64_t weight_bytes() const {

@@ -11,6 +11,7 @@
 #include "device/gpu/timed_graph.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "measure/statistics.hpp"
+#include "plan/code.hpp"
 #include "session/capture_doctor.hpp"
 #include "session/fault_flags.hpp"
 #include "session/gpu_copies.hpp"
@@ -61,6 +62,7 @@ class GpuRecorder : public Recorder {
     RUNG_CHECK(check(runtime_.event_create(&end_)));
     RUNG_TRY(copied_in_, gpu::Mark::make(gpu_));
     RUNG_TRY(done_, gpu::Mark::make(gpu_));
+    compile_code(plan_);
     for (const Step& step : plan_.steps) bind_step(step);
     return queue_->wait();  // the first run may be in another stream
   }
@@ -190,7 +192,9 @@ class GpuRecorder : public Recorder {
     bound.output = buffer(step.output.index);
     if (step.scratch) bound.scratch = buffer(*step.scratch);
     bound.fault = faults_->address(bound_.size() - 1);
-    bound.state = bound.kernel->state_for(bound.problem, plan_.target->machine);
+    const Machine& machine = plan_.target->machine;
+    bound.state = step.code ? gpu::state_with(bound.problem, machine, step.code)
+                            : bound.kernel->state_for(bound.problem, machine);
     may_fault_ = may_fault_ || fault_of(bound.problem) != Fault::none;
   }
 

@@ -16,6 +16,7 @@ OpenOptions for_plan(const OpenOptions& options) {
   return {.device = options.device,
           .shapes = options.shapes,
           .inputs = options.inputs,
+          .code = options.code,
           .command_line = options.command_line};
 }
 

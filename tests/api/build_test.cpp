@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 
 #include <cstddef>
+#include <cstring>
 #include <fstream>
 
+#include "api/options.hpp"
 #include "api/support.hpp"
 
 namespace rung {
@@ -43,6 +45,21 @@ TEST(PublicBuild, TakesRecipesAndFrozenInputs) {
   ASSERT_TRUE(model) << model.error().message();
   EXPECT_EQ(model->inputs().size(), 2u);
   EXPECT_EQ(api::build(kModel, {.model = kOptions, .recipe = "{"}).error().kind(), api::Kind::usage);
+}
+
+// The bytes between the members of an older caller's struct may hold anything.
+TEST(PublicOptions, TrustNoCodeForAnOlderCaller) {
+  rung_options options RUNG_OPTIONS_INIT;
+  options.size = offsetof(rung_options, drop_head) + sizeof(void*);
+  std::memset(&options.drop_head + 1, 0xff, sizeof options - offsetof(rung_options, drop_head) - 1);
+  const auto older = model_options("plan.rung", &options);
+  ASSERT_TRUE(older) << older.error().message;
+  EXPECT_EQ(older->code, CodeUse::checked);
+  options = RUNG_OPTIONS_INIT;
+  EXPECT_EQ(model_options("plan.rung", &options)->code, CodeUse::checked);
+  options.trust_code = true;
+  EXPECT_EQ(model_options("plan.rung", &options)->code, CodeUse::trusted);
+  EXPECT_TRUE(api::detail::COptions({.trust_code = true}).options.trust_code);
 }
 
 TEST(PublicOptions, OfAnOlderCallerAreTaken) {

@@ -193,6 +193,19 @@ class JsonOutput(unittest.TestCase):
         self.expect('inspect_model', 'inspect', BERT, *recipe)
         self.expect('build', 'build', BERT, *recipe, '--out', str(self.folder / 'again.rung'))
 
+    def test_code_of_a_plan(self):
+        plan = str(self.folder / 'plan.rung')
+        built = subprocess.run([TOOL, 'build', DATA / 'exported/operators_of_windows.pt2', '--device', 'emu:gfx942',
+                                '--out', plan], capture_output=True, text=True,
+                               env=os.environ | {'RUNG_CACHE_DIR': str(self.folder / 'cache')})
+        if built.returncode != 0:
+            self.skipTest(built.stderr)
+        code = self.expect('inspect_plan', 'inspect', plan)['code']
+        if not code:
+            self.skipTest('no compiler for emulated GPUs')
+        self.expect('inspect_code', 'inspect', plan, '--code', code[0]['name'])
+        self.expect('error', 'inspect', plan, '--code', 'none', exit_code=1)
+
     def test_options_and_errors(self):
         self.expect('options', 'options')
         self.expect('error', 'climb', exit_code=2)

@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <set>
 
+#include "base/atomic_file.hpp"
 #include "device/gpu/compilers/compiler.hpp"
 #include "ir/text.hpp"
-#include "kernels/generated/gpu/code.hpp"
+#include "kernels/generated/gpu/code_cache.hpp"
 #include "support/cubin.hpp"
 #include "support/problem_in.hpp"
 #include "support/temporary_directory.hpp"
@@ -104,30 +107,119 @@ TEST(GeneratedSource, RefusesWhatItHasNoFormFor) {
 TEST(GeneratedCode, WantsACompilerForTheGpu) {
   const auto source = source_of(kProblems[0]);
   ASSERT_TRUE(source);
-  const auto code = code_of(*source, {.name = "a card", .runtime = "described", .architecture = 90});
+  const auto code = code_of(source->text, {.name = "a card", .runtime = "described", .architecture = 90});
   ASSERT_FALSE(code);
   EXPECT_THAT(code.error().message, HasSubstr("no compiler makes code for a card"));
 }
 
-class CacheVariable {
- public:
-  explicit CacheVariable(const std::string& folder) { setenv("RUNG_CACHE_DIR", folder.c_str(), 1); }
-  ~CacheVariable() { unsetenv("RUNG_CACHE_DIR"); }
-  CacheVariable(const CacheVariable&) = delete;
-  CacheVariable& operator=(const CacheVariable&) = delete;
+// A cache of the test's own, and a GPU for which a compiler is here.
+class CompiledCode : public ::testing::Test {
+ protected:
+  const TemporaryDirectory folder;
+  const GpuInfo& gpu = compiler_for(kHopper) ? kHopper : kInstinct;
+
+  void SetUp() override {
+    setenv("RUNG_CACHE_DIR", folder.path().c_str(), 1);
+    if (const auto compiler = compiler_for(gpu); !compiler) GTEST_SKIP() << compiler.error().message;
+  }
+  void TearDown() override { unsetenv("RUNG_CACHE_DIR"); }
+  // Sources that no other test compiles: `first` elements, then one more each.
+  std::vector<std::string> sources(size_t count, int first) const {
+    std::vector<std::string> texts;
+    for (size_t i = 0; i < count; ++i)
+      texts.push_back(source_of(fmt::format("formula(x:f32[{}], kind=asin)", first + i), gpu)->text);
+    return texts;
+  }
+  CodePointer code(const std::string& source) const {
+    auto found = code_of(source, gpu);
+    EXPECT_TRUE(found) << found.error().message;
+    return found ? *found : nullptr;
+  }
+  std::vector<std::string> files() const {
+    std::vector<std::string> paths;
+    for (const auto& file : std::filesystem::directory_iterator(folder / "generated")) paths.push_back(file.path());
+    return paths;
+  }
 };
 
-TEST(GeneratedCode, IsKeptInTheUsersCache) {
-  const GpuInfo& gpu = compiler_for(kHopper) ? kHopper : kInstinct;
-  if (const auto compiler = compiler_for(gpu); !compiler) GTEST_SKIP() << compiler.error().message;
-  const TemporaryDirectory folder;
-  const CacheVariable variable(folder.path());
-  const auto source = source_of("pointwise(x:f32[12345], program=\"r1=exp(r0)\")", gpu);
-  const auto code = code_of(*source, gpu);
-  ASSERT_TRUE(code) << code.error().message;
-  const std::string file = folder / "generated/" + (*code)->name;
-  EXPECT_TRUE(std::filesystem::exists(file));
-  EXPECT_EQ(code_of(*source, gpu)->get(), code->get()) << "the process has it";
+TEST_F(CompiledCode, IsCompiledOnceInAProcess) {
+  const auto source = sources(1, 1000)[0];
+  const size_t before = compilations();
+  const CodePointer made = code(source);
+  EXPECT_EQ(compilations(), before + 1);
+  EXPECT_EQ(code(source), made);
+  EXPECT_EQ(compilations(), before + 1);
+}
+
+TEST_F(CompiledCode, IsKeptInTheUsersCache) {
+  const CodePointer made = code(sources(1, 2000)[0]);
+  EXPECT_EQ(files().size(), 2u) << "the kernel and its image";
+  const auto kept = read_kept_code(made->name);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->source, made->source);
+  EXPECT_EQ(kept->target, made->target);
+  EXPECT_EQ(kept->compiler, made->compiler);
+  EXPECT_EQ(kept->entry, made->entry);
+  EXPECT_EQ(kept->image->bytes, made->image->bytes);
+}
+
+TEST_F(CompiledCode, IsNotReadFromADamagedFile) {
+  const std::string name = code(sources(1, 3000)[0])->name;
+  for (const std::string& path : files()) {
+    const std::string whole = *read_text_file(path);
+    for (const size_t at : {size_t{0}, size_t{15}, size_t{40}, whole.size() / 2, whole.size() - 1}) {
+      std::string other = whole;
+      other[at] = static_cast<char>(other[at] ^ 1);
+      ASSERT_TRUE(write_file_atomically(path, other));
+      EXPECT_FALSE(read_kept_code(name)) << path << " with another byte " << at;
+      ASSERT_TRUE(write_file_atomically(path, whole.substr(0, at)));
+      EXPECT_FALSE(read_kept_code(name)) << path << " of " << at << " bytes";
+    }
+    ASSERT_TRUE(write_file_atomically(path, whole));
+    EXPECT_TRUE(read_kept_code(name));
+  }
+}
+
+TEST_F(CompiledCode, OfSeveralSourcesSharesImages) {
+  const auto texts = sources(40, 4000);
+  ASSERT_TRUE(compile_all(texts, gpu));
+  std::set<std::string> entries, images;
+  for (const std::string& text : texts) {
+    const CodePointer each = code(text);
+    images.insert(each->image->hash);
+    entries.insert(each->image->hash + each->entry);
+    EXPECT_THAT(each->image->bytes, HasSubstr(each->entry));
+  }
+  EXPECT_EQ(entries.size(), texts.size());
+  EXPECT_LT(images.size(), texts.size());
+  const auto kept = read_kept_code(code(texts[7])->name);
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->entry, code(texts[7])->entry);
+}
+
+TEST_F(CompiledCode, OfOthersIsMadeBesideARefusedSource) {
+  auto texts = sources(6, 5000);
+  texts[3] = "not a kernel";
+  const size_t before = compilations();
+  const Status done = compile_all(texts, gpu);
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message, HasSubstr("generated."));
+  EXPECT_EQ(compilations(), before + 5);
+}
+
+// The hash in a name may be made to agree; the source decides.
+TEST_F(CompiledCode, IsFoundForItsOwnSourceAlone) {
+  const CodePointer made = code(sources(1, 6000)[0]);
+  EXPECT_EQ(compiled_before(made->source, made->target, made->compiler), made);
+  EXPECT_EQ(compiled_before(made->source + ' ', made->target, made->compiler), nullptr);
+  EXPECT_EQ(compiled_before(made->source, made->target, "another compiler"), nullptr);
+  GeneratedCode forged = *made;
+  forged.source += ' ';
+  forged.name = code_name(sources(1, 6100)[0], made->target, made->compiler);
+  keep_code(forged);
+  EXPECT_TRUE(read_kept_code(forged.name));
+  EXPECT_EQ(compiled_before(sources(1, 6100)[0], made->target, made->compiler), nullptr);
+  EXPECT_EQ(code(sources(1, 6100)[0])->source, sources(1, 6100)[0]);
 }
 
 }  // namespace

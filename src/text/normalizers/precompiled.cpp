@@ -5,7 +5,7 @@
 #include <cstring>
 #include <memory>
 
-#include "text/base64.hpp"
+#include "base/base64.hpp"
 #include "text/normalizers/normalizers.hpp"
 
 namespace rung::text {

@@ -2,10 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "trace/recording/perfetto_packets.hpp"
 
-#include "trace/recording/inflate.hpp"
+#include "base/zlib_data.hpp"
 #include "trace/recording/perfetto_fields.hpp"
 
 namespace rung::trace {
+namespace {
+
+constexpr size_t kMostInflated = size_t{64} << 20;
+
+}  // namespace
 
 PerfettoPackets::Packet PerfettoPackets::packet_of(std::string_view message) {
   Packet packet;

@@ -1,6 +1,7 @@
 // Source text of a kernel for one problem: an element-wise program, or a region with reductions along rows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <span>
 #include <string>
 
 #include "device/gpu/gpu_info.hpp"
@@ -28,5 +29,9 @@ struct GeneratedArguments {
 // Returns the kernel of a unary, binary, cast, select, gated_mul, pointwise or region op. Errors: what it does not
 // take.
 Result<GeneratedSource> generate_source(const Problem& problem, const GpuInfo& gpu);
+
+// Returns sources as one text, in which entry `i` is joined_entry(i).
+std::string joined_source(std::span<const std::string> sources);
+std::string joined_entry(size_t i);
 
 }  // namespace rung::gpu

@@ -1,4 +1,4 @@
-// Base64, in which SentencePiece's rules stand in JSON.
+// Base64, in which bytes stand in JSON.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
@@ -6,9 +6,11 @@
 
 #include "base/status.hpp"
 
-namespace rung::text {
+namespace rung {
 
 // Errors: a character that is not of the alphabet; a length that is no multiple of four. `what` names the text.
 Result<std::string> decode_base64(std::string_view text, const std::string& what);
 
-}  // namespace rung::text
+std::string encode_base64(std::string_view bytes);
+
+}  // namespace rung

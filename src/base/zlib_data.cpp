@@ -1,12 +1,13 @@
-// The result grows as needed: a few bytes may unpack to many.
+// The unpacked text grows as needed: a few bytes may unpack to many.
 // SPDX-License-Identifier: Apache-2.0
-#include "trace/recording/inflate.hpp"
+#include "base/zlib_data.hpp"
 
 #include <zlib.h>
 
 #include <algorithm>
+#include <new>
 
-namespace rung::trace {
+namespace rung {
 namespace {
 
 constexpr size_t kFirst = size_t{256} << 10;
@@ -34,4 +35,14 @@ bool inflate_all(std::string_view packed, size_t most, std::string& unpacked) {
   return code == Z_STREAM_END;
 }
 
-}  // namespace rung::trace
+std::string deflated(std::string_view text) {
+  uLongf bytes = compressBound(text.size());
+  std::string packed(bytes, '\0');
+  const int code = compress2(reinterpret_cast<Bytef*>(packed.data()), &bytes,
+                             reinterpret_cast<const Bytef*>(text.data()), text.size(), Z_BEST_COMPRESSION);
+  if (code != Z_OK) throw std::bad_alloc();  // its only error where the result has room
+  packed.resize(bytes);
+  return packed;
+}
+
+}  // namespace rung
