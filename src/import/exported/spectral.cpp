@@ -54,6 +54,10 @@ NodeId fitted(const Emit& emit, NodeId x, int64_t axis, int64_t extent) {
                    DType::f32);
 }
 
+void want_points(int64_t points) {
+  if (points < 1 || points > kMostMade) refuse("a transform of {} points, wanted 1 to {}", points, kMostMade);
+}
+
 Complex each(const Complex& x, const std::function<NodeId(NodeId)>& f) {
   return {f(x.real), x.imaginary ? std::optional(f(*x.imaginary)) : std::nullopt};
 }
@@ -109,7 +113,7 @@ Complex scaled(const Emit& emit, const Complex& x, double scale) {
 }  // namespace
 
 Complex transformed(const Emit& emit, const Complex& x, int64_t axis, const Transform& how) {
-  if (how.points < 1) refuse("a transform of {} points", how.points);
+  want_points(how.points);
   const Complex last = each(x, [&](NodeId part) { return fitted(emit, part, axis, how.points); });
   const int64_t first = first_factor(how.points, emit.rank(last.real));
   const auto times = [&](NodeId part, NodeId table) { return emit.matmul(part, table); };
@@ -120,7 +124,7 @@ Complex transformed(const Emit& emit, const Complex& x, int64_t axis, const Tran
 }
 
 NodeId signal_of_half(const Emit& emit, const Complex& x, int64_t axis, int64_t points, double scale) {
-  if (points < 1) refuse("a transform of {} points", points);
+  want_points(points);
   const int64_t bins = points / 2 + 1;
   // A number that has a conjugate among those that are left out counts twice.
   const auto share = [&](int64_t bin) { return bin == 0 || 2 * bin == points ? 1.0 : 2.0; };
