@@ -21,6 +21,7 @@ import rung
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from convnets import CONVNETS  # noqa: E402
+from operators import OPERATORS  # noqa: E402
 from torch_timing import graph_of  # noqa: E402
 
 TEXT = dict(hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=256, vocab_size=999)
@@ -60,6 +61,7 @@ REAL = {
     'convnext-tiny': lambda: t.ConvNextForImageClassification(t.ConvNextConfig()),
     'efficientnet-b0': lambda: t.EfficientNetForImageClassification(EFFICIENTNET_B0),
     **CONVNETS,
+    **OPERATORS,
     'llama 8b, 6 layers': lambda: t.LlamaModel(t.LlamaConfig(intermediate_size=14336, **LLAMA_8B)),
     'qwen3 8b, 6 layers': lambda: t.Qwen3Model(t.Qwen3Config(intermediate_size=12288, **LLAMA_8B)),
 }

@@ -120,7 +120,7 @@ class Lowering {
     PlanOperand from = operand_of(source);
     at_[id] = view_of(graph_[id].op, from, graph_.type(id));
     if (at_[id]) return {};
-    RUNG_TRY(PlanOperand dense, copy_dense(from, graph_[id].label));
+    RUNG_TRY(PlanOperand dense, shared_copy(from, graph_[id].label));
     at_[id] = view_of(graph_[id].op, dense, graph_.type(id));
     return {};
   }
@@ -156,7 +156,7 @@ class Lowering {
       if (!chosen.kernel) return fallback(node, problem_over(node.op, inputs, node.type));
       for (size_t i = 0; i < inputs.size(); ++i)
         if (copied[i]) {
-          RUNG_TRY(inputs[i], copy_dense(inputs[i], node.label));
+          RUNG_TRY(inputs[i], shared_copy(inputs[i], node.label));
         }
       return chosen;
     }
@@ -191,6 +191,20 @@ class Lowering {
                     .threads = recipe_.threads};
     for (const auto& input : inputs) problem.inputs.push_back(input.view);
     return problem;
+  }
+
+  // Returns the operand in row-major order, from the same copy for all its readers: no step changes what it read.
+  Result<PlanOperand> shared_copy(const PlanOperand& from, const std::string& label) {
+    const auto is_same = [&](const auto& made) { return reads_the_same(made.first, from); };
+    if (const auto made = std::ranges::find_if(copies_, is_same); made != copies_.end()) return made->second;
+    RUNG_TRY(const PlanOperand dense, copy_dense(from, label));
+    if (from.storage == Storage::buffer) copies_.emplace_back(from, dense);
+    return dense;
+  }
+
+  static bool reads_the_same(const PlanOperand& a, const PlanOperand& b) {
+    return a.storage == b.storage && a.index == b.index && a.offset == b.offset && a.view.dtype == b.view.dtype &&
+           a.view.shape == b.view.shape && a.view.strides == b.view.strides;
   }
 
   // Copies a strided operand into row-major order, with a kernel row of reshape.
@@ -338,7 +352,8 @@ class Lowering {
   WeightTable weights_;
   std::vector<bool> constant_;
   std::vector<std::optional<PlanOperand>> at_;
-  std::set<std::string> undecided_;  // the recipe's choices that no problem has asked for
+  std::vector<std::pair<PlanOperand, PlanOperand>> copies_;  // operands, and their copies in row-major order
+  std::set<std::string> undecided_;                          // the recipe's choices that no problem has asked for
 };
 
 }  // namespace

@@ -83,14 +83,23 @@ TEST(KernelTable, FindsRowsByName) {
   EXPECT_EQ(cpu_target().kernel_named("no_such_row"), nullptr);
 }
 
-TEST(KernelRows, OfGatherReportAnIndexOutOfRange) {
-  for (const char* bad : {"3", "-1"})
-    for (const Kernel* row : cpu_target().kernels_for("gather")) {
-      Case test = make_case("y = gather(x:f32[3,4], index:i64[2])");
+// Indices of three rows.
+void expect_index_faults(const std::string& text) {
+  for (const int64_t bad : {3, -1})
+    for (const Kernel* row : cpu_target().kernels_for(op_family(make_case(text).problem.op))) {
+      Case test = make_case(text);
       if (!row->supports(test.problem, cpu::cpu_info())) continue;
-      test.inputs["index"].as<int64_t>()[1] = std::atoi(bad);
-      EXPECT_EQ(run_row(*row, test, 2).fault, Fault::index_out_of_range) << row->name;
+      test.inputs["index"].as<int64_t>()[1] = bad;
+      EXPECT_EQ(run_row(*row, test, 2).fault, Fault::index_out_of_range) << row->name << ": " << text;
     }
+}
+TEST(KernelRows, OfGatherReportAnIndexOutOfRange) {
+  expect_index_faults("y = gather(x:f32[3,4], index:i64[2])");
+  expect_index_faults("y = gather(x:f32[5,3], index:i64[2], axis=1)");
+}
+TEST(KernelRows, OfScatterReportAnIndexOutOfRange) {
+  expect_index_faults("y = scatter(x:f32[3,4], index:i64[2], z:f32[2,4], kind=add)");
+  expect_index_faults("y = scatter(x:bf16[3], index:i64[2], z:bf16[2])");
 }
 
 TEST(KernelRows, OfIntegerDivisionReportAZero) {

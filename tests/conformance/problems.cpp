@@ -113,6 +113,8 @@ constexpr const char* kFloatProblems[] = {
     "result = gather(x:T[5,3], index:i32[4], axis=1)",
     "result = gather(slice(x:T[4,9], axis=1, begin=0, end=5), index:i64[6])",
     "result = gather(x:T[2,4,6], index:i64[2,2], axis=-2)",
+    "result = gather(x:T[2,1,3,4,6], index:i64[5], axis=3)",
+    "result = gather(slice(x:T[3,5,4], axis=1, begin=1, end=4), index:i64[7], axis=2)",
     // fused forms
     "result = rope(x:T[1,16,4,32], c:T[1,16,1,32], s:T[1,16,1,32])",
     "result = rope(x:T[2,5,3,6], c:f32[5,1,6], s:f32[5,1,6])",
@@ -151,6 +153,10 @@ constexpr const char* kFloatProblems[] = {
     "result = conv(slice(x:T[1,4,5,5,24], axis=4, begin=8, end=16), w:T[12,2,3,3,8], before=[1,1,1], "
     "after=[0,1,1])",
     "result = conv(x:T[1,9,6], w:T[12,3,1], groups=6)",
+    // weights that are computed
+    "result = conv(x:T[2,7,6,16], y:T[40,3,3,16], z:T[40], slots=bias, before=[1,1], after=[1,1], activation=silu)",
+    "result = conv(x:T[1,8,7,12], transpose(y:T[3,9,3,4], permutation=[1,0,2,3]), groups=3, stride=[1,2])",
+    "result = conv(x:T[1,9,5], y:T[5,3,1], groups=5)",
     "result = conv(transpose(x:T[2,3,20,37], permutation=[0,2,3,1]), w:T[17,3,3,3], wb:T[17], slots=bias, "
     "stride=[2,2], "
     "before=[1,1], after=[1,1], tail=\"r1=add(r0,3);r2=max(r1,0);r3=min(r2,6);r4=mul(r0,r3);r5=div(r4,6)\")",
@@ -381,6 +387,12 @@ constexpr const char* kOtherProblems[] = {
     "result = scatter(x:bf16[9,5,4], index:i64[40], y:bf16[40,5,4], kind=max)",
     "result = scatter(holes:f32[7,3], index:i64[20], y:f32[20,3], kind=min)",
     "result = scatter(x:i32[6], index:i64[5], y:i32[5], kind=mul)",
+    "result = scatter(x:f16[9000], index:i64[40], y:f16[40], kind=add)",
+    "result = scatter(x:bf16[300,3], index:i64[50], y:bf16[50,3])",
+    "result = scatter(x:f32[5,300], index:i64[70], y:f32[70,300], kind=add)",
+    "result = scatter(holes:f16[5,300], slice(index:i64[20], axis=0, begin=0, end=20, step=3), y:f16[7,300], kind=max)",
+    "result = scatter(x:u8[40], index:i64[9], y:u8[9], kind=add)",
+    "result = scatter(keep:bool[40], index:i64[9], keep2:bool[9])",
     "result = top_k(slice(x:u8[3,40], axis=1, begin=1, end=39), k=38)",
     "result = cumsum(keep:bool[9,2], axis=0)",
     "result = reduce(x:i64[4,9], kind=sum)",

@@ -98,9 +98,28 @@ TEST_F(OnnxOperators, RefusesResizesByUnknownRules) {
   };
   EXPECT_THAT(of("mode", "lanczos"), HasSubstr("node 'y' (Resize): mode: 'lanczos' is not imported"));
   EXPECT_THAT(of("coordinate_transformation_mode", "tf_crop_and_resize"), HasSubstr("'tf_crop_and_resize'"));
-  EXPECT_THAT(of("keep_aspect_ratio_policy", "not_larger"), HasSubstr("a resize that keeps the aspect ratio"));
+  EXPECT_THAT(of("keep_aspect_ratio_policy", "fill"),
+              HasSubstr("got 'fill', wanted stretch, not_larger or not_smaller"));
+  EXPECT_THAT(refusal({"Resize", {"x", "", "", "sizes"}, {"y"}, {integer("antialias", 1)}}),
+              HasSubstr("antialias of mode 'nearest'"));
   graph.initializers = {tensor("sizes", kInt64, {3}, raw<int64_t>({1, 2, int64_t{1} << 40}))};
   EXPECT_THAT(of("mode", "linear"), HasSubstr("a factor of"));
+}
+
+TEST_F(OnnxOperators, RefusesPatchesThatDoNotFit) {
+  graph.initializers = {tensor("image", kInt64, {2}, raw<int64_t>({3, 3})),
+                        tensor("block", kInt64, {2}, raw<int64_t>({2, 2})),
+                        tensor("wide", kInt64, {2}, raw<int64_t>({2, 7})), tensor("none", kInt64, {0}, "")};
+  const auto of = [&](const char* image, const char* block, const Messages& attributes = {}) {
+    return refusal({"Col2Im", {"x", image, block}, {"y"}, attributes});
+  };
+  EXPECT_THAT(of("image", "block"), HasSubstr("windows of f32[1,2,4], wanted a multiple of 4 elements of 4 windows"));
+  EXPECT_THAT(of("image", "wide"), HasSubstr("windows of 7 over an axis of 3"));
+  EXPECT_THAT(of("image", "none"), HasSubstr("block_shape: got 0 numbers, wanted 2"));
+  EXPECT_THAT(of("none", "none"), HasSubstr("an image of 0 axes, wanted one to three"));
+  EXPECT_THAT(of("image", "block", {integers("strides", {0, 1})}), HasSubstr("strides: got 0, wanted a number from 1"));
+  EXPECT_THAT(of("image", "block", {integers("pads", {INT64_MAX, 0, 0, 0})}),
+              HasSubstr("pads: got 9223372036854775807"));
 }
 
 TEST_F(OnnxOperators, RefusesAlignedCornersOfFractionalLengths) {

@@ -29,6 +29,16 @@ TEST(Lowering, CopiesOperandsThatNoKernelReadsStrided) {
   expect_right(graph, {});
 }
 
+TEST(Lowering, CopiesOnceForAllReaders) {
+  const Graph graph = graph_of(
+      "t = transpose(x:f32[8,4], permutation=[1,0])\n"
+      "w: f32[16,8] = constant(name=\"w\")\nv: f32[9,8] = constant(name=\"v\")\n"
+      "a = linear(t, w)\nb = linear(t, v)\nreturn a=a, b=b");
+  EXPECT_THAT(kernels_of(plan_of(graph)),
+              ElementsAre(StartsWith("reshape"), StartsWith("linear"), StartsWith("linear")));
+  expect_right(graph, {});
+}
+
 TEST(Lowering, CopiesViewsThatAreMisalignedForTheKernel) {
   Kernel picky = *cpu_target().kernels_for("unary").front();
   picky.supports = [](const Problem&, const Machine&) { return accept(); };

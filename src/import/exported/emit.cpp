@@ -203,12 +203,14 @@ NodeId Emit::element_places(NodeId x, NodeId indices, int64_t axis) const {
   for (int i = 0; fits && i < to.rank(); ++i) fits = i == at || to[i] <= shape(x)[i];
   if (to.product() > kMostMade) refuse("indices of {}, wanted at most {}", type(indices), kMostMade);
   if (!fits) refuse("indices of {} for {}, wanted as many axes, and none longer", type(indices), type(x));
-  const Strides strides = contiguous_strides(shape(x)), steps = contiguous_strides(to);
-  Tensor offsets({DType::i64, to});
+  Shape others = to;
+  others[at] = 1;
+  const Strides strides = contiguous_strides(shape(x)), steps = contiguous_strides(others);
+  Tensor offsets({DType::i64, others});
   auto values = offsets.as<int64_t>();
   for (size_t i = 0; i < values.size(); ++i)
     for (int other = 0; other < to.rank(); ++other)
-      if (other != at) values[i] += static_cast<int64_t>(i) / steps[other] % to[other] * strides[other];
+      if (other != at) values[i] += static_cast<int64_t>(i) / steps[other] % others[other] * strides[other];
   NodeId place = cast(counted_from_front(indices, shape(x)[at]), DType::i64);
   place = binary(BinaryKind::mul, place, scalar(static_cast<double>(strides[at]), DType::i64));
   return binary(BinaryKind::add, place, literal(offsets));

@@ -177,6 +177,8 @@ class Emit {
  private:
   NodeId attention_mask(const AttentionCall& call) const;
   NodeId attention_as_written(const AttentionCall& call, std::optional<NodeId> mask) const;
+  NodeId resampled_by_product(NodeId x, int at, const Resampling& how) const;
+  NodeId resampled_by_taps(NodeId x, int at, const Resampling& how) const;
   NodeId filled(const Shape& shape, double value, DType dtype) const;
   NodeId divided_by_counts(NodeId sums, const std::vector<Window>& windows) const;
 

@@ -25,6 +25,13 @@ struct Resampling {
 
 // Returns f32[to,from]: the weights of the source's elements in each element of the result.
 Tensor resampling_weights(const Resampling& how);
+// The elements of which each result is made, one after another, where it is made of few: i64[count to], count of each
+// result, and their weights, f32[count to]; those of the first for all results come first.
+struct ResamplingTaps {
+  int64_t count;
+  Tensor places, weights;
+};
+ResamplingTaps resampling_taps(const Resampling& how);
 // Returns i64[to]: the element of the source that each element of the result is.
 Tensor nearest_places(const Resampling& how);
 

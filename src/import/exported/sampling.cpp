@@ -7,7 +7,7 @@
 namespace rung::exported {
 namespace {
 
-// Arithmetic of f32 nodes, for formulas of several terms.
+// Arithmetic of nodes, for formulas of several terms; numbers are f32.
 struct Numbers {
   const Emit& emit;
   NodeId add(NodeId a, NodeId b) const { return emit.binary(BinaryKind::add, a, b); }
@@ -92,40 +92,43 @@ std::vector<Tap> taps_of(const Sampler& s, const Line& line, Between mode) {
   return taps;
 }
 
-// Sums the products of values and shares over all neighbours, axis by axis. x: [N,C,elements], places: f32 [N,P].
+// Sums the products of values and shares over all neighbours, axis by axis. x: [N elements,C], whose rows are gathered:
+// a neighbour is found once for all channels. first: i64 [R,1], the first row of each image; places: f32 [R,P].
 struct Gathering {
   const Sampler& sampler;
-  NodeId x;
+  NodeId x, first;
   const std::vector<Line>& lines;
   const std::vector<std::vector<Tap>>& taps;
 
-  // `flat`: the place so far, `share`: the product of shares, and `valid`: where all indices are inside.
+  // `flat`: the place so far, `share`: the product of shares, and `valid`: where all indices are inside; none: all are.
   NodeId sum(size_t axis, std::optional<NodeId> flat, std::optional<NodeId> share, std::optional<NodeId> valid) const {
     const Numbers& of = sampler.of;
     const Emit& emit = of.emit;
     if (axis == lines.size()) {
-      const Shape s = emit.shape(x), p = emit.shape(*flat);
-      const NodeId index = emit.broadcast(emit.unsqueeze(emit.cast(*flat, DType::i64), 1), {s[0], s[1], p[1]});
-      const NodeId value = emit.cast(emit.gather_elements(x, index, 2), DType::f32);
-      const NodeId shared = of.mul(value, emit.unsqueeze(*share, 1));
-      return emit.select(emit.unsqueeze(*valid, 1), shared, of.number(0));
+      const NodeId row = of.add(emit.cast(*flat, DType::i64), first);
+      const NodeId value = emit.cast(emit.add(Gather{0}, {x, row}), DType::f32);
+      const NodeId shared = of.mul(value, emit.unsqueeze(*share, 2));
+      return valid ? emit.select(emit.unsqueeze(*valid, 2), shared, of.number(0)) : shared;
     }
     std::optional<NodeId> total;
     const int64_t extent = lines[axis].extent;
     for (const Tap& tap : taps[axis]) {
       const NodeId index = sampler.inside(tap.index, extent);
-      const NodeId is_inside = emit.binary(BinaryKind::eq, index, tap.index);
       const NodeId at = flat ? of.add(of.times(*flat, static_cast<double>(extent)), index) : index;
-      const NodeId part = sum(axis + 1, at, share ? of.mul(*share, tap.weight) : tap.weight,
-                              valid ? of.both(*valid, is_inside) : is_inside);
+      std::optional<NodeId> inside = valid;
+      if (sampler.outside == Outside::zeros) {
+        const NodeId is_inside = emit.binary(BinaryKind::eq, index, tap.index);
+        inside = valid ? of.both(*valid, is_inside) : is_inside;
+      }
+      const NodeId part = sum(axis + 1, at, share ? of.mul(*share, tap.weight) : tap.weight, inside);
       total = total ? of.add(*total, part) : part;
     }
     return *total;
   }
 };
 
-// x: [N,C,spatial...], lines: f32 [N,P] each; [N,C,P] in f32.
-NodeId sampled(const Sampler& s, NodeId x, const std::vector<Line>& lines, Between mode) {
+// x: [N,C,spatial...], lines: f32 [R,P] each, images: i64 [R,1], of which image each row is; [R,P,C] in f32.
+NodeId sampled(const Sampler& s, NodeId x, NodeId images, const std::vector<Line>& lines, Between mode) {
   std::vector<std::vector<Tap>> taps;
   for (const Line& line : lines) taps.push_back(taps_of(s, line, mode));
   const Shape shape = s.of.emit.shape(x);
@@ -136,8 +139,10 @@ NodeId sampled(const Sampler& s, NodeId x, const std::vector<Line>& lines, Betwe
       refuse("an image of more than {} places", kMostPlaces);
     places *= line.extent;
   }
-  const NodeId flat = s.of.emit.reshape(x, std::vector<int64_t>{shape[0], shape[1], -1});
-  return Gathering{s, flat, lines, taps}.sum(0, {}, {}, {});
+  const Emit& emit = s.of.emit;
+  const NodeId rows = emit.swap_axes(emit.reshape(x, Shape{shape[0], shape[1], places}), 1, 2);
+  const NodeId first = s.of.mul(images, emit.scalar(static_cast<double>(places), DType::i64));
+  return Gathering{s, emit.reshape(rows, Shape{shape[0] * places, shape[1]}), first, lines, taps}.sum(0, {}, {}, {});
 }
 
 }  // namespace
@@ -160,7 +165,8 @@ NodeId grid_sample(const Emit& emit, const GridSample& how) {
   }
   Shape to{s[0], s[1]};
   for (int i = 1; i <= axes; ++i) to.push_back(g[i]);
-  return emit.cast(emit.reshape(sampled(sampler, x, lines, how.between), to), emit.dtype(x));
+  const NodeId y = emit.cast(sampled(sampler, x, emit.counted(s[0], 0, 2), lines, how.between), emit.dtype(x));
+  return emit.reshape(emit.swap_axes(y, 1, 2), to);
 }
 
 NodeId affine_grid(const Emit& emit, NodeId matrices, const std::vector<int64_t>& size, bool corners) {
@@ -232,11 +238,12 @@ NodeId region_align(const Emit& emit, const RegionAlign& how) {
   const std::vector<Line> lines{{s[2], spread(y, 2)}, {s[3], spread(xs, 1)}};
   const NodeId valid = of.both(far(lines[0].place, s[2]), far(lines[1].place, s[3]));
   const Sampler sampler{of, Outside::border, true};
-  const NodeId batch = emit.gather(x, emit.cast(how.images, DType::i64), 0);
-  NodeId values = sampled(sampler, batch, lines, Between::linear);
-  values = emit.select(emit.unsqueeze(valid, 1), values, of.number(0));
-  values = emit.reshape(values, Shape{regions, s[1], rows, samples, columns, samples});
-  return emit.cast(emit.reduce(ReduceKind::mean, values, {3, 5}, false), emit.dtype(x));
+  const NodeId images = emit.unsqueeze(emit.counted_from_front(emit.cast(how.images, DType::i64), s[0]), 1);
+  NodeId values = sampled(sampler, x, images, lines, Between::linear);
+  values = emit.select(emit.unsqueeze(valid, 2), values, of.number(0));
+  values = emit.reshape(values, Shape{regions, rows, samples, columns, samples, s[1]});
+  const NodeId means = emit.cast(emit.reduce(ReduceKind::mean, values, {2, 4}, false), emit.dtype(x));
+  return emit.transpose(means, {0, 3, 1, 2});
 }
 
 }  // namespace rung::exported

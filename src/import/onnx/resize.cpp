@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/exported/resize.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -50,7 +51,23 @@ Resampling resampling_of(const Call& call) {
                                  {"ceil", Nearest::up}});
   how.cubic = call.number("cubic_coeff_a", -0.75);
   how.within = call.integer("exclude_outside", 0) != 0;
+  how.antialias = call.integer("antialias", 0) != 0;
+  if (how.antialias && how.interpolation == Interpolation::nearest) refuse("antialias of mode 'nearest'");
   return how;
+}
+
+// One factor for all axes, by which none becomes larger, or none smaller, than it is asked to; none: each has its own.
+std::optional<double> common_factor(const Call& call, const std::vector<int64_t>& axes,
+                                    const std::vector<int64_t>& sizes) {
+  const std::string policy = call.text("keep_aspect_ratio_policy", "stretch");
+  if (policy == "stretch" || sizes.empty()) return std::nullopt;
+  if (policy != "not_larger" && policy != "not_smaller")
+    refuse("keep_aspect_ratio_policy: got '{}', wanted stretch, not_larger or not_smaller", policy);
+  std::vector<double> factors;
+  for (size_t i = 0; i < axes.size(); ++i)
+    factors.push_back(static_cast<double>(sizes[i]) /
+                      static_cast<double>(call.shape(call[0])[call.axis(call[0], axes[i])]));
+  return policy == "not_larger" ? *std::ranges::min_element(factors) : *std::ranges::max_element(factors);
 }
 
 }  // namespace
@@ -58,8 +75,6 @@ Resampling resampling_of(const Call& call) {
 // Sizes, or factors in place of them, of all axes or of those that `axes` names.
 Outputs resize(const Call& call) {
   NodeId x = call[0];
-  if (call.integer("antialias", 0) != 0) refuse("a resize with antialias");
-  if (call.text("keep_aspect_ratio_policy", "stretch") != "stretch") refuse("a resize that keeps the aspect ratio");
   Resampling how = resampling_of(call);
   std::vector<int64_t> axes = call.integers("axes");
   if (axes.empty())
@@ -68,12 +83,17 @@ Outputs resize(const Call& call) {
   const std::vector<int64_t> sizes = call.has(3) ? call.integers_of(3) : std::vector<int64_t>();
   if ((scales.empty() ? sizes.size() : scales.size()) != axes.size())
     refuse("got {} scales and {} sizes for {} axes", scales.size(), sizes.size(), axes.size());
+  const std::optional<double> common = common_factor(call, axes, sizes);
   for (size_t i = 0; i < axes.size(); ++i) {
     how.from = call.shape(x)[call.axis(x, axes[i])];
-    how.scale = scales.empty() ? static_cast<double>(sizes[i]) / static_cast<double>(how.from) : scales[i];
+    how.scale = common           ? *common
+                : scales.empty() ? static_cast<double>(sizes[i]) / static_cast<double>(how.from)
+                                 : scales[i];
     const float length = static_cast<float>(how.from) * static_cast<float>(how.scale);  // in the factors' precision
     if (!(length >= 0 && length <= static_cast<float>(exported::kMostMade))) refuse("a factor of {}", how.scale);
-    how.to = scales.empty() ? sizes[i] : static_cast<int64_t>(length);
+    how.to = common           ? static_cast<int64_t>(static_cast<double>(how.from) * *common + 0.5)
+             : scales.empty() ? sizes[i]
+                              : static_cast<int64_t>(length);
     // ONNX's definition measures the result before its length is rounded; runtimes and PyTorch measure what is there.
     if (how.coordinates == Coordinates::corners && !scales.empty() && length != std::floor(length))
       refuse("align_corners with a factor of {}, by which {} elements become {}", how.scale, how.from, length);

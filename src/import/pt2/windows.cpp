@@ -1,16 +1,13 @@
 // Operators of exported programs that lay windows of an image out side by side, and add them up in their places again.
 // SPDX-License-Identifier: Apache-2.0
+#include "import/exported/patches.hpp"
 #include "import/pt2/operators.hpp"
 
 namespace rung::pt2::operators {
 namespace {
 
+using exported::Patches;
 using exported::refuse;
-
-struct Windows {
-  std::vector<int64_t> size, dilation, padding, stride;
-  int64_t elements() const { return size[0] * size[1]; }
-};
 
 std::vector<int64_t> pair_of(const Call& call, std::string_view name, int64_t least) {
   auto pair = call.integers(name);
@@ -21,21 +18,17 @@ std::vector<int64_t> pair_of(const Call& call, std::string_view name, int64_t le
   return pair;
 }
 
-Windows windows_of(const Call& call) {
-  return {pair_of(call, "kernel_size", 1), pair_of(call, "dilation", 1), pair_of(call, "padding", 0),
-          pair_of(call, "stride", 1)};
-}
-
-// How many windows lie along an axis of an image.
-int64_t count_of(const Windows& windows, size_t axis, int64_t extent) {
-  const int64_t reach = windows.dilation[axis] * (windows.size[axis] - 1) + 1;
-  const int64_t room = extent + 2 * windows.padding[axis] - reach;
-  if (room < 0) refuse("windows of {} over an axis of {}", reach, extent);
-  return room / windows.stride[axis] + 1;
+Patches windows_of(const Call& call) {
+  const auto padding = pair_of(call, "padding", 0);
+  return {.size = pair_of(call, "kernel_size", 1),
+          .dilation = pair_of(call, "dilation", 1),
+          .before = padding,
+          .after = padding,
+          .stride = pair_of(call, "stride", 1)};
 }
 
 // The places of an axis, with its padding, that its windows show: i64 [size, count].
-NodeId places_of(const Call& call, const Windows& windows, size_t axis, int64_t count) {
+NodeId places_of(const Call& call, const Patches& windows, size_t axis, int64_t count) {
   const int64_t size = windows.size[axis];
   if (count > exported::kMostMade / size) refuse("{} windows of {}", count, size);
   Tensor places({DType::i64, {size, count}});
@@ -43,15 +36,6 @@ NodeId places_of(const Call& call, const Windows& windows, size_t axis, int64_t 
     places.as<int64_t>()[static_cast<size_t>(i)] =
         i / count * windows.dilation[axis] + i % count * windows.stride[axis];
   return call.literal(places);
-}
-
-// A filter for each element of a window, which is 1 there: [size of a window, 1, height, width].
-NodeId one_of_each(const Call& call, const Windows& windows) {
-  const int64_t elements = windows.elements();
-  if (elements > exported::kMostMade / elements) refuse("a table of {} by {}", elements, elements);
-  Tensor filters({DType::f32, {elements, 1, windows.size[0], windows.size[1]}});
-  for (int64_t i = 0; i < elements; ++i) filters.as<float>()[static_cast<size_t>(i * elements + i)] = 1;
-  return call.literal(filters);
 }
 
 // x with a first axis, where it came without a batch.
@@ -69,12 +53,12 @@ Values as_given(const Call& call, NodeId y, int rank) {
 
 // [N,C,H,W] => [N,C size,windows]
 Values im2col(const Call& call) {
-  const Windows windows = windows_of(call);
+  const Patches windows = windows_of(call);
   NodeId x = with_batch(call, call.tensor("self"), 4);
   const Shape s = call.shape(x);
-  const int64_t rows = count_of(windows, 0, s[2]), columns = count_of(windows, 1, s[3]);
+  const int64_t rows = windows.count(0, s[2]), columns = windows.count(1, s[3]);
   for (size_t axis = 0; axis < 2; ++axis)
-    x = call.padded(x, 2 + static_cast<int>(axis), windows.padding[axis], windows.padding[axis], 0);
+    x = call.padded(x, 2 + static_cast<int>(axis), windows.before[axis], windows.after[axis], 0);
   x = call.gather(x, places_of(call, windows, 1, columns), 3);
   x = call.gather(x, places_of(call, windows, 0, rows), 2);  // [N,C,height,rows,width,columns]
   x = call.transpose(x, {0, 1, 2, 4, 3, 5});
@@ -83,26 +67,9 @@ Values im2col(const Call& call) {
 
 // [N,C size,windows] => [N,C,H,W], as sums of what lies at each place.
 Values col2im(const Call& call) {
-  const Windows windows = windows_of(call);
+  const Patches windows = windows_of(call);
   const NodeId x = with_batch(call, call.tensor("self"), 3);
-  const auto to = pair_of(call, "output_size", 1);
-  const int64_t elements = windows.elements(), rows = count_of(windows, 0, to[0]),
-                columns = count_of(windows, 1, to[1]);
-  const Shape s = call.shape(x);
-  if (s[1] % elements || s[2] != rows * columns)
-    refuse("windows of {}, wanted a multiple of {} elements of {} windows", call.type(x), elements, rows * columns);
-  const int64_t images = s[0] * (s[1] / elements);
-  NodeId y = call.convolution({.x = call.reshape(x, Shape{images, elements, rows, columns}),
-                               .w = call.cast(one_of_each(call, windows), call.dtype(x)),
-                               .bias = {},
-                               .windows = {.stride = windows.stride, .dilation = windows.dilation},
-                               .transposed = true});
-  for (int axis = 0; axis < 2; ++axis) {  // what lies in the padding is left out; no window may reach the last places
-    const auto i = static_cast<size_t>(axis);
-    const int64_t extent = call.shape(y)[axis + 2], begin = windows.padding[i];
-    y = call.padded(y, axis + 2, -begin, begin + to[i] - extent, 0);
-  }
-  return as_given(call, call.reshape(y, Shape{s[0], s[1] / elements, to[0], to[1]}), 3);
+  return as_given(call, exported::summed_patches(call, x, pair_of(call, "output_size", 1), windows), 3);
 }
 
 }  // namespace rung::pt2::operators

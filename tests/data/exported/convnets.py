@@ -144,7 +144,7 @@ class DiffusionUNet(nn.Module):
         self.join, self.out = ConditionedBlock(2 * a, a, size), nn.Sequential(convolved_row(a, a), nn.Conv1d(a, action, 1))
 
     def forward(self, actions, time, observation):
-        angles = time[:, None] * torch.exp(-torch.arange(8) * 1.3)[None]
+        angles = time[:, None] * torch.exp(-torch.arange(8, dtype=time.dtype) * 1.3)[None]
         condition = torch.cat([self.condition(torch.cat([angles.sin(), angles.cos()], -1)), observation], -1)
         kept = self.down1(actions.transpose(1, 2), condition)
         x = self.middle(self.down2(self.shrink(kept), condition), condition)

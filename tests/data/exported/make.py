@@ -5,8 +5,10 @@
 #
 # Each norm's weight and each bias is changed: a weight of exactly one or a bias of zero would be folded away, and hide
 # what goes wrong with it. NAME.pt2 is the program, NAME.in.npz and NAME.out.npz its inputs and outputs by name; values
-# in 16 bits are kept as f32. onnx/ has the same of ONNX files.
+# in 16 bits are kept as f32. onnx/ has the same of ONNX files. Beside programs of convnets in 16 bits, NAME.exact.npz has
+# what the same weights give in f32; the exporter of ONNX files rounds batch norms into weights, which are then others.
 import argparse
+import copy
 import sys
 import zipfile
 from pathlib import Path
@@ -73,6 +75,9 @@ MODELS = {
     **convnets.MODELS,
     **operators.MODELS,
 }
+# Convnets that are there in 16 bits, too.
+NARROW = ('resnet', 'efficientnet', 'mobilenet', 'convnext', 'diffusion_unet', 'act', 'detector', 'dcgan',
+          'whisper_with_ears')
 # Other ways to export some of them.
 VARIANTS = {
     'bert_eager': ('bert', dict(attention='eager')),
@@ -95,6 +100,8 @@ VARIANTS = {
     'vit_bf16_dynamic': ('vit', dict(dtype=torch.bfloat16, dynamic=True)),
     'vit_bf16_eager': ('vit', dict(dtype=torch.bfloat16, attention='eager')),
     'vit_f16': ('vit', dict(dtype=torch.float16)),
+    **{f'{name}_{word}': (name, dict(dtype=dtype)) for name in NARROW
+       for word, dtype in (('f16', torch.float16), ('bf16', torch.bfloat16))},
     'whisper_with_ears_decomposed': ('whisper_with_ears', dict(decomposed=True)),
     'operators_of_spectra_decomposed': ('operators_of_spectra', dict(decomposed=True)),
 }
@@ -181,16 +188,37 @@ def pack(path):
             packed.writestr(zipfile.ZipInfo(member.filename), content, kind)
 
 
+def leaves_of(answer):
+    return [leaf for leaf in torch.utils._pytree.tree_leaves(answer) if torch.is_tensor(leaf)]
+
+
+def narrowed(model, dtype):
+    return model.narrowed(dtype) if hasattr(model, 'narrowed') else model.to(dtype)
+
+
+def narrowed_example(model, name, dtype):
+    """The example with its floats in the type of the model's inputs."""
+    kept = torch.float32 if hasattr(model, 'narrowed') else dtype
+    return {key: value.to(kept) if value.is_floating_point() else value for key, value in example(name, dtype).items()}
+
+
+def save_exact(path, model, inputs, names):
+    """Keeps what the weights, which have 16 bits, give in f32."""
+    wide = {key: value.float() if value.is_floating_point() else value for key, value in inputs.items()}
+    with torch.no_grad():
+        numpy.savez(path, **arrays(names, leaves_of(copy.deepcopy(model).float()(**wide))))
+
+
 def names_of(specs, kind):
     return [spec.arg.name for spec in specs if spec.kind.name == kind]
 
 
 def make(file, name, attention=None, decomposed=False, dynamic=False, dtype=torch.float32):
     torch.manual_seed(0)
-    model = perturbed(MODELS[name]()).to(dtype)
+    model = narrowed(perturbed(MODELS[name]()), dtype)
     if attention:
         model.set_attn_implementation(attention)
-    inputs = example(name, dtype)
+    inputs = narrowed_example(model, name, dtype)
     sizes = None
     if dynamic and name == 'vit':  # pictures of a number; a single one would settle it
         inputs, sizes = picture(dtype, 2), dict(pixel_values={0: torch.export.Dim('pictures', min=1, max=8)})
@@ -200,7 +228,7 @@ def make(file, name, attention=None, decomposed=False, dynamic=False, dtype=torc
         program = torch.export.export(model, (), inputs, dynamic_shapes=sizes)
         if decomposed:
             program = program.run_decompositions()
-        answers = [leaf for leaf in torch.utils._pytree.tree_leaves(model(**inputs)) if torch.is_tensor(leaf)]
+        answers = leaves_of(model(**inputs))
     if name == 'pi0':
         for node in program.graph.nodes:  # ten steps: the places in the author's code would be most of the file
             node.meta.pop('stack_trace', None)
@@ -209,10 +237,13 @@ def make(file, name, attention=None, decomposed=False, dynamic=False, dtype=torc
     pack(HERE / f'{file}.pt2')
     signature = program.graph_signature
     numpy.savez(HERE / f'{file}.in.npz', **arrays(names_of(signature.input_specs, 'USER_INPUT'), inputs.values()))
-    numpy.savez(HERE / f'{file}.out.npz', **arrays(names_of(signature.output_specs, 'USER_OUTPUT'), answers))
+    outputs = names_of(signature.output_specs, 'USER_OUTPUT')
+    numpy.savez(HERE / f'{file}.out.npz', **arrays(outputs, answers))
+    if dtype != torch.float32 and name in NARROW:
+        save_exact(HERE / f'{file}.exact.npz', model, inputs, outputs)
 
 
-# Files of onnx/: the model, whether by the newer exporter, and whether the number of tokens is open.
+# Files of onnx/: the model, whether by the newer exporter, whether the number of tokens is open, and the type.
 ONNX = {
     'bert': ('bert', True, False),
     'bert_dynamic': ('bert', True, True),
@@ -241,6 +272,9 @@ ONNX = {
     'dcgan': ('dcgan', True, False),
     'whisper_encoder': ('whisper_encoder', True, False),
     'whisper_encoder_older': ('whisper_encoder', False, False),
+    # Not the detector, whose sums the exporter leaves in f32 where PyTorch gives f16.
+    **{f'{name}_f16': (name, True, False, torch.float16)
+       for name in (*NARROW[:-1], 'whisper_encoder') if name != 'detector'},
 }
 
 
@@ -269,12 +303,12 @@ def without_paths(model):
     return model
 
 
-def make_onnx(file, name, newer, dynamic):
+def make_onnx(file, name, newer, dynamic, dtype=torch.float32):
     torch.manual_seed(0)
-    model, path = perturbed(MODELS[name]()), HERE / 'onnx' / f'{file}.onnx'
-    inputs = example(name, torch.float32)
+    model, path = perturbed(MODELS[name]()).to(dtype), HERE / 'onnx' / f'{file}.onnx'
+    inputs = narrowed_example(model, name, dtype)
     with torch.no_grad():
-        answers = [leaf for leaf in torch.utils._pytree.tree_leaves(model(**inputs)) if torch.is_tensor(leaf)]
+        answers = leaves_of(model(**inputs))
         if newer:
             sizes = {key: {1: torch.export.Dim('tokens', min=2, max=64)} for key in inputs} if dynamic else None
             torch.onnx.export(model, (), path, kwargs=inputs, dynamo=True, external_data=False, verbose=False,

@@ -20,10 +20,17 @@ class Ears(nn.Module):
         self.register_buffer('window', torch.hann_window(points))
         self.register_buffer('filters', torch.rand(bands, points // 2 + 1))
 
+    def narrowed(self, dtype):
+        """Spectra stay f32: PyTorch has none of 16 bits on processors."""
+        self.encoder.to(dtype)
+        return self
+
     def forward(self, samples):
         spectra = torch.stft(samples, self.points, self.step, window=self.window, return_complex=True)
         bands = (self.filters @ spectra[..., :-1].abs()**2).clamp(min=1e-10).log10()
         bands = (torch.maximum(bands, bands.max() - 8) + 4) / 4
+        if bands.dtype != self.encoder.conv1.weight.dtype:
+            bands = bands.to(self.encoder.conv1.weight.dtype)
         return self.encoder(bands).last_hidden_state
 
 

@@ -86,9 +86,29 @@ def movement():
     one('MishOperator', 'Mish', [floats(3, 4)], opset=18)
 
 
+def patches():
+    # Over two axes alone: over one or three, ONNX Runtime 1.32 strays from ONNX's definition where there is padding.
+    windows = 8 * 7  # of two elements, one apart, with one element before the image and two behind
+    one('Col2Im', 'Col2Im', [floats(2, 12, windows), ints(7, 6), ints(2, 2)], (1, 2),
+        pads=[1, 1, 2, 2], dilations=[2, 2])
+    one('Col2ImSteps', 'Col2Im', [floats(1, 6, 12), ints(9, 6), ints(2, 3)], (1, 2), strides=[2, 2], pads=[0, 1, 0, 0])
+
+
+def resized_as_asked():
+    image = floats(1, 2, 9, 12)
+    for mode in ('linear', 'cubic'):
+        for name, sizes in (('Less', ints(1, 2, 4, 5)), ('More', ints(1, 2, 13, 5))):
+            one(f'ResizeAntialias{name}_{mode}', 'Resize', [image, None, None, sizes], (3,), mode=mode, antialias=1)
+        one(f'ResizeAntialiasWithin_{mode}', 'Resize', [image, None, None, ints(1, 2, 4, 5)], (3,), mode=mode, antialias=1,
+            exclude_outside=1)
+    for policy in ('not_larger', 'not_smaller'):
+        one(f'Resize_{policy}', 'Resize', [image, None, None, ints(7, 20)], (3,), mode='linear', axes=[2, 3],
+            keep_aspect_ratio_policy=policy)
+
+
 def main():
     make.onnxruntime.set_default_logger_severity(4)
-    for family in (convolutions, poolings, channel_norms, movement):
+    for family in (convolutions, poolings, channel_norms, movement, patches, resized_as_asked):
         family()
     numpy.savez_compressed(Path(__file__).with_name('windows.npz'), **make.arrays)
     print(sum(name.endswith('/model') for name in make.arrays), 'cases')

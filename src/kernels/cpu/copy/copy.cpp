@@ -1,4 +1,4 @@
-// Rows that move elements in the longest possible runs: views made dense, concat, im2col and gather.
+// Rows that move elements in the longest possible runs: views made dense, concat and im2col.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
@@ -121,57 +121,6 @@ std::shared_ptr<void> prepare_im2col(const Problem& p, const Machine&) {
   return plan;
 }
 
-// ---- gather of dense lines: x is [before, axis, line]
-
-struct GatherPlan {
-  int64_t before, line, count;     // count: indices
-  int64_t x_before, x_axis, size;  // strides in elements; size of the axis
-  size_t element;
-};
-
-Operand after_axis(const Operand& x, int axis) {
-  Operand line{x.dtype, {}, {}, false};
-  for (int i = axis + 1; i < x.shape.rank(); ++i)
-    line.shape.push_back(x.shape[i]), line.strides.push_back(x.strides[i]);
-  return line;
-}
-
-Verdict supports_gather(const Problem& p, const Machine&) {
-  const Operand& x = p.inputs[0];
-  int axis = axis_of(p.as<Gather>().axis, x.shape);
-  if (!p.inputs[1].contiguous()) return reject("the indices are not contiguous");
-  if (axis > 1) return reject("more than one axis before the gathered one");
-  return after_axis(x, axis).contiguous() ? accept() : reject("what an index selects is not dense");
-}
-
-std::shared_ptr<void> prepare_gather(const Problem& p, const Machine&) {
-  const Operand& x = p.inputs[0];
-  int axis = axis_of(p.as<Gather>().axis, x.shape);
-  GatherPlan plan{};
-  plan.before = axis == 1 ? x.shape[0] : 1, plan.x_before = axis == 1 ? x.strides[0] : 0;
-  plan.line = after_axis(x, axis).shape.product(), plan.count = p.inputs[1].shape.product();
-  plan.x_axis = x.strides[axis], plan.size = x.shape[axis], plan.element = size_of(x.dtype);
-  return std::make_shared<GatherPlan>(plan);
-}
-
-void run_gather(const Call& call) {
-  const auto& plan = *static_cast<const GatherPlan*>(call.state);
-  size_t bytes = static_cast<size_t>(plan.line) * plan.element;
-  bool wide = call.problem.inputs[1].dtype == DType::i64;
-  Range mine = share(plan.before * plan.count, call.part, call.parts);
-  for (int64_t i = mine.begin; i < mine.end; ++i) {
-    int64_t which = i % plan.count, index = wide ? call.in<int64_t>(1)[which] : call.in<int32_t>(1)[which];
-    std::byte* to = call.out<std::byte>() + static_cast<size_t>(i) * bytes;
-    if (index < 0 || index >= plan.size) {
-      call.fault->store(Fault::index_out_of_range, std::memory_order_relaxed);
-      std::memset(to, 0, bytes);
-      continue;
-    }
-    int64_t offset = i / plan.count * plan.x_before + index * plan.x_axis;
-    std::memcpy(to, call.in<std::byte>(0) + static_cast<size_t>(offset) * plan.element, bytes);
-  }
-}
-
 using Prepare = decltype(Kernel::prepare);
 constexpr Kernel row(std::string_view name, std::string_view op, Prepare prepare) {
   return {name, op, supports, run, nullptr, nullptr, nullptr, prepare};
@@ -185,7 +134,5 @@ extern const Kernel slice_copy = row("slice_copy", "slice", prepare_view);
 extern const Kernel broadcast_copy = row("broadcast_copy", "broadcast", prepare_view);
 extern const Kernel concat_copy = row("concat_copy", "concat", prepare_concat);
 extern const Kernel im2col_copy = row("im2col_copy", "im2col", prepare_im2col);
-extern const Kernel gather_copy{"gather_copy", "gather", supports_gather, run_gather,
-                                nullptr,       nullptr,  nullptr,         prepare_gather};
 
 }  // namespace rung::cpu

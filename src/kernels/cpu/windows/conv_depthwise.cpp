@@ -46,7 +46,7 @@ Verdict supports(const Problem& problem, const Machine& cpu) {
   if (problem.as<Conv>().groups != channels || problem.inputs[1].shape[0] != channels || channels == 1)
     return reject("it is not depthwise");
   if (problem.inputs[0].strides.back() != 1) return reject("channels of x are not dense");
-  if (auto verdict = supports_conv(problem); !verdict) return verdict;
+  if (auto verdict = supports_constant_conv(problem); !verdict) return verdict;
   if (DepthwisePlan(problem).copied() > PaddedLines::kMostElements) return reject("x has too many zeros around it");
   return accept();
 }

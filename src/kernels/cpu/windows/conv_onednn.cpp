@@ -40,7 +40,7 @@ struct SlicedConv {
 };
 
 Verdict supports(const Problem& problem, const Machine&) {
-  if (Verdict verdict = supports_conv(problem); !verdict) return verdict;
+  if (Verdict verdict = supports_constant_conv(problem); !verdict) return verdict;
   if (!problem.as<Conv>().tail.empty()) return reject("it has a tail");
   for (const Operand& operand : problem.inputs)
     if (operand.dtype == DType::f16) return reject("f16, of which its results are wrong");

@@ -9,7 +9,6 @@ namespace rung::cpu {
 Verdict supports_conv(const Problem& problem) {
   const Conv& op = problem.as<Conv>();
   if (op.transposed) return reject("it is transposed");
-  if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be packed ahead");
   for (const Operand& operand : problem.inputs)
     if (!is_computed_float(operand.dtype)) return reject("only f32, bf16 and f16");
   for (size_t i = 2; i < problem.inputs.size(); ++i)
@@ -17,6 +16,11 @@ Verdict supports_conv(const Problem& problem) {
   if (!op.tail.empty() && (op.activation != Activation::none || op.last != Activation::none || !tail_of(op)))
     return reject("its tail is no clipped line, or comes after an activation");
   return accept();
+}
+
+Verdict supports_constant_conv(const Problem& problem) {
+  if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be packed ahead");
+  return supports_conv(problem);
 }
 
 std::optional<gemm::ClippedLine> tail_of(const Conv& op) {

@@ -8,8 +8,10 @@
 
 namespace rung::cpu {
 
-// Checks the operands as our own rows need them: f32, bf16 or f16, constant weights, a dense residual; not transposed.
+// Checks the operands as our own rows need them: f32, bf16 or f16, a dense residual; not transposed.
 Verdict supports_conv(const Problem& problem);
+// The same for rows that pack weights ahead of all calls.
+Verdict supports_constant_conv(const Problem& problem);
 
 // Returns what ConvFinish does last, in one sweep: the tail, or a relu that is the last activation.
 std::optional<gemm::ClippedLine> tail_of(const Conv& op);

@@ -165,13 +165,18 @@ void copy_x(const ConvPlan& plan, const Call& call) {
 }  // namespace
 
 void run(const ConvPlan& plan, const Call& call) {
-  if (plan.copies_x && call.phase == 0) return copy_x(plan, call);
   auto* scratch = static_cast<std::byte*>(call.scratch);
-  auto* sums = scratch + plan.copy_bytes + static_cast<size_t>(call.thread) * plan.sums_bytes;
+  auto* packed = scratch + plan.copy_bytes;
+  if (call.phase == 0 && plan.packs_w)
+    pack(plan, call.problem.inputs[1], call.inputs[1], packed, share(plan.panels(), call.part, call.parts));
+  if (call.phase == 0 && plan.copies_x) copy_x(plan, call);
+  if (call.phase == 0 && (plan.packs_w || plan.copies_x)) return;
+  auto* sums = packed + plan.w_bytes + static_cast<size_t>(call.thread) * plan.sums_bytes;
+  const float* w = plan.packs_w ? reinterpret_cast<const float*>(packed) : call.in<float>(1);
   ConvWorker worker{plan,
                     plan.copies_x ? reinterpret_cast<const float*>(scratch) : call.in<float>(0),
-                    call.in<float>(1),
-                    call.in<float>(1) + plan.panels() * plan.panel_bytes / int64_t{sizeof(float)},
+                    w,
+                    w + plan.panels() * plan.panel_bytes / int64_t{sizeof(float)},
                     reinterpret_cast<float*>(sums),
                     ConvFinish(call, *plan.micro, plan.tail)};
   const int64_t inner = plan.lines_first ? plan.panels() : plan.chunks();
@@ -205,14 +210,15 @@ struct PackedConv {
   static void run(const Call& call) { cpu::run(*static_cast<const ConvPlan*>(call.state), call); }
   static size_t scratch_bytes(const Problem& problem, const Machine&) {
     const ConvPlan plan(problem, micro_of(isa));
-    return plan.copy_bytes + plan.sums_bytes * static_cast<size_t>(std::max(1, problem.threads));
+    return plan.copy_bytes + plan.w_bytes + plan.sums_bytes * static_cast<size_t>(std::max(1, problem.threads));
   }
   static size_t packed_bytes(const Problem& problem, const Machine&, size_t i) {
     const ConvPlan plan(problem, micro_of(isa));
     return i == 1 ? static_cast<size_t>(plan.panels() * plan.panel_bytes) : 0;
   }
   static void pack(const Problem& problem, const Machine&, size_t, const void* from, void* to) {
-    cpu::pack(ConvPlan(problem, micro_of(isa)), problem, from, to);
+    const ConvPlan plan(problem, micro_of(isa));
+    cpu::pack(plan, problem.inputs[1], from, to, {0, plan.panels()});
   }
   static std::shared_ptr<void> prepare(const Problem& problem, const Machine&) {
     return std::make_shared<ConvPlan>(problem, micro_of(isa));

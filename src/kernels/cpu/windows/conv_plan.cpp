@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/windows/conv_plan.hpp"
 
-#include <cstring>
+#include <algorithm>
 
 #include "base/divide.hpp"
+#include "ir/with_type.hpp"
 #include "kernels/cpu/split.hpp"
 #include "kernels/cpu/windows/conv_operands.hpp"
 
@@ -72,6 +73,8 @@ ConvPlan::ConvPlan(const Problem& problem, const gemm::MicroKernels& micro_kerne
   block = divide_up(together * run, blocks);
   panels_of_group = divide_up(rows_of_group, micro->width);
   panel_bytes = round_up(depth() * micro->width * int64_t{sizeof(float)}, 64);
+  packs_w = !w.constant;
+  if (packs_w) w_bytes = static_cast<size_t>(panels() * panel_bytes);
   segments = divide_up(shape.line(), kResultsHeld);
   segment = divide_up(shape.line(), segments);
   chunk = std::max<int64_t>(1, kResultsHeld / segment);
@@ -86,23 +89,37 @@ Split ConvPlan::split(int threads) const {
   cut.threads = threads;
   const int pieces =
       pieces_of_share(cut, flop * 1e-3 / kCoreGflops, std::max<int64_t>(1, panels() * chunks() / threads));
-  return {threads * pieces, copies_x ? 2 : 1};
+  return {threads * pieces, copies_x || packs_w ? 2 : 1};
 }
 
-// Packs panels of columns, group by group; a panel has its columns side by side for each tap and channel.
-void pack(const ConvPlan& plan, const Problem& problem, const void* from, void* to) {
-  const ConvWeights weights(problem, from);
-  const int64_t width = plan.micro->width, taps = plan.shape.taps();
-  std::memset(to, 0, static_cast<size_t>(plan.panels() * plan.panel_bytes));
-  for (int64_t panel = 0; panel < plan.panels(); ++panel) {
+namespace {
+
+// Writes a panel of columns, side by side for each tap and channel, and zeros behind them.
+template <class T>
+void pack_panel(const ConvPlan& plan, const Operand& w, const T* from, float* to, int64_t columns) {
+  const int64_t width = plan.micro->width, row = w.strides[0], channel = w.strides.back();
+  for (int64_t tap = 0; tap < plan.shape.taps(); ++tap) {
+    int64_t offset = 0, rest = tap;
+    for (int axis = w.shape.rank() - 2; axis > 0; rest /= w.shape[axis--])
+      offset += rest % w.shape[axis] * w.strides[axis];
+    for (int64_t i = 0; i < plan.run; ++i, to += width, offset += channel) {
+      for (int64_t c = 0; c < columns; ++c) to[c] = static_cast<float>(from[offset + c * row]);
+      std::fill(to + columns, to + width, 0.0f);
+    }
+  }
+  std::fill_n(to, plan.panel_bytes / int64_t{sizeof(float)} - plan.depth() * width, 0.0f);
+}
+
+}  // namespace
+
+void pack(const ConvPlan& plan, const Operand& w, const void* from, void* to, Range panels) {
+  for (int64_t panel = panels.begin; panel < panels.end; ++panel) {
     auto* at = reinterpret_cast<float*>(static_cast<std::byte*>(to) + panel * plan.panel_bytes);
-    const int64_t first = panel % plan.panels_of_group * width;
-    const int64_t row = panel / plan.panels_of_group * plan.rows_of_group + first;
-    const int64_t columns = plan.columns_of(panel);
-    for (int64_t c = 0; c < columns; ++c)
-      for (int64_t tap = 0; tap < taps; ++tap)
-        for (int64_t channel = 0; channel < plan.run; ++channel)
-          at[(tap * plan.run + channel) * width + c] = weights.at(row + c, tap, channel);
+    const int64_t row =
+        panel / plan.panels_of_group * plan.rows_of_group + panel % plan.panels_of_group * plan.micro->width;
+    with_type(w.dtype, [&](auto tag) {
+      pack_panel(plan, w, static_cast<const decltype(tag)*>(from) + row * w.strides[0], at, plan.columns_of(panel));
+    });
   }
 }
 

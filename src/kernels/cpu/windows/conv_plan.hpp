@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "device/cpu/share.hpp"
 #include "kernels/cpu/kernel.hpp"
 #include "kernels/cpu/linear/micro.hpp"
 #include "kernels/cpu/windows/window_shape.hpp"
@@ -30,9 +31,10 @@ struct ConvPlan {
   int64_t segments = 1;     // of a line
   int64_t chunk = 1;        // segments whose sums are held while a block of weights is in the first-level cache
   bool lines_first = true;  // the outer loop goes over lines, else over panels
-  bool copies_x = false;
+  bool copies_x = false, packs_w = false;  // before anything else in a call; a constant w was packed before all calls
   DType x_type = DType::f32, out_type = DType::f32;
   size_t copy_bytes = 0;  // of x's copy, which is first in scratch
+  size_t w_bytes = 0;     // of a w that is packed in a call, which follows
   size_t sums_bytes = 0;  // of each thread
   std::optional<gemm::ClippedLine> tail;
 
@@ -47,7 +49,8 @@ struct ConvPlan {
   Split split(int threads) const;
 };
 
-void pack(const ConvPlan& plan, const Problem& problem, const void* from, void* to);
+// Packs some panels of w; `to`: the first of all panels.
+void pack(const ConvPlan& plan, const Operand& w, const void* from, void* to, Range panels);
 void run(const ConvPlan& plan, const Call& call);
 
 }  // namespace rung::cpu

@@ -185,7 +185,7 @@ template <CpuIsa isa>
 struct WinogradConv {
   static Verdict supports(const Problem& problem, const Machine& cpu) {
     if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
-    if (auto verdict = supports_conv(problem); !verdict) return verdict;
+    if (auto verdict = supports_constant_conv(problem); !verdict) return verdict;
     if (problem.inputs[0].shape.rank() != 4) return reject("only windows over two axes");
     if (problem.inputs[0].dtype != DType::f32) return reject("only f32");
     if (problem.as<Conv>().groups != 1) return reject("it has groups");
