@@ -34,6 +34,7 @@ constexpr Pass kPipeline[] = {
     {"compose_linears",       "reduce",     "after masked rows are gone; sums in another order, so exact to rounding", passes::compose_linears, kThenCanonical},
     {"fuse_attention",        "attention",  "one op per attention, without copies of heads, transposes or caches", passes::fuse_attention},
     {"recognise_spans",      "attention",  "after all attentions are one op, and masks stand as they add to the scores", passes::recognise_spans},
+    {"widen_ropes",           "projection", "after all attentions are one op: their scores do not know the order of a head's columns", passes::widen_ropes, kThenCanonical},
     {"merge_projections",     "projection", "q, k, v as one product, gate and up as one", passes::merge_projections},
     {"merge_ropes",           "projection", "after q and k are slices of one product", passes::merge_ropes},
     {"fuse_gated",            "fusion",     "after gate and up are one product", passes::fuse_gated},
