@@ -84,7 +84,7 @@ TEST_P(Pi0Plan, StaysWithinBoundsInTheCheckpointsTypes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Tiny, Pi0Plan, testing::Values("pi0_tiny", "pi0_tiny_masked"),
+INSTANTIATE_TEST_SUITE_P(Tiny, Pi0Plan, testing::Values("pi0_tiny", "pi0_tiny_masked", "pi05_tiny"),
                          [](const auto& directory) { return std::string(directory.param); });
 
 TEST(Pi0PlanWithFrozenMasks, DoesLessWorkThanTheUnfrozenOne) {
