@@ -30,6 +30,7 @@ Status recognise_spans(Graph& graph, PassContext& context);
 // projection
 Status widen_ropes(Graph& graph, PassContext& context);
 Status merge_projections(Graph& graph, PassContext& context);
+Status merge_norms(Graph& graph, PassContext& context);
 Status merge_ropes(Graph& graph, PassContext& context);
 Status pad_hidden(Graph& graph, PassContext& context);
 
