@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-# Writes src/text/word_tables.inc, later_characters.inc and pre_tokenizers/scripts.inc: how the published library classes
-# characters.
+# Writes word_tables.inc, later_characters.inc and pre_tokenizers/scripts.inc of src/text: how the published library
+# classes characters.
 # SPDX-License-Identifier: Apache-2.0
 #
 # Its input is the PyPI package `tokenizers` (written with 0.23.3): every character is given to its normalizers and
@@ -132,8 +132,8 @@ def main():
         '// Characters by category and script that the published library knows and Unicode 14 does not; written by',
         '// tools/word_tables.py.', licence, later()]) + '\n')
     (FOLDER / 'pre_tokenizers/scripts.inc').write_text('\n'.join([
-        '// Scripts of characters as the published tokenizers library tells them apart; written by tools/word_tables.py.',
-        licence, scripts()]) + '\n')
+        '// Scripts of characters as the published tokenizers library tells them apart; written by',
+        '// tools/word_tables.py.', licence, scripts()]) + '\n')
 
 
 main()

@@ -30,6 +30,7 @@ enum class Truncate { cut = RUNG_TRUNCATE_CUT, error = RUNG_TRUNCATE_ERROR };
 // The treatment of blanks before English marks and endings in a decoded text; see rung_clean_up.
 enum class CleanUp { as_saved = RUNG_CLEAN_UP_AS_SAVED, off = RUNG_CLEAN_UP_OFF, on = RUNG_CLEAN_UP_ON };
 
+// How ids become a text; see rung_decode_options.
 struct DecodeOptions {
   bool keep_special = false;  // special tokens, such as [SEP], stand in the text
   CleanUp clean_up = CleanUp::as_saved;

@@ -36,7 +36,7 @@ constexpr Pass kPipeline[] = {
     {"recognise_spans",      "attention",  "after all attentions are one op, and masks stand as they add to the scores", passes::recognise_spans},
     {"widen_ropes",           "projection", "after all attentions are one op: their scores do not know the order of a head's columns", passes::widen_ropes, kThenCanonical},
     {"merge_projections",     "projection", "q, k, v as one product, gate and up as one", passes::merge_projections},
-    {"merge_norms",           "projection", "after q and k are slices of one product, and before their ropes, which read norms", passes::merge_norms},
+    {"merge_norms",           "regions",    "after q and k are slices of one product, and before their ropes, which read norms", passes::merge_norms},
     {"merge_ropes",           "projection", "after q and k are slices of one product", passes::merge_ropes},
     {"fuse_gated",            "fusion",     "after gate and up are one product", passes::fuse_gated},
     {"fuse_activation",       "fusion",     "after gates, which want the activation for themselves", passes::fuse_activation},

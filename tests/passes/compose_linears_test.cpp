@@ -44,7 +44,7 @@ TEST(ComposeLinears, AFactorForEachColumnMovesIntoWeights) {
   expect_equivalent(compose_linears,
                     with_matrices("c: f32[1,1,4] = constant()\ny = mul(c, linear(x:f32[2,3,8], w, b, slots=bias))"));
 }
-TEST(ComposeLinears, KeepsAFactorForEachColumnOfSharedWeights) {
+TEST(ComposeLinears, SharedWeightsAreNotScaledByColumn) {
   expect_unchanged(compose_linears,
                    "x: f32[2,3] = input()\nw: f32[4,3] = constant()\nc: f32[4] = constant()\nd: f32[4] = constant()\n"
                    "y = mul(linear(x, w), c)\nz = mul(linear(neg(x), w), d)\nreturn y, z");
