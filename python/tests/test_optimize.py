@@ -195,8 +195,8 @@ def test_what_is_refused_has_parts_for_each_shape(kind: Any) -> None:
     model = rung.optimize(module, x, fallback=True, dynamic_shapes=(rows,), shape_budget="1s", **SHORT)
     assert_same(model(x), module(x).detach())
     assert len(model.parts) == 2 and len(model.eager) == 1 and kind.__name__ in model.eager[0]
-    for rows in (4, 3, 4):
-        y = torch.rand(rows, 16)
+    for count in (4, 3, 4):
+        y = torch.rand(count, 16)
         assert_same(model(y), module(y).detach())
     assert len(model.parts) == 6 and len(model.eager) == 1
 
