@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-# Writes src/text/word_tables.inc and src/text/later_characters.inc: how the published library classes characters.
+# Writes word_tables.inc, later_characters.inc and pre_tokenizers/scripts.inc of src/text: how the published library
+# classes characters.
 # SPDX-License-Identifier: Apache-2.0
 #
 # Its input is the PyPI package `tokenizers` (written with 0.23.3): every character is given to its normalizers and
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from tokenizers import Regex
 from tokenizers.normalizers import NFD, NFKD, BertNormalizer, Lowercase, StripAccents
-from tokenizers.pre_tokenizers import BertPreTokenizer, Digits, Split
+from tokenizers.pre_tokenizers import BertPreTokenizer, Digits, Split, UnicodeScripts
 
 FOLDER = Path(__file__).resolve().parent.parent / 'src/text'
 OFF = {'clean_text': False, 'handle_chinese_chars': False, 'strip_accents': False, 'lowercase': False}
@@ -86,6 +87,25 @@ def later():
     return filled('constexpr LaterRange kLater[] = {', cells)
 
 
+def scripts():
+    """Numbers of scripts, from 1 on, in the order of their first characters; a character of none parts nothing."""
+    cut, firsts, rows = UnicodeScripts().pre_tokenize_str, [], []
+    for code in [0, *CHARACTERS]:
+        c = chr(code)
+        if not cut(c):
+            continue
+        known = [rows[-1][2]] if rows else []  # most characters have the script of the one before
+        number = next((i for i in [*known, *range(1, len(firsts) + 1)] if len(cut(firsts[i - 1] + c)) == 1), None)
+        if number is None:
+            firsts.append(c)
+            number = len(firsts)
+        if rows and rows[-1][1:] == [code - 1, number]:
+            rows[-1][1] = code
+        else:
+            rows.append([code, code, number])
+    return filled('constexpr ScriptRange kScripts[] = {', [f'{{{a:#x}, {b:#x}, {n}}},' for a, b, n in rows])
+
+
 def main():
     assert unicodedata.unidata_version == '14.0.0', 'wanted a Python with the version of Unicode of Debian 12'
     clean = BertNormalizer(**OFF | {'clean_text': True})
@@ -111,6 +131,9 @@ def main():
     (FOLDER / 'later_characters.inc').write_text('\n'.join([
         '// Characters by category and script that the published library knows and Unicode 14 does not; written by',
         '// tools/word_tables.py.', licence, later()]) + '\n')
+    (FOLDER / 'pre_tokenizers/scripts.inc').write_text('\n'.join([
+        '// Scripts of characters as the published tokenizers library tells them apart; written by',
+        '// tools/word_tables.py.', licence, scripts()]) + '\n')
 
 
 main()

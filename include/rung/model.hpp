@@ -29,6 +29,15 @@ struct Options {
 // The treatment of a text that has more tokens than the plan has room for; see rung_truncate.
 enum class Truncate { cut = RUNG_TRUNCATE_CUT, error = RUNG_TRUNCATE_ERROR };
 
+// The treatment of blanks before English marks and endings in a decoded text; see rung_clean_up.
+enum class CleanUp { as_saved = RUNG_CLEAN_UP_AS_SAVED, off = RUNG_CLEAN_UP_OFF, on = RUNG_CLEAN_UP_ON };
+
+// How ids become a text; see rung_decode_options.
+struct DecodeOptions {
+  bool keep_special = false;  // special tokens, such as [SEP], stand in the text
+  CleanUp clean_up = CleanUp::as_saved;
+};
+
 // Inputs made from a text. They hold `kept` of its `tokens`, both counted with the special tokens.
 struct Encoded : Tensors {
   int64_t tokens = 0, kept = 0;
@@ -209,6 +218,19 @@ class Model {
   Result<Encoded> encode_pair(std::string_view first, std::string_view second,
                               Truncate truncate = Truncate::cut) const {
     return encode_texts(first, second.data() ? second : std::string_view(""), truncate);
+  }
+
+  // Returns the text of token ids, by the model's own tokenizer. See rung_model_decode().
+  Result<std::string> decode(const std::vector<int64_t>& ids, DecodeOptions options = {}) const {
+    const rung_decode_options c{sizeof c, options.keep_special, static_cast<rung_clean_up>(options.clean_up)};
+    std::string text(16 * ids.size() + 64, '\0');
+    for (;;) {
+      rung_text place{text.data(), text.size(), 0};
+      if (auto code = rung_model_decode(handle_.get(), ids.data(), ids.size(), &c, &place)) return Status::of(code);
+      const bool fits = place.bytes < text.size();
+      text.resize(fits ? place.bytes : place.bytes + 1);
+      if (fits) return text;
+    }
   }
 
   // Writes the model's plans to a file (*.rung). See rung_model_save().

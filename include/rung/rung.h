@@ -226,6 +226,36 @@ RUNG_API rung_status rung_model_encode(const rung_model* model, const char* text
 RUNG_API rung_status rung_model_encode_text(const rung_model* model, const char* text, const rung_text_options* options,
                                             rung_tensors** inputs);
 
+// The treatment of blanks before English marks and endings in a decoded text, such as those of "it 's , ok".
+typedef enum rung_clean_up {
+  RUNG_CLEAN_UP_AS_SAVED = 0,  // as tokenizer_config.json says: by default they stay
+  RUNG_CLEAN_UP_OFF = 1,       // they stay
+  RUNG_CLEAN_UP_ON = 2,        // they go; not from texts of a BPE tokenizer, as in the published library
+} rung_clean_up;
+
+// Options for decoding token ids. Start from RUNG_DECODE_OPTIONS_INIT.
+typedef struct rung_decode_options {
+  size_t size;
+  bool keep_special;  // special tokens, such as [SEP], stand in the text
+  rung_clean_up clean_up;
+} rung_decode_options;
+#define RUNG_DECODE_OPTIONS_INIT \
+  { sizeof(rung_decode_options), false, RUNG_CLEAN_UP_AS_SAVED }
+
+// A place of the caller's for a text.
+typedef struct rung_text {
+  char* data;    // may be NULL if room is 0
+  size_t room;   // bytes at data
+  size_t bytes;  // set by the call: the text's length, without the NUL behind it
+} rung_text;
+
+// Decodes token ids with the model's own tokenizer, as its tokenizer.json says: to UTF-8, which may hold NUL, with a
+// NUL behind it. Where `text` has too little room for both, only its `bytes` are set. `options` may be NULL. Errors:
+// RUNG_MISMATCH: the model has no tokenizer, or an id is of no token; RUNG_FILE: the tokenizer's files describe a
+// decoder that is not supported.
+RUNG_API rung_status rung_model_decode(const rung_model* model, const int64_t* ids, size_t count,
+                                       const rung_decode_options* options, rung_text* text);
+
 // Returns whether the plan took the input of that name as a constant, so that it is no input of the plan any more.
 RUNG_API bool rung_model_is_frozen(const rung_model* model, const char* name);
 // Returns RUNG_OK if `tensor`, in host memory, is that constant. Errors: RUNG_MISMATCH, another value or no constant.

@@ -63,6 +63,17 @@ constexpr const char* kEncodeSignature =
     "def encode(self, text: str, truncate: typing.Literal['warn', 'cut', 'error'] = 'warn', *, second: str | None = "
     "None) "
     "-> rung._types.Encoded";
+constexpr const char* kDecode = R"(The text of token ids, by the model's own tokenizer.
+
+`ids` is a sequence of ints, such as a list, or an array or a tensor of one axis. `skip_special_tokens` leaves out
+tokens such as [SEP]. `clean_up_tokenization_spaces` takes blanks from before English marks and endings ("it 's , ok"),
+as transformers does it; None: as tokenizer_config.json says.
+
+Errors: MismatchError, the model has no tokenizer, or an id is of no token; UsageError, no ints; FileError, a decoder of
+tokenizer.json that is not supported.)";
+constexpr const char* kDecodeSignature =
+    "def decode(self, ids: collections.abc.Sequence[int] | typing.Any, skip_special_tokens: bool = True, *, "
+    "clean_up_tokenization_spaces: bool | None = None) -> str";
 // `out` is any: a checker takes a dict that a call spreads out for `out` too.
 constexpr const char* kCallSignature =
     "def __call__(self, *, out: typing.Any = None, **inputs: typing.Any) -> dict[str, typing.Any]";
@@ -137,6 +148,8 @@ void bind_models(nb::module_& module) {
            "A session of its own for another thread. Errors: OutOfMemoryError; UsageError, the model is closed.")
       .def("encode", &Model::encode, nb::arg("text"), nb::arg("truncate") = "warn", nb::kw_only(),
            nb::arg("second") = nb::none(), nb::sig(kEncodeSignature), kEncode)
+      .def("decode", &Model::decode, nb::arg("ids"), nb::arg("skip_special_tokens") = true, nb::kw_only(),
+           nb::arg("clean_up_tokenization_spaces") = nb::none(), nb::sig(kDecodeSignature), kDecode)
       .def_prop_ro("shapes", &Model::shapes, nb::sig("def shapes(self) -> tuple[dict[str, tuple[int, ...]], ...]"),
                    "The shapes of inputs that it serves: for each of its plans, those of the inputs by name.")
       .def("save", &Model::save, nb::arg("path"),

@@ -23,6 +23,7 @@ class Model {
   std::unique_ptr<Session> open_session();
   // `truncate`: "warn", "cut" or "error".
   nb::object encode(nb::handle text, const std::string& truncate, nb::handle second);
+  std::string decode(nb::handle ids, bool skips_special, nb::handle cleans_up);
   void save(nb::handle path);
   void close();
   std::string repr() const;

@@ -37,7 +37,9 @@ def optimize(module: Any, example_inputs: Any, device: object = None, dtype: DTy
     the climb's recipe, in at most `shape_budget` for what has to be measured. `result.prepare(...)` does it ahead.
     None: calls have the example's shapes.
     fallback: what rung does not take is left to PyTorch: single operators of an exported module, or where torch.export
-    refuses it, what torch.compile() cuts out. `result.eager` lists them. Without it the module is refused.
+    refuses it, what torch.compile() cuts out. `result.eager` lists them. Without it the module is refused. With
+    `dynamic_shapes`, a module that is left in parts has parts of its own, with their own weights, for each set of
+    shapes: those after the example's are climbed in at most `shape_budget` each.
 
     Errors: UnsupportedError, with the operator and the line of the module's code; UsageError, PyTorch is not installed,
     the module is in training, the example does not fit forward(); those of rung.climb().
@@ -48,8 +50,6 @@ def optimize(module: Any, example_inputs: Any, device: object = None, dtype: DTy
         raise UsageError("rung.optimize() needs PyTorch, which is not installed") from error
     if not isinstance(module, torch.nn.Module):
         raise UsageError(f"module: got a {type(module).__name__}, wanted a torch.nn.Module")
-    if fallback and dynamic_shapes is not None:
-        raise UsageError("got fallback with dynamic_shapes, wanted one of the two")
     from ._module import Settings
     from ._parts import optimized
 

@@ -3,12 +3,16 @@
 """Optimises a module whole, or on request in parts. Imported by what has PyTorch."""
 from __future__ import annotations
 
+import inspect
 import re
+import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
 from torch.fx.passes.split_module import split_module
+from torch.utils import _pytree as pytree
 
 from ._errors import MismatchError, UnsupportedError
 from ._exported import Signature, export, split_inputs
@@ -17,6 +21,13 @@ from ._module import Optimized, Settings, StandIn
 # A part without one of these is no work that a plan would make faster than its call costs.
 PRODUCTS = ("linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "scaled_dot_product_attention", "einsum", "conv1d",
             "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "convolution")
+
+
+class Example(NamedTuple):
+    """What a graph is called with."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
 
 
 class Parts(StandIn):
@@ -33,16 +44,66 @@ class Parts(StandIn):
             return self._body(*args, **kwargs)
 
 
+class PartsByShape(StandIn):
+    """A module in parts that are made anew for each set of shapes, with weights of their own.
+
+    `parts` are the plans made so far, `eager` says what is left to PyTorch, and why.
+    """
+
+    def __init__(self, module: torch.nn.Module, example: Example, settings: Settings) -> None:
+        super().__init__(module)
+        self._call = inspect.signature(module.forward)
+        self._settings, self._lock = settings, threading.Lock()
+        self._made: dict[tuple[Any, ...], torch.nn.Module] = {}
+        self._prepared(example)
+        self._settings = replace(settings, budget=settings.shape_budget)
+
+    @property
+    def parts(self) -> list[Optimized]:
+        return [part for made in self._made.values() for part in getattr(made, "parts", [made])]
+
+    @property
+    def eager(self) -> list[str]:
+        return list(dict.fromkeys(word for made in self._made.values() for word in getattr(made, "eager", [])))
+
+    def prepare(self, *args: Any, **kwargs: Any) -> None:
+        """Makes the parts for the shapes of these arguments now, and not in the first call that has them."""
+        self._prepared(Example(args, kwargs))
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self._prepared(Example(args, kwargs))(*args, **kwargs)
+
+    def _prepared(self, example: Example) -> torch.nn.Module:
+        bound = self._call.bind(*example.args, **example.kwargs)
+        bound.apply_defaults()
+        leaves = pytree.tree_leaves(dict(bound.arguments))
+        shapes = tuple(leaf.shape if isinstance(leaf, torch.Tensor) else None for leaf in leaves)
+        with self._lock:
+            if shapes not in self._made:
+                self._made[shapes] = of_shapes(self.module, example, self._settings)
+            return self._made[shapes]
+
+
 def optimized(module: torch.nn.Module, example_inputs: Any, settings: Settings, dynamic_shapes: Any,
               fallback: bool) -> torch.nn.Module:
     """The module as a plan; with `fallback` in parts, where it cannot be one. Errors: as rung.optimize() has them."""
     args, kwargs = split_inputs(example_inputs)
-    signature = Signature(module, args, kwargs)
+    if fallback and dynamic_shapes is None:
+        return of_shapes(module, Example(args, kwargs), settings)
     try:
-        return Optimized(module, signature, settings, dynamic_shapes)
-    except UnsupportedError as error:
+        return Optimized(module, Signature(module, args, kwargs), settings, dynamic_shapes)
+    except UnsupportedError:
         if not fallback:
             raise
+    return PartsByShape(module, Example(args, kwargs), settings)
+
+
+def of_shapes(module: torch.nn.Module, example: Example, settings: Settings) -> torch.nn.Module:
+    """The module for the example's shapes, as a plan, or in parts where it cannot be one."""
+    signature = Signature(module, example.args, example.kwargs)
+    try:
+        return Optimized(module, signature, settings, None)
+    except UnsupportedError as error:
         refused = error
     try:
         program = export(module, signature.args, signature.kwargs, None)
@@ -61,13 +122,6 @@ def compiled(module: torch.nn.Module, settings: Settings, reason: str) -> Parts:
     backend = Backend(settings, fallback=True)
     backend.eager.append(reason)
     return Parts(module, torch.compile(module, backend=backend, dynamic=False), backend.parts, backend.eager)
-
-
-class Example(NamedTuple):
-    """What a graph is called with."""
-
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
 
 
 class Lowering:

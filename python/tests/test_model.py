@@ -60,6 +60,24 @@ def test_out_is_written_and_given_back(bert: rung.Model, bert_inputs: Arrays) ->
     assert numpy.array_equal(state, bert(**bert_inputs)["last_hidden_state"])
 
 
+def test_decode_makes_a_text_of_ids(encoder: Path) -> None:
+    with rung.load(encoder, threads=THREADS, shapes={"input_ids": (1, 5)}) as model:
+        ids = model.encode("a b")["input_ids"][0]
+        assert model.decode(ids) == "a b" and model.decode(ids.tolist()) == "a b"
+        whole = model.decode(ids, skip_special_tokens=False)
+        assert whole.startswith("[CLS] a b [SEP]")
+        assert model.decode(ids, clean_up_tokenization_spaces=True) == "a b" and model.decode([]) == ""
+        for wrong, words in ((5, "ids: got a int"), ("a b", "ids: got a str"), ([1.5], "ids: got 1.5"),
+                             ([2**70], "wanted a sequence of ints of 64 bits"), ([ids], "ids: got array")):
+            with pytest.raises(rung.UsageError, match=words):
+                model.decode(wrong)
+        for unknown in (-1, 10**9):
+            with pytest.raises(rung.MismatchError, match=f"got id {unknown}, which no token"):
+                model.decode([unknown])
+    with pytest.raises(rung.UsageError, match="closed"):
+        model.decode([1])
+
+
 def test_encode_makes_inputs_of_a_text(encoder: Path) -> None:
     with rung.load(encoder, threads=THREADS, shapes={"input_ids": (1, 5)}) as model:
         inputs = model.encode("a b c")

@@ -188,6 +188,30 @@ def test_what_is_refused_may_stay_with_pytorch(kind: Any) -> None:
     assert_same(model(x + 1), module(x + 1).detach())
 
 
+@pytest.mark.parametrize("kind", [Bessel, Branch])
+def test_what_is_refused_has_parts_for_each_shape(kind: Any) -> None:
+    module, x = kind(), torch.rand(2, 16)
+    rows = {0: torch.export.Dim("rows", min=2, max=8)}
+    model = rung.optimize(module, x, fallback=True, dynamic_shapes=(rows,), shape_budget="1s", **SHORT)
+    assert_same(model(x), module(x).detach())
+    assert len(model.parts) == 2 and len(model.eager) == 1 and kind.__name__ in model.eager[0]
+    for count in (4, 3, 4):
+        y = torch.rand(count, 16)
+        assert_same(model(y), module(y).detach())
+    assert len(model.parts) == 6 and len(model.eager) == 1
+
+
+def test_parts_for_a_shape_are_made_ahead() -> None:
+    module, x, y = Bessel(), torch.rand(2, 16), torch.rand(5, 16)
+    model = rung.optimize(module, x, fallback=True, dynamic_shapes=({0: torch.export.Dim("rows", min=2, max=8)},),
+                          shape_budget="1s", **SHORT)
+    model.prepare(y)
+    made = model.parts
+    assert len(made) == 4
+    assert_same(model(y), module(y).detach())
+    assert model.parts == made
+
+
 def test_errors_of_other_files_stay_what_they_are(layers: Layers, ids: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise rung.FileError("the tool 'rung' is not at '/nowhere'")
@@ -202,7 +226,6 @@ def test_wrong_examples_are_refused(layers: Layers, ids: Any) -> None:
             (layers, "ids", {}, "example_inputs: got a str, wanted a tensor, a tuple"),
             (layers, {"idx": ids}, {}, "example_inputs: Layers.forward.*missing a required argument: 'ids'"),
             (layers.forward, ids, {}, "module: got a method, wanted a torch.nn.Module"),
-            (layers, ids, {"fallback": True, "dynamic_shapes": {}}, "got fallback with dynamic_shapes"),
             (layers, ids, {"budget": "soon"}, "budget: got 'soon'"),
             (Layers().train(), ids, {}, "Layers: got a module in training, wanted module.eval")):
         with pytest.raises(rung.UsageError, match=words):

@@ -58,6 +58,12 @@ const Plan& TextEncoder::plan_for(int64_t tokens) const {
   return *best;
 }
 
+Result<std::string> TextEncoder::text_of(std::span<const int64_t> ids, DecodeOptions options) const {
+  if (plans_.first().attachments.empty()) return mismatch("the model has no tokenizer of its own");
+  RUNG_TRY(const Tokenizer* tokenizer, this->tokenizer());
+  return tokenizer->decode(ids, options);
+}
+
 Result<TextInputs> TextEncoder::inputs_of(const TextOptions& options) const {
   if (!find_named(plans_.first().inputs, "input_ids") || plans_.first().attachments.empty())
     return mismatch("the model has no tokenizer of its own, or no input 'input_ids'");

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -35,6 +36,9 @@ class TextEncoder {
   // has no tokenizer, or no input_ids; an input is not i64[1,length]; an input is frozen at another value than the
   // text's, and is named: its answer would be that of another question; a text is too long and must not be cut.
   Result<TextInputs> inputs_of(const TextOptions& options) const;
+
+  // Returns the text of token ids. Errors: the model has no tokenizer; those of Tokenizer::decode().
+  Result<std::string> text_of(std::span<const int64_t> ids, DecodeOptions options) const;
 
  private:
   Result<const Tokenizer*> tokenizer() const;

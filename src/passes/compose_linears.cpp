@@ -1,8 +1,9 @@
-// Folds a constant part of a linear's input, a factor before or after it and a plain linear before it into its weights,
-// which the plan builder works out once.
+// Folds a constant part of a linear's input, a factor or a constant row before or after it and a plain linear before it
+// into its weights and its bias, which the plan builder works out once.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "base/words.hpp"
 #include "measure/cost.hpp"
@@ -24,12 +25,14 @@ class Composer {
     id = make_silu(id);
     id = scale(id);
     id = scale_input(id);
+    id = shift_input(id);
     id = drop_constant_columns(id);
     compose(id);
   }
 
   void tell(Notes& notes) const {
     if (scaled_) notes.add("{} moved into the weights of a linear", words::counted(scaled_, "factor"));
+    if (shifted_) notes.add("{} took a constant row of the input into the bias", words::counted(shifted_, "linear"));
     if (dropped_)
       notes.add("{} had a constant part of the input: what it adds is a bias now", words::counted(dropped_, "linear"));
     if (composed_)
@@ -105,14 +108,16 @@ class Composer {
   }
 
   // mul(linear(x, w, b), c)  =>  linear(x, mul(w, c), mul(b, c))      c is one number, or one per column; the linear is
-  // plain and small, and has no other reader. In 16 bits the roundings of the linear and of the product go, and those
-  // of the weights, which are no larger, come.
+  // plain and small, and has no other reader, nor have its weights if c is more than a number: each reader would have
+  // its own. In 16 bits the roundings of the linear and of the product go, and those of the weights, which are no
+  // larger, come.
   NodeId scale(NodeId id) {
     const auto product = scaled(id);
     if (!product || !graph_.single_use(product->value)) return id;
     if (!is_plain(product->value, graph_.type(id).dtype)) return id;
     const NodeId x = product->value;
     if (graph_.type(graph_[x].operands[1]).elements() > kMostScaled) return id;
+    if (product->per_column && !graph_.single_use(graph_[x].operands[1])) return id;
     Insertion here(graph_, id);
     const int64_t columns = graph_.shape(id).back();
     std::vector<NodeId> operands = graph_[x].operands;
@@ -134,6 +139,41 @@ class Composer {
     operands[0] = input->value;
     operands[1] = times(operands[1], input->factor, input->per_column ? Shape{graph_.shape(product).back()} : Shape{});
     return scaled_by(product, id, std::move(operands));
+  }
+
+  // linear(add(x, c), w, b)  =>  linear(x, w, b + c w')      c is constant, one number per column; the linear is plain
+  // and small, and so is whatever else reads the sum
+  NodeId shift_input(NodeId id) {
+    if (!is_shifted_by_bias(id)) return id;
+    const NodeId sum = graph_[id].operands[0];
+    const auto* binary = graph_.as<Binary>(sum);
+    if (!binary || binary->kind != BinaryKind::add || graph_.is_output(sum)) return id;
+    const auto& users = graph_[sum].users;
+    if (!std::all_of(users.begin(), users.end(), [&](NodeId user) { return is_shifted_by_bias(user); })) return id;
+    for (const size_t i : {size_t{0}, size_t{1}}) {
+      const NodeId x = graph_[sum].operands[i], row = graph_[sum].operands[1 - i];
+      const int64_t columns = graph_.shape(sum).back();
+      const bool is_row = is_constant(row) && graph_.shape(row).rank() > 0 && graph_.shape(row).back() == columns &&
+                          graph_.shape(row).product() == columns;
+      if (is_row && !is_constant(x) && graph_.type(x) == graph_.type(sum)) return shifted_by(id, x, row);
+    }
+    return id;
+  }
+  bool is_shifted_by_bias(NodeId id) const {
+    return is_plain(id) && graph_.type(graph_[id].operands[1]).elements() <= kMostScaled;
+  }
+  NodeId shifted_by(NodeId id, NodeId x, NodeId row) {
+    Insertion here(graph_, id);
+    Linear op = *graph_.as<Linear>(id);
+    std::vector<NodeId> operands = graph_[id].operands;
+    const NodeId sum = std::exchange(operands[0], x);
+    Cost before = cost_of(graph_, id);
+    if (graph_.single_use(sum)) before.flops += cost_of(graph_, sum).flops, before.bytes += cost_of(graph_, sum).bytes;
+    const NodeId w = operands[1];
+    add_to_bias(op, operands, add_reshape(row, {1, graph_.shape(w)[1]}), w, graph_[id].label);
+    const NodeId by = replace_by(id, op, std::move(operands), before);
+    shifted_ += by != kNoNode;
+    return by == kNoNode ? id : by;
   }
 
   // Replaces the later of a linear and a product beside it by the linear over the operands.
@@ -275,7 +315,7 @@ class Composer {
   Graph& graph_;
   PassContext& context_;
   std::vector<bool> constant_;
-  size_t scaled_ = 0, dropped_ = 0, composed_ = 0;
+  size_t scaled_ = 0, shifted_ = 0, dropped_ = 0, composed_ = 0;
   Cost saved_;
 };
 

@@ -1,8 +1,10 @@
 // Moves rotary embeddings into the projections that make their heads.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 
 #include "base/words.hpp"
+#include "passes/move_before.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
 #include "passes/rotated_columns.hpp"
@@ -26,41 +28,49 @@ std::optional<Shape> angle_rows(const Graph& graph, NodeId rope, NodeId projecti
   return rows;
 }
 
+std::array<NodeId, 2> reshaped_angles(Graph& graph, NodeId rope, const Shape& rows) {
+  Insertion here(graph, rope);
+  const NodeId cos = graph[rope].operands[1], sin = graph[rope].operands[2];
+  return {reshaped(graph, cos, rows, graph[cos].label), reshaped(graph, sin, rows, graph[sin].label)};
+}
+
 // rope(heads of the first columns of linear(x), cos, sin)  =>  heads of linear(x, cos, sin, rotated_heads)
-//   the linear is plain, nothing else reads those columns, and each of its rows has its own angles, computed before it
-bool fuse(Graph& graph, PassContext& context, NodeId rope, const std::vector<uint32_t>& position) {
+//   the linear is plain, nothing else reads those columns, and each of its rows has its own angles, which do not depend
+//   on it; what they need moves before it
+bool fuse(Graph& graph, PassContext& context, NodeId rope) {
   auto heads = rotated_columns(graph, rope);
   if (!heads || heads->begin != 0 || !one_angle_for_all_heads(graph, rope)) return false;
-  NodeId view = graph[rope].operands[0], cos = graph[rope].operands[1], sin = graph[rope].operands[2];
-  const Linear* linear = graph.as<Linear>(heads->base);
-  if (!linear || !linear->is_plain() || graph.is_output(heads->base) || !graph.single_use(view)) return false;
-  const auto& users = graph[heads->base].users;
+  const NodeId view = graph[rope].operands[0], base = heads->base;
+  const Linear* linear = graph.as<Linear>(base);
+  if (!linear || !linear->is_plain() || graph.is_output(base) || !graph.single_use(view)) return false;
+  const auto& users = graph[base].users;
   if (!std::all_of(users.begin(), users.end(), [&](NodeId user) { return reads_beside(graph, user, *heads); }))
     return false;
-  auto rows = angle_rows(graph, rope, heads->base);
-  if (!rows || std::max(position[cos], position[sin]) > position[heads->base]) return false;
+  const auto rows = angle_rows(graph, rope, base);
+  if (!rows) return false;
   Linear op = *linear;
   op.epilogue.rotated_heads = graph.shape(rope).back(1);
-  Insertion here(graph, heads->base);
-  std::vector<NodeId> operands = graph[heads->base].operands;
-  op.slots.put(operands, LinearSlot::cos, reshaped(graph, cos, *rows, graph[cos].label));
-  op.slots.put(operands, LinearSlot::sin, reshaped(graph, sin, *rows, graph[sin].label));
-  if (!context.kernel_for(graph, op, operands)) {
-    for (LinearSlot slot : {LinearSlot::cos, LinearSlot::sin}) erase_unused(graph, *op.slots.find(operands, slot));
+  std::array<NodeId, 2> angles = reshaped_angles(graph, rope, *rows);
+  std::vector<NodeId> operands = graph[base].operands;
+  const auto put_angles = [&] {
+    op.slots.put(operands, LinearSlot::cos, angles[0]);
+    op.slots.put(operands, LinearSlot::sin, angles[1]);
+  };
+  put_angles();
+  if (!context.kernel_for(graph, op, operands) || !move_before(graph, base, angles)) {
+    for (const NodeId angle : angles) erase_unused(graph, angle);
     return false;
   }
-  replace(graph, heads->base, op, std::move(operands));
+  put_angles();  // as they are called there
+  replace(graph, base, op, std::move(operands));
   return replace_with(graph, rope, view);
 }
 
 }  // namespace
 
 Status fuse_rope(Graph& graph, PassContext& context) {
-  std::vector<uint32_t> position(graph.capacity());
-  std::vector<NodeId> order = graph.order();
-  for (size_t i = 0; i < order.size(); ++i) position[order[i]] = static_cast<uint32_t>(i);
   size_t fused = 0;
-  for (NodeId id : order) fused += graph[id].alive && graph.as<Rope>(id) && fuse(graph, context, id, position);
+  for_each_node(graph, [&](NodeId id) { fused += graph.as<Rope>(id) && fuse(graph, context, id); });
   if (fused) context.notes.add("{} moved into the projection before", words::counted(fused, "rotary embedding"));
   return {};
 }

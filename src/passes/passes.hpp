@@ -28,7 +28,9 @@ Status fuse_attention(Graph& graph, PassContext& context);
 Status recognise_spans(Graph& graph, PassContext& context);
 
 // projection
+Status widen_ropes(Graph& graph, PassContext& context);
 Status merge_projections(Graph& graph, PassContext& context);
+Status merge_norms(Graph& graph, PassContext& context);
 Status merge_ropes(Graph& graph, PassContext& context);
 Status pad_hidden(Graph& graph, PassContext& context);
 

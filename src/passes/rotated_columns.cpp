@@ -6,8 +6,7 @@
 
 namespace rung::passes {
 
-std::optional<RotatedColumns> rotated_columns(const Graph& graph, NodeId rope) {
-  NodeId heads = graph[rope].operands[0];
+std::optional<RotatedColumns> columns_of_heads(const Graph& graph, NodeId heads) {
   if (!graph.as<Reshape>(heads)) return std::nullopt;
   NodeId columns = graph[heads].operands[0];
   const Shape &shape = graph.shape(heads), &rows = graph.shape(columns);
@@ -18,6 +17,10 @@ std::optional<RotatedColumns> rotated_columns(const Graph& graph, NodeId rope) {
   if (!slice) return RotatedColumns{columns, heads, 0, rows.back()};
   if (slice->step != 1 || axis_in(graph, columns, slice->axis) != rows.rank() - 1) return std::nullopt;
   return RotatedColumns{graph[columns].operands[0], columns, slice->begin, slice->end};
+}
+
+std::optional<RotatedColumns> rotated_columns(const Graph& graph, NodeId rope) {
+  return columns_of_heads(graph, graph[rope].operands[0]);
 }
 
 bool one_angle_for_all_heads(const Graph& graph, NodeId rope) {

@@ -8,11 +8,13 @@
 namespace rung::passes {
 
 struct RotatedColumns {
-  NodeId base, view;   // view: the node that reads base on the way to the rope
+  NodeId base, view;   // view: the node that reads base on the way to the heads
   int64_t begin, end;  // columns of base
 };
 
-// Finds the columns of a rope over reshape(slice(base, last axis), [..., H, D]) or reshape(base, [..., H, D]).
+// Finds the columns of reshape(slice(base, last axis), [..., H, D]) or reshape(base, [..., H, D]).
+std::optional<RotatedColumns> columns_of_heads(const Graph& graph, NodeId heads);
+// Finds the columns of the heads that a rope rotates.
 std::optional<RotatedColumns> rotated_columns(const Graph& graph, NodeId rope);
 // Returns whether cos and sin have the shape [..., 1, D] or [D].
 bool one_angle_for_all_heads(const Graph& graph, NodeId rope);

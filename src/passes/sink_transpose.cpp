@@ -43,6 +43,9 @@ NodeId TransposeSinker::build(NodeId x, const Dims& permutation) {
   Op op = graph_[x].op;
   const std::vector<NodeId> operands = graph_[x].operands;
   if (const auto* inner = as<Transpose>(op)) return sink(operands[0], compose(inner->permutation, permutation));
+  // A norm of rows is not computed twice, and its weights have no axis but the last.
+  if (as<RmsNorm>(op) && graph_.single_use(x) && permutation[permutation.rank() - 1] == permutation.rank() - 1)
+    return add_after(x, std::move(op), {sink(operands[0], permutation), operands[1]});
   const Semantics semantics = semantics_of(graph_, x);
   if (!can_sink_below(x, semantics, permutation)) return add_after(x, Transpose{permutation}, {x});
   if (int64_t* axis = axis_field(op)) *axis = moved_axis(permutation, axis_in(graph_, x, *axis));

@@ -14,8 +14,8 @@ namespace rung::passes {
 class TransposeSinker {
  public:
   explicit TransposeSinker(Graph& graph) : graph_(graph) {}
-  // Builds transpose(x, permutation), with the transpose moved through casts, rope (its last axis stays last), concat,
-  // slices and gathers of whole rows.
+  // Builds transpose(x, permutation), with the transpose moved through casts, rope and RMS norms (their last axis stays
+  // last), concat, slices and gathers of whole rows.
   NodeId sink(NodeId x, const Dims& permutation);
 
  private:

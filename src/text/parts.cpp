@@ -93,7 +93,8 @@ Result<Tokenizer::Parts> Tokenizer::Parts::read(const TextFiles& texts) {
                .cuts_left = cuts_left,
                .model_max_length = settings.model_max_length,
                .names = std::move(names),
-               .decoders = text::read_decoders(description)};
+               .decoders = text::read_decoders(description),
+               .cleans_up = settings.cleans_up};
 }
 
 }  // namespace rung

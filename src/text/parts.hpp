@@ -28,6 +28,7 @@ struct Tokenizer::Parts {
   std::optional<int64_t> model_max_length;
   text::TokenNames names;
   Result<std::vector<text::Decoder>> decoders;  // an error is one of decode() alone
+  bool cleans_up = false;
 
   static Result<Parts> read(const TextFiles& texts);
 };

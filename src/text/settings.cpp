@@ -65,6 +65,7 @@ Result<Settings> read_settings(const TextFiles& texts) {
   for (const char* name : kNames) RUNG_CHECK(read_name(config, name, settings));
   RUNG_CHECK(read_added_tokens_decoder(config, settings));
   RUNG_CHECK(read_side(config, "truncation_side", settings.cuts_left));
+  RUNG_TRY(settings.cleans_up, config.get_bool_or("clean_up_tokenization_spaces", false));
   RUNG_CHECK(read_side(config, "padding_side", settings.pads_left));
   RUNG_TRY(const Config sentence, config_of(texts, kSentenceConfig));
   RUNG_TRY(settings.lowers_sentences, sentence.get_bool_or("do_lower_case", false));

@@ -17,6 +17,7 @@ struct Settings {
   std::vector<AddedToken> added;             // listed there by id
   std::optional<int64_t> model_max_length;
   std::optional<bool> cuts_left, pads_left;
+  bool cleans_up = false;         // decoded texts lose the blanks before English marks
   bool lowers_sentences = false;  // sentence-transformers makes texts lower case before the tokenizer sees them
 };
 

@@ -112,18 +112,19 @@ Result<std::vector<int64_t>> Tokenizer::pieces(std::string_view text) const {
   return ids;
 }
 
-Result<std::string> Tokenizer::decode(std::span<const int64_t> ids, bool skips_special) const {
+Result<std::string> Tokenizer::decode(std::span<const int64_t> ids, DecodeOptions options) const {
   if (!parts_->decoders) return tl::unexpected(parts_->decoders.error());
   text::Tokens tokens;
   for (const int64_t id : ids) {
     const auto* name = parts_->names.find(id);
     if (!name) return mismatch("got id {}, which no token of the vocabulary has", id);
-    if (!name->special || !skips_special) tokens.push_back(name->token);
+    if (!name->special || options.keeps_special) tokens.push_back(name->token);
   }
   for (const auto& decoder : *parts_->decoders) RUNG_CHECK(decoder(tokens));
   std::string text;
   for (const std::string& token : tokens) text += token;
-  return text;
+  const bool cleans_up = options.cleans_up.value_or(parts_->cleans_up);
+  return cleans_up && !parts_->model->joins_letters() ? text::cleaned_up(std::move(text)) : text;
 }
 
 std::optional<int64_t> Tokenizer::model_max_length() const { return parts_->model_max_length; }

@@ -20,6 +20,13 @@ struct EncodeOptions {
   int64_t pad_to = 0;        // least length, reached with the padding token
 };
 
+struct DecodeOptions {
+  bool keeps_special = false;  // special tokens stand in the text
+  // Blanks before English marks go, as in "it's" for "it 's", but not from texts of a BPE model, as in the published
+  // library; nullopt: as tokenizer_config.json says.
+  std::optional<bool> cleans_up = {};
+};
+
 struct TextPair {
   std::string_view first, second;
 };
@@ -42,9 +49,8 @@ class Tokenizer {
   // Returns the ids of a text alone, without special tokens around it.
   Result<std::vector<int64_t>> pieces(std::string_view text) const;
 
-  // Returns the text of ids, without special tokens if `skips_special`. Errors: an id that no token has; a decoder
-  // that is not supported.
-  Result<std::string> decode(std::span<const int64_t> ids, bool skips_special = true) const;
+  // Returns the text of ids. Errors: an id that no token has; a decoder that is not supported.
+  Result<std::string> decode(std::span<const int64_t> ids, DecodeOptions options = {}) const;
 
   // Returns the length that the model was made for, if its files say so.
   std::optional<int64_t> model_max_length() const;

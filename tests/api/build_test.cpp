@@ -120,6 +120,50 @@ TEST(PublicText, IsCutAndSaysSoOrIsRefused) {
   EXPECT_TRUE(model->encode("a b c", api::Truncate::error));
 }
 
+TEST(PublicText, ComesBackFromItsIds) {
+  TemporaryDirectory directory;
+  make_encoder(directory);
+  const auto model = api::Model::open(directory.path(), {.threads = 1, .shapes = {{"input_ids", {1, 5}}}});
+  ASSERT_TRUE(model) << model.error().message();
+  EXPECT_EQ(*model->decode({2, 5, 6, 3}), "a b");
+  EXPECT_EQ(*model->decode({2, 5, 6, 3}, {.keep_special = true}), "[CLS] a b [SEP]");
+  EXPECT_EQ(*model->decode({}), "");
+  const std::vector<int64_t> many(1000, 1);
+  EXPECT_EQ(model->decode(many, {.keep_special = true})->size(), 1000 * 6 - 1u) << "longer than the first guess";
+  for (const int64_t id : {int64_t{-1}, int64_t{1} << 40}) {
+    const auto refused = model->decode({5, id});
+    EXPECT_EQ(refused.error().kind(), api::Kind::mismatch);
+    EXPECT_THAT(refused.error().message(), HasSubstr("got id " + std::to_string(id) + ", which no token"));
+  }
+  const auto none = api::Model::open(kModel, kOptions);
+  EXPECT_THAT(none->decode({5}).error().message(), HasSubstr("no tokenizer of its own"));
+}
+
+TEST(PublicText, IsWrittenOnlyWhereItFits) {
+  TemporaryDirectory directory;
+  make_encoder(directory);
+  const auto model = api::Model::open(directory.path(), {.threads = 1, .shapes = {{"input_ids", {1, 5}}}});
+  ASSERT_TRUE(model) << model.error().message();
+  const int64_t ids[] = {5, 6};
+  char room[5] = "....";
+  rung_text text{room, 3, 0};
+  EXPECT_EQ(rung_model_decode(model->handle(), ids, 2, nullptr, &text), RUNG_OK) << rung_error();
+  EXPECT_EQ(text.bytes, 3u);
+  EXPECT_STREQ(room, "....");
+  text.room = 4;
+  EXPECT_EQ(rung_model_decode(model->handle(), ids, 2, nullptr, &text), RUNG_OK) << rung_error();
+  EXPECT_STREQ(room, "a b");
+  text = {nullptr, 0, 0};
+  EXPECT_EQ(rung_model_decode(model->handle(), ids, 2, nullptr, &text), RUNG_OK) << rung_error();
+  EXPECT_EQ(text.bytes, 3u);
+  rung_decode_options options = RUNG_DECODE_OPTIONS_INIT;
+  options.clean_up = static_cast<rung_clean_up>(3);
+  EXPECT_EQ(rung_model_decode(model->handle(), ids, 2, &options, &text), RUNG_USAGE);
+  EXPECT_THAT(rung_error(), HasSubstr("clean_up: got 3, wanted 0 (as saved)"));
+  EXPECT_EQ(rung_model_decode(model->handle(), nullptr, 2, nullptr, &text), RUNG_USAGE);
+  EXPECT_EQ(rung_model_decode(model->handle(), ids, 2, nullptr, nullptr), RUNG_USAGE);
+}
+
 TEST(PublicText, MayBeTwoTexts) {
   TemporaryDirectory directory;
   make_encoder(directory);

@@ -40,6 +40,8 @@ void expect_closed_model(const rung_model* model) {
   expect_closed(rung_model_find_output(model, "y", &index), "model");
   expect_closed(rung_session_open(model, &session), "model");
   expect_closed(rung_model_encode(model, "a", &inputs), "model");
+  rung_text decoded{};
+  expect_closed(rung_model_decode(model, nullptr, 0, nullptr, &decoded), "model");
   expect_closed(rung_model_save(model, "/nowhere/at/all.rung"), "model");
   EXPECT_EQ(rung_model_input_count(model), 0u);
   EXPECT_EQ(rung_model_device(model).type, 0);

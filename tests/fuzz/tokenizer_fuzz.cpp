@@ -37,7 +37,7 @@ void check(const rung::Tokenizer& tokenizer, std::string_view text) {
   if (pair) require(pair->ids.size() <= length && pair->kept <= pair->tokens, "cut to the length");
   const auto ids = tokenizer.pieces(text);
   if (!ids) return;
-  const auto decoded = tokenizer.decode(*ids, /*skips_special=*/false);
+  const auto decoded = tokenizer.decode(*ids, {.keeps_special = true, .cleans_up = true});
   require(decoded || decoded.error().message.find("got id") == std::string::npos, "ids that have tokens");
 }
 

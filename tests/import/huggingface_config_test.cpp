@@ -45,7 +45,7 @@ std::string error_without(json config, const std::string& field) {
 TEST(ImportConfig, ListsTheArchitecturesItKnows) {
   const std::string error = config_error(R"({"model_type":"llama"})");
   EXPECT_THAT(error, HasSubstr("'config.json': model_type 'llama' is not supported yet (supported: bert, "));
-  EXPECT_THAT(error, HasSubstr(", pi0). `rung advise` works on a profiler trace of any model"));
+  EXPECT_THAT(error, HasSubstr(", pi05, pi0). `rung advise` works on a profiler trace of any model"));
   for (const auto& row : huggingface::kArchitectures) EXPECT_THAT(error, HasSubstr(std::string(row.name)));
   EXPECT_THAT(config_error("{}"), HasSubstr("'config.json': neither model_type nor type is given (supported: bert, "));
 }
@@ -191,10 +191,17 @@ TEST(Pi0Config, ReadsThreeDialectsOfTheSameModelAlike) {
   EXPECT_EQ(plain, lerobot);
 }
 
+TEST(Pi0Config, ReadsPi05ByItsTypeOrItsFlag) {
+  const std::string typed = graph_text(R"({"type":"pi05","num_inference_steps":1,"chunk_size":50})");
+  EXPECT_TRUE(typed == graph_text(R"({"pi05":true,"paligemma_variant":"gemma_2b","num_steps":1,"action_horizon":50})"));
+  EXPECT_EQ(typed.find("\nstate: "), std::string::npos);
+  EXPECT_NE(typed.find("\ntokens: i64[200] = input()"), std::string::npos);
+}
+
 TEST(Pi0Config, RefusesVariantsItDoesNotKnow) {
   EXPECT_THAT(config_error(R"({"type":"pi0","paligemma_variant":"gemma_9b"})"),
               HasSubstr("paligemma_variant 'gemma_9b' is not known; known: gemma_300m, gemma_2b"));
-  EXPECT_THAT(config_error(R"({"type":"pi0","pi05":true})"), HasSubstr("pi0.5 is not supported"));
+  EXPECT_THAT(config_error(R"({"type":"pi0","pi05":"yes"})"), HasSubstr("pi05"));
 }
 
 TEST(Pi0Config, TakesCamerasPromptAndHorizonFromRequestedShapes) {

@@ -79,7 +79,13 @@ TEST_F(OnnxOperators, RefusesAttentionsThatKeepStates) {
               HasSubstr("3 heads of f32[1,2,4]"));
   graph.initializers = {filled("packed", {1, 2, 2, 3, 2}, 1)};
   EXPECT_THAT(refusal({"MultiHeadAttention", {"packed", "x", "x"}, {"y"}, heads, "com.microsoft"}),
-              HasSubstr("queries of f32[1,2,2,3,2] and keys of f32[1,2,4], wanted heads that are not packed"));
+              HasSubstr("queries of f32[1,2,2,3,2] beside keys, wanted 3 axes"));
+  EXPECT_THAT(refusal({"MultiHeadAttention", {"packed", "", "x"}, {"y"}, heads, "com.microsoft"}),
+              HasSubstr("values beside packed queries"));
+  EXPECT_THAT(refusal({"MultiHeadAttention", {"x", "packed"}, {"y"}, heads, "com.microsoft"}),
+              HasSubstr("packed heads of f32[1,2,2,3,2], wanted [batch, tokens, 2, 2, size]"));
+  EXPECT_THAT(refusal({"MultiHeadAttention", {"x", "packed", "", "x"}, {"y"}, heads, "com.microsoft"}),
+              HasSubstr("a bias of packed keys"));
   EXPECT_THAT(refusal({"GroupQueryAttention", {"packed"}, {"y"}, heads, "com.microsoft"}),
               HasSubstr("2 heads that share 2 of keys in f32[1,2,2,3,2]"));
 }

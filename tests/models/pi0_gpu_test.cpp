@@ -70,7 +70,7 @@ TEST_P(GpuPi0Plan, GivesTheSameBitsEveryTime) {
   EXPECT_EQ(std::memcmp(first.data(), again->front().second.data(), first.bytes()), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Tiny, GpuPi0Plan, testing::Values("pi0_tiny", "pi0_tiny_masked"),
+INSTANTIATE_TEST_SUITE_P(Tiny, GpuPi0Plan, testing::Values("pi0_tiny", "pi0_tiny_masked", "pi05_tiny"),
                          [](const auto& directory) { return std::string(directory.param); });
 
 }  // namespace

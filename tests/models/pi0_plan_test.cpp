@@ -84,8 +84,19 @@ TEST_P(Pi0Plan, StaysWithinBoundsInTheCheckpointsTypes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Tiny, Pi0Plan, testing::Values("pi0_tiny", "pi0_tiny_masked"),
+INSTANTIATE_TEST_SUITE_P(Tiny, Pi0Plan, testing::Values("pi0_tiny", "pi0_tiny_masked", "pi05_tiny"),
                          [](const auto& directory) { return std::string(directory.param); });
+
+TEST(Pi05Plan, WorksConditionsOutAhead) {
+  Policy policy("pi05_tiny");
+  for (const Recipe& recipe : {Recipe{}, default_recipe(1)}) {
+    Session session = session_of(policy.subject(), recipe);
+    EXPECT_LE(relative_l2(actions_of(session, policy.inputs()), policy.expected("actions_f32")), 1e-6);
+    for (const Step& step : session.plan().steps)
+      for (const char* part : {"time_mlp", "time_embedding", ".dense"})
+        EXPECT_EQ(step.label.find(part), std::string::npos) << step.label;
+  }
+}
 
 TEST(Pi0PlanWithFrozenMasks, DoesLessWorkThanTheUnfrozenOne) {
   Policy policy("pi0_tiny_masked");

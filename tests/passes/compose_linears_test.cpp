@@ -44,6 +44,32 @@ TEST(ComposeLinears, AFactorForEachColumnMovesIntoWeights) {
   expect_equivalent(compose_linears,
                     with_matrices("c: f32[1,1,4] = constant()\ny = mul(c, linear(x:f32[2,3,8], w, b, slots=bias))"));
 }
+TEST(ComposeLinears, SharedWeightsAreNotScaledByColumn) {
+  expect_unchanged(compose_linears,
+                   "x: f32[2,3] = input()\nw: f32[4,3] = constant()\nc: f32[4] = constant()\nd: f32[4] = constant()\n"
+                   "y = mul(linear(x, w), c)\nz = mul(linear(neg(x), w), d)\nreturn y, z");
+}
+TEST(ComposeLinears, AConstantRowMovesIntoTheBiases) {
+  const std::string start =
+      "x: f32[2,3,4] = input()\nc: f32[4] = constant()\nw: f32[5,4] = constant()\nb: f32[5] = constant()\n"
+      "u: f32[3,4] = constant()\ns = ";
+  const std::string readers = "\ny = linear(s, w, b, slots=bias)\nz = linear(s, u)\nreturn y, z";
+  for (const char* sum : {"add(x, c)", "add(c, x)"}) {
+    PassRun run = run_pass(compose_linears, graph_of(start + sum + readers));
+    for (const Output& output : run.graph.outputs()) {
+      ASSERT_TRUE(run.graph.as<Linear>(output.node)) << sum;
+      EXPECT_TRUE(run.graph.as<Input>(run.graph[output.node].operands[0])) << sum;
+    }
+    expect_equivalent(compose_linears, start + sum + readers);
+  }
+  for (const char* other : {"\ny = linear(s, u)\nreturn y, s", "\ny = linear(s, u)\nz = neg(s)\nreturn y, z",
+                            "\ny = linear(s, u)\nz = linear(s, u, activation=silu)\nreturn y, z"})
+    expect_unchanged(compose_linears, start + "add(x, c)" + other);
+  expect_unchanged(compose_linears, start + "add(x, mul(x, x))\ny = linear(s, u)\nreturn y");
+  expect_unchanged(
+      compose_linears,
+      "x: f32[2,4] = input()\nc: f32[2,1] = constant()\nu: f32[3,4] = constant()\ny = linear(add(x, c), u)");
+}
 TEST(ComposeLinears, AFactorMovesIntoWeightsOf16Bits) {
   const auto text = [](const std::string& rest) {
     return "w: bf16[4,8] = constant()\nb: bf16[4] = constant()\nc: bf16[4] = constant()\na: bf16[8] = constant()\n" +

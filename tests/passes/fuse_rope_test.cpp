@@ -78,12 +78,22 @@ TEST(FuseRope, KeepsAProjectionOfWhichSomethingReadsRows) {
                    "q = rope(reshape(slice(h, axis=1, end=24), shape=[32,3,8]), cos, sin)\n"
                    "v = slice(h, axis=0, begin=24, end=32)\nreturn q, v");
 }
-TEST(FuseRope, KeepsAnglesThatComeAfterTheProjection) {
+TEST(FuseRope, MovesAnglesBeforeTheProjection) {
+  const std::string text = whole("linear(x, w)",
+                                 "three: f32[] = constant()\nlate = exp(mul(cos, three))\n"
+                                 "y = rope(reshape(h, shape=[5,4,8]), late, exp(late))\nreturn y, late");
+  EXPECT_EQ(count_ops(run_pass(fuse_rope, graph_of(text)).graph, "rope"), 0u);
+  expect_equivalent(fuse_rope, text);
+}
+TEST(FuseRope, KeepsAnglesThatDependOnTheProjection) {
+  expect_unchanged(fuse_rope,
+                   "x: f32[5,16] = input()\ncos: f32[5,1,8] = input()\nw: f32[32,16] = constant()\nh = linear(x, w)\n"
+                   "late = exp(reshape(slice(h, axis=1, begin=24, end=32), shape=[5,1,8]))\n"
+                   "y = rope(reshape(slice(h, axis=1, end=24), shape=[5,3,8]), cos, late)\nreturn y");
+}
+TEST(FuseRope, KeepsAnglesThatAreDeclaredLater) {
   expect_unchanged(fuse_rope, whole("linear(x, w)",
-                                    "late = exp(cos)\ny = rope(reshape(h, shape=[5,4,8]), late, sin)\n"
-                                    "return y"));
-  expect_unchanged(fuse_rope, whole("linear(x, w)",
-                                    "late = exp(sin)\ny = rope(reshape(h, shape=[5,4,8]), cos, late)\n"
+                                    "late: f32[5,1,8] = input()\ny = rope(reshape(h, shape=[5,4,8]), late, sin)\n"
                                     "return y"));
 }
 TEST(FuseRope, KeepsAGatedProjection) {

@@ -50,6 +50,18 @@ TEST(MergeRopes, KeepsRopesOfOtherSinesOrHeadSizes) {
                                     "k = rope(reshape(slice(x, axis=2, begin=32, end=48), shape=[1,3,4,4]), cos, sin)\n"
                                     "return q, k");
 }
+std::string ropes_of_heads(const std::string& begin, const std::string& axis = "2") {
+  return "x: f32[1,6,6,8] = input()\ncos: f32[1,1,1,8] = input()\nsin: f32[1,1,1,8] = input()\n"
+         "q = rope(slice(x, axis=" +
+         axis + ", end=3), cos, sin)\nk = rope(slice(x, axis=" + axis + ", begin=" + begin +
+         ", end=6), cos, sin)\nreturn q, k";
+}
+TEST(MergeRopes, RotatesHeadsOfOneValueAtOnce) {
+  for (const char* begin : {"3", "4"})
+    EXPECT_EQ(count_ops(run_pass(merge_ropes, graph_of(ropes_of_heads(begin))).graph, "rope"), *begin == '3' ? 1u : 2u);
+  expect_equivalent(merge_ropes, ropes_of_heads("3"));
+  expect_unchanged(merge_ropes, ropes_of_heads("3", "1"));
+}
 TEST(MergeRopes, TakesHeadsInEitherOrder) {
   const std::string text =
       "x: f32[1,3,64] = input()\ncos: f32[1,3,1,8] = input()\nsin: f32[1,3,1,8] = input()\n"

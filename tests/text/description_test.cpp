@@ -229,13 +229,44 @@ TEST(Truncation, KeepsTheSideThatTheFilesSay) {
 }
 
 TEST(Decoding, SaysWhatItDoesNotKnow) {
-  Json description{{"model", words()}, {"decoder", {{"type", "CTC"}}}};
+  Json description{{"model", words()}, {"decoder", {{"type", "Morse"}}}};
   const auto tokenizer = opened(description);
   ASSERT_TRUE(tokenizer) << tokenizer.error().message;
   EXPECT_THAT(tokenizer->decode(std::vector<int64_t>{0}).error().message, HasSubstr("decoder': field 'type': got"));
   description.erase("decoder");
   EXPECT_THAT(opened(description)->decode(std::vector<int64_t>{9}).error().message, HasSubstr("got id 9, which no"));
   EXPECT_EQ(*opened(description)->decode(std::vector<int64_t>{0, 1}), "a b");
+}
+
+Json sentence(const char* type) {
+  Json vocabulary{{"it", 0}, {"'s", 1}, {",", 2}, {"ok", 3}, {"do", 4}, {"not", 5}};
+  Json model{{"type", type}, {"vocab", vocabulary}, {"unk_token", "it"}};
+  if (std::string_view(type) == "BPE") model["merges"] = Json::array();
+  return {{"model", model}};
+}
+
+TEST(Decoding, CleansUpAsTheFilesSay) {
+  const std::vector<int64_t> ids{0, 1, 2, 3, 4, 5};
+  const auto words = opened(sentence("WordLevel"));
+  ASSERT_TRUE(words) << words.error().message;
+  EXPECT_EQ(*words->decode(ids), "it 's , ok do not");
+  EXPECT_EQ(*words->decode(ids, {.cleans_up = true}), "it's, ok do not");
+  const auto cleans = opened(sentence("WordLevel"), R"({"clean_up_tokenization_spaces":true})");
+  EXPECT_EQ(*cleans->decode(ids), "it's, ok do not");
+  EXPECT_EQ(*cleans->decode(ids, {.cleans_up = false}), "it 's , ok do not");
+}
+TEST(Decoding, LeavesBlanksOfABpeModel) {
+  const auto pairs = opened(sentence("BPE"), R"({"clean_up_tokenization_spaces":true})");
+  ASSERT_TRUE(pairs) << pairs.error().message;
+  EXPECT_EQ(*pairs->decode(std::vector<int64_t>{0, 1}), "it 's");
+}
+TEST(Decoding, HearsRepeatedLettersOnce) {
+  Json description{
+      {"model", {{"type", "WordLevel"}, {"vocab", {{"<pad>", 0}, {"|", 1}, {"a", 2}, {"b", 3}}}, {"unk_token", "a"}}},
+      {"decoder", {{"type", "CTC"}}}};
+  EXPECT_EQ(*opened(description)->decode(std::vector<int64_t>{2, 2, 0, 2, 1, 1, 3, 3, 0}), "aa b");
+  description["decoder"]["pad_token"] = "";
+  EXPECT_THAT(opened(description)->decode(std::vector<int64_t>{2}).error().message, HasSubstr("an empty pad_token"));
 }
 
 TEST(OlderFiles, OfBytesAreReadByTheirClass) {

@@ -262,12 +262,30 @@ def odd() -> Tokenizer:
     return tokenizer
 
 
+def scripts() -> Tokenizer:
+    tokenizer = Tokenizer(models.BPE(unk_token='[UNK]'))
+    tokenizer.pre_tokenizer = pre_tokenizers.UnicodeScripts()
+    tokenizer.decoder = decoders.Fuse()
+    return trained(tokenizer, bpe(900, special_tokens=['[UNK]'], limit_alphabet=300))
+
+
+def letters() -> Tokenizer:
+    """Tokens of speech: letters, of which some stand twice in a row."""
+    tokenizer = Tokenizer(models.WordLevel(unk_token='<unk>'))
+    tokenizer.normalizer = normalizers.Replace(Regex(r'\s+'), '|')
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex('.'), 'isolated')
+    tokenizer.decoder = decoders.CTC()
+    return trained(tokenizer, trainers.WordLevelTrainer(vocab_size=300, special_tokens=['<pad>', '<unk>'],
+                                                        show_progress=False))
+
+
 def all_tokenizers(full: bool) -> dict[str, Tokenizer]:
     rules = charsmap(full)
     return {'gpt2': gpt2(), 'roberta': roberta(), 'llama3': llama3(), 'qwen': qwen(), 'o200k': split_bytes(O200K),
             'deepseek': deepseek(), 'llama2': llama2(), 'gemma': gemma(), 't5': t5(rules), 'xlmr': xlmr(rules),
             'unigram_bytes': unigram_bytes(), 'bert_uncased': bert(True), 'bert_cased': bert(False),
-            'bert_pair': bert_pair(), 'clip': clip(), 'words': words(), 'odd': odd()}
+            'bert_pair': bert_pair(), 'clip': clip(), 'words': words(), 'odd': odd(),
+            'scripts': scripts(), 'letters': letters()}
 
 
 def answers(tokenizer: Tokenizer, texts: list[str], seed: int) -> dict[str, Any]:

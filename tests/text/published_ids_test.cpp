@@ -91,7 +91,7 @@ TEST_P(PublishedIds, BecomeThePublishedTexts) {
     const auto decoded = answers_.at(skips ? "decoded" : "decoded_whole").get<std::vector<std::string>>();
     for (size_t i = 0; i < decoded.size(); ++i) {
       const size_t which = skips ? i : 4 * i;
-      const auto text = tokenizer_->decode(ids[which], skips);
+      const auto text = tokenizer_->decode(ids[which], {.keeps_special = !skips});
       ASSERT_TRUE(text) << text.error().message;
       expect(*text, decoded[i], texts_[which]);
     }

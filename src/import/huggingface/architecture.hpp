@@ -57,6 +57,7 @@ Result<Model> import_siglip(const ConfigSource& source, Classes classes);
 Result<Model> import_siglip_text(const ConfigSource& source, Classes classes);
 Result<Model> import_siglip_vision(const ConfigSource& source, Classes classes);
 bool is_pi0(const Config& config);
+bool is_pi05(const Config& config);
 Result<Model> import_pi0(const ConfigSource& source, Classes classes);
 
 inline constexpr ModelClass kBert[] = {{"BertModel", Head::none},
@@ -117,6 +118,7 @@ inline constexpr Architecture kArchitectures[] = {
     {"siglip", kSiglip, import_siglip},
     {"siglip_text_model", kSiglipText, import_siglip_text},
     {"siglip_vision_model", kSiglipVision, import_siglip_vision},
+    {"pi05", {}, import_pi0, is_pi05},
     {"pi0", {}, import_pi0, is_pi0},
 };
 

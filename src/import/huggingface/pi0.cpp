@@ -1,4 +1,5 @@
-// Pi0 policies: SigLIP per camera, Gemma prefix with its K/V cache, action expert unrolled over the Euler steps.
+// Pi0 and Pi0.5 policies: SigLIP per camera, Gemma prefix with its K/V cache, action expert unrolled over the Euler
+// steps.
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <numbers>
@@ -15,7 +16,7 @@ constexpr double kMasked = -2.3819763e38;  // added by Gemma to the scores of ke
 constexpr double kRopeBase = 10000.0;
 
 struct Pi0Inputs {
-  NodeId images, image_mask, tokens, token_mask, state, noise;
+  NodeId images, image_mask, tokens, token_mask, state, noise;  // state: none of Pi0.5
 };
 
 class Pi0Writer {
@@ -42,6 +43,8 @@ class Pi0Writer {
   }
   std::vector<KeyValue> write_prefix(NodeId x, const GemmaPass& pass);
   NodeId suffix(const Module& m, NodeId state, NodeId actions, int64_t step);
+  NodeId condition(const Module& m, int64_t step);
+  int64_t state_tokens() const { return c_.adaptive ? 0 : 1; }
   NodeId time_embedding(int64_t step, const std::string& label);
   NodeId euler_step(const Pi0Inputs& in, NodeId actions, int64_t step);
   Module root(const std::string& label) const { return {t_.root, label}; }
@@ -103,14 +106,15 @@ GemmaPass Pi0Writer::prefix_pass(NodeId valid) {
   return pass;
 }
 
-// The state token sees the prefix and itself; the action tokens see everything.
+// The state token, if there is one, sees the prefix and itself; the action tokens see everything.
 GemmaPass Pi0Writer::suffix_pass(NodeId valid) {
   const std::string label = "suffix.mask", positions = "suffix.positions";
-  int64_t length = c_.horizon + 1, prefix = c_.prefix_tokens();
+  int64_t length = c_.horizon + state_tokens(), prefix = c_.prefix_tokens();
   Tensor among({DType::boolean, {1, length, length}}), offsets({DType::i64, {1, length}});
   for (int64_t i = 0; i < length; ++i) {
     offsets.as<int64_t>()[static_cast<size_t>(i)] = i;
-    for (int64_t j = 0; j < length; ++j) among.as<bool>()[static_cast<size_t>(i * length + j)] = i > 0 || j == 0;
+    for (int64_t j = 0; j < length; ++j)
+      among.as<bool>()[static_cast<size_t>(i * length + j)] = c_.adaptive || i > 0 || j == 0;
   }
   NodeId keys = w_.op(Broadcast{{1, length, prefix}}, {w_.reshape(valid, {1, 1, prefix}, label)}, label);
   NodeId visible = w_.op(Concat{.axis = 2}, {keys, w_.graph.literal("suffix.visible", std::move(among))}, label);
@@ -148,9 +152,20 @@ NodeId Pi0Writer::time_embedding(int64_t step, const std::string& label) {
   return w_.graph.literal(label, std::move(table));
 }
 
-// Returns T[1,1+horizon,expert width]: the state token, then the noisy actions with the time.
+// Returns f32[1,expert width], which depends on the step alone.
+NodeId Pi0Writer::condition(const Module& m, int64_t step) {
+  const int64_t width = c_.expert.width;
+  NodeId time = w_.reshape(time_embedding(step, m.child("time_embedding").label), {1, width}, m.label);
+  for (const char* layer : {"time_mlp_in", "time_mlp_out"})
+    time = w_.unary(UnaryKind::silu, w_.linear(m.child(layer), time, width), m.label);
+  return time;
+}
+
+// Returns T[1,state tokens + horizon,expert width]: the state token and the noisy actions with the time; or the noisy
+// actions alone.
 NodeId Pi0Writer::suffix(const Module& m, NodeId state, NodeId actions, int64_t step) {
   int64_t width = c_.expert.width;
+  if (c_.adaptive) return w_.cast(w_.linear(m.child("action_in_proj"), actions, width), dtype_, m.label);
   NodeId time = time_embedding(step, m.child("time_embedding").label);
   time = w_.op(Broadcast{{1, c_.horizon, width}}, {time}, m.label);
   NodeId a = w_.linear(m.child("action_in_proj"), actions, width);
@@ -165,12 +180,14 @@ NodeId Pi0Writer::suffix(const Module& m, NodeId state, NodeId actions, int64_t 
 NodeId Pi0Writer::euler_step(const Pi0Inputs& in, NodeId actions, int64_t step) {
   Module m = root(fmt::format("step.{}", step));
   NodeId x = suffix(m, in.state, actions, step);
+  GemmaPass pass = suffix_;
+  if (c_.adaptive) pass.condition = condition(m, step);
   for (size_t i = 0; i < cache_.size(); ++i) {
     Module layer{fmt::format("{}.layers.{}", t_.expert, i), fmt::format("{}.gemma_expert.layers.{}", m.label, i)};
-    x = GemmaLayer(w_, c_.expert, layer).write(x, suffix_, cache_[i], nullptr);
+    x = GemmaLayer(w_, c_.expert, layer).write(x, pass, cache_[i], nullptr);
   }
-  x = write_rms_norm(w_, {t_.expert + ".norm", m.label + ".gemma_expert.norm"}, x);
-  x = w_.op(Slice{.axis = 1, .begin = 1, .end = c_.horizon + 1}, {x}, m.label);
+  x = write_rms_norm(w_, {t_.expert + ".norm", m.label + ".gemma_expert.norm"}, x, pass.condition).x;
+  if (!c_.adaptive) x = w_.op(Slice{.axis = 1, .begin = 1, .end = c_.horizon + 1}, {x}, m.label);
   NodeId velocity = w_.linear(m.child("action_out_proj"), w_.cast(x, DType::f32, m.label), c_.action_dim);
   return w_.binary(BinaryKind::add, actions, w_.scale(velocity, -1.0 / static_cast<double>(c_.steps), m.label),
                    m.label);
@@ -189,18 +206,24 @@ NodeId Pi0Writer::write(const Pi0Inputs& in) {
 }
 
 Pi0Inputs declare_inputs(Model& model, const Pi0Config& c) {
-  Pi0Inputs in;
+  Pi0Inputs in{};
   in.images =
       add_float_input(model, "images", {c.views, 3, c.image, c.image}, Distribution::uniform, "pixels in [-1,1]");
   in.image_mask = add_mask_input(model, "image_mask", {DType::boolean, {c.views}}, 1);
   in.tokens = add_token_input(model, "tokens", {c.prompt}, c.vocabulary);
   in.token_mask = add_mask_input(model, "token_mask", {DType::boolean, {c.prompt}}, 1);
-  in.state = add_float_input(model, "state", {c.state_dim}, Distribution::normal, "normalised robot state");
+  if (!c.adaptive)
+    in.state = add_float_input(model, "state", {c.state_dim}, Distribution::normal, "normalised robot state");
   in.noise = add_float_input(model, "noise", {c.horizon, c.action_dim}, Distribution::normal, "standard normal noise");
   return in;
 }
 
 }  // namespace
+
+bool is_pi05(const Config& config) {
+  const auto is = [&](const char* field) { return config.get_text(field).value_or("") == "pi05"; };
+  return is("type") || is("model_type") || config.get_bool_or("pi05", false).value_or(false);
+}
 
 bool is_pi0(const Config& config) {
   auto is = [&](const char* field) { return config.get_text(field).value_or("") == "pi0"; };

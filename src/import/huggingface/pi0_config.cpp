@@ -84,14 +84,15 @@ int64_t read_image_size(ConfigFields& fields) {
 
 // Reads openpi's and LeRobot's dialects: variants by name, sizes with defaults.
 void read_published(const Config& config, ConfigFields& fields, Pi0Config& c) {
-  if (fields.flag("pi05", false)) fields.mistake("pi05 is true: pi0.5 is not supported, only pi0");
+  fields.flag("pi05", false);  // a mistake unless it is a bool
   c.prefix = read_variant(fields, "paligemma_variant", "gemma_2b");
   c.expert = read_variant(fields, "action_expert_variant", "gemma_300m");
   c.horizon = fields.integer(fields.first_present({"chunk_size", "action_horizon"}), kHorizonBounds, 50);
   c.steps = fields.integer(fields.first_present({"num_inference_steps", "num_steps"}), kStepBounds, 10);
   c.action_dim = fields.integer(fields.first_present({"max_action_dim", "action_dim"}), kActionBounds, 32);
   c.state_dim = fields.integer("max_state_dim", kActionBounds, c.action_dim);
-  c.prompt = fields.integer(fields.first_present({"tokenizer_max_length", "max_token_len"}), kTokenBounds, 48);
+  c.prompt = fields.integer(fields.first_present({"tokenizer_max_length", "max_token_len"}), kTokenBounds,
+                            c.adaptive ? 200 : 48);
   c.min_period = fields.number("min_period", 1e-9, 1e9, 4e-3);
   c.max_period = fields.number("max_period", 1e-9, 1e9, 4.0);
   c.views = count_views(config, fields);
@@ -158,7 +159,7 @@ Status check_size(const Pi0Config& c) {
 
 Result<Pi0Config> read_pi0_config(const Config& config, const ImportOptions& options) {
   ConfigFields fields(config);
-  Pi0Config c;
+  Pi0Config c{.adaptive = is_pi05(config)};
   if (fields.has("vision") || fields.has("prefix") || fields.has("expert"))
     read_plain(fields, c);
   else

@@ -1,4 +1,4 @@
-// Reads a Pi0 config.json in any of its three dialects: the exporter's own, openpi's and LeRobot's.
+// Reads a config.json of Pi0 or Pi0.5 in any of its three dialects: the exporter's own, openpi's and LeRobot's.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
@@ -18,6 +18,8 @@ struct GemmaConfig {
 };
 
 struct Pi0Config {
+  // Pi0.5: the prompt tells of the state, no token does, and the time conditions the expert's norms.
+  bool adaptive = false;
   int64_t views = 3, prompt = 48, horizon = 50, steps = 10;
   int64_t state_dim = 32, action_dim = 32;
   int64_t image = 224, patch = 14, vocabulary = 257152;

@@ -53,16 +53,24 @@ NodeId write_vision_tower(ModuleBuilder& w, const Pi0Config& c, const VisionModu
   return w.linear(modules.projector, w.layer_norm(tower.child("post_layernorm"), x, kSiglipEps), c.prefix.width);
 }
 
-NodeId write_rms_norm(ModuleBuilder& w, const Module& module, NodeId x) {
+Normed write_rms_norm(ModuleBuilder& w, const Module& module, NodeId x, NodeId condition) {
   const auto& label = module.label;
+  const DType dtype = w.graph.type(x).dtype;
+  const int64_t width = w.graph.shape(x).back();
   NodeId wide = w.cast(x, DType::f32, label);
   NodeId mean = w.op(Reduce{.kind = ReduceKind::mean, .axis = -1, .keep_dim = true},
                      {w.unary(UnaryKind::square, wide, label)}, label);
   NodeId sum = w.binary(BinaryKind::add, mean, w.scalar(kRmsEps, DType::f32), label);
   NodeId normal = w.binary(BinaryKind::mul, wide, w.unary(UnaryKind::rsqrt, sum, label), label);
-  NodeId weight = w.weight(module.tensor("weight"), {w.graph.shape(x).back()}, DType::f32);
-  NodeId gain = w.binary(BinaryKind::add, w.scalar(1.0, DType::f32), weight, label);
-  return w.cast(w.binary(BinaryKind::mul, normal, gain, label), w.graph.type(x).dtype, label);
+  const auto scaled = [&](NodeId scale) {
+    return w.binary(BinaryKind::mul, normal, w.binary(BinaryKind::add, w.scalar(1.0, DType::f32), scale, label), label);
+  };
+  if (condition == kNoNode)
+    return {w.cast(scaled(w.weight(module.tensor("weight"), {width}, DType::f32)), dtype, label)};
+  const NodeId all = w.reshape(w.linear(module.child("dense"), condition, 3 * width), {3 * width}, label);
+  const auto part = [&](int64_t i) { return w.op(Slice{0, i * width, (i + 1) * width, 1}, {all}, label); };
+  const NodeId shifted = w.binary(BinaryKind::add, scaled(part(0)), part(1), label);
+  return {w.cast(shifted, dtype, label), w.cast(part(2), dtype, label)};
 }
 
 NodeId GemmaLayer::attention(NodeId x, const GemmaPass& pass, const KeyValue& past, KeyValue* present) {
@@ -90,11 +98,16 @@ NodeId GemmaLayer::mlp(NodeId x) {
   return w_.linear(m.child("down_proj"), w_.binary(BinaryKind::mul, gate, up, m.label), c_.width, false);
 }
 
+NodeId GemmaLayer::residual(NodeId x, NodeId y, NodeId gate) {
+  if (gate != kNoNode) y = w_.binary(BinaryKind::mul, y, gate, m_.label);
+  return w_.binary(BinaryKind::add, x, y, m_.label);
+}
+
 NodeId GemmaLayer::write(NodeId x, const GemmaPass& pass, const KeyValue& past, KeyValue* present) {
-  NodeId h = write_rms_norm(w_, m_.child("input_layernorm"), x);
-  x = w_.binary(BinaryKind::add, x, attention(h, pass, past, present), m_.label);
-  h = write_rms_norm(w_, m_.child("post_attention_layernorm"), x);
-  return w_.binary(BinaryKind::add, x, mlp(h), m_.label);
+  Normed h = write_rms_norm(w_, m_.child("input_layernorm"), x, pass.condition);
+  x = residual(x, attention(h.x, pass, past, present), h.gate);
+  h = write_rms_norm(w_, m_.child("post_attention_layernorm"), x, pass.condition);
+  return residual(x, mlp(h.x), h.gate);
 }
 
 }  // namespace rung::huggingface

@@ -14,7 +14,8 @@ struct KeyValue {
 // The values that all layers of one pass share.
 struct GemmaPass {
   Rotary rotary;
-  NodeId mask;  // f32[1,1,S,keys], added to the scores
+  NodeId mask;                 // f32[1,1,S,keys], added to the scores
+  NodeId condition = kNoNode;  // f32[1,width], what norms and residuals depend on beside their weights
 };
 
 struct VisionModules {
@@ -34,13 +35,19 @@ class GemmaLayer {
  private:
   NodeId attention(NodeId x, const GemmaPass& pass, const KeyValue& past, KeyValue* present);
   NodeId mlp(NodeId x);
+  NodeId residual(NodeId x, NodeId y, NodeId gate);
 
   ModuleBuilder& w_;
   const GemmaConfig& c_;
   Module m_;
 };
 
-// Returns x * rsqrt(mean(x^2) + 1e-6) * (1 + weight), in f32, rounded to x's type.
-NodeId write_rms_norm(ModuleBuilder& w, const Module& module, NodeId x);
+struct Normed {
+  NodeId x;
+  NodeId gate = kNoNode;  // T[width], the factor of what is added to the residual; none: 1
+};
+// Returns x * rsqrt(mean(x^2) + 1e-6) * (1 + weight), in f32, rounded to x's type. Under a condition it is ... * (1 +
+// scale) + shift, where scale, shift and gate are the parts of a linear of the condition.
+Normed write_rms_norm(ModuleBuilder& w, const Module& module, NodeId x, NodeId condition = kNoNode);
 
 }  // namespace rung::huggingface

@@ -24,7 +24,7 @@ std::string first_present(const Checkpoint& checkpoint, const std::vector<std::s
 
 Pi0Tensors find_pi0_tensors(const Checkpoint& checkpoint) {
   Pi0Tensors t;
-  bool prefixed = !checkpoint.contains("state_proj.weight") && checkpoint.contains("model.state_proj.weight");
+  bool prefixed = !checkpoint.contains("action_in_proj.weight") && checkpoint.contains("model.action_in_proj.weight");
   t.root = prefixed ? "model" : "";
   const std::string both = join(t.root, "paligemma_with_expert");
   const std::string now = both + ".paligemma.model", before = both + ".paligemma";

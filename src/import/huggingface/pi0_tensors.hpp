@@ -8,7 +8,7 @@
 namespace rung::huggingface {
 
 struct Pi0Tensors {
-  std::string root;       // "" or "model": the prefix of state_proj, action_in_proj, ...
+  std::string root;       // "" or "model": the prefix of action_in_proj, action_out_proj, ...
   std::string vision;     // ...vision_tower.vision_model
   std::string projector;  // ...multi_modal_projector.linear
   std::string language;   // holds layers.0, norm

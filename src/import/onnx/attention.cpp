@@ -87,20 +87,43 @@ struct Projected {
   NodeId q, k, v;  // [B,H,S,D]
 };
 
-// Queries [B,S,H D]; keys and values as they or with heads apart.
+// Returns the parts of packed heads [B,S,H,parts,D], each [B,S,H D].
+std::vector<NodeId> unpacked(const Call& call, NodeId x, int64_t heads, int64_t parts) {
+  const Shape s = call.shape(x);
+  if (s.rank() != 5 || s[2] != heads || s[3] != parts)
+    refuse("packed heads of {}, wanted [batch, tokens, {}, {}, size]", call.type(x), heads, parts);
+  std::vector<NodeId> apart;
+  for (const NodeId part : call.split(x, 3, std::vector<int64_t>(static_cast<size_t>(parts), 1)))
+    apart.push_back(call.reshape(part, Shape{s[0], s[1], s[2] * s[4]}));
+  return apart;
+}
+
+// Returns queries, keys and values [B,S,H D], or keys and values with heads apart [B,H,K,D], of what may be packed.
+std::vector<NodeId> given_heads(const Call& call, int64_t heads) {
+  if (!call.has(1)) {
+    if (call.has(2)) refuse("values beside packed queries");
+    return unpacked(call, call[0], heads, 3);
+  }
+  if (call.rank(call[0]) != 3) refuse("queries of {} beside keys, wanted 3 axes", call.type(call[0]));
+  if (call.has(2)) return {call[0], call[1], call[2]};
+  if (call.has(3)) refuse("a bias of packed keys");
+  std::vector<NodeId> parts = unpacked(call, call[1], heads, 2);
+  parts.insert(parts.begin(), call[0]);
+  return parts;
+}
+
 Projected projected(const Call& call, int64_t heads) {
-  const NodeId q = call[0];
-  if (call.rank(q) != 3 || call.rank(call[1]) < 3 || call.rank(call[1]) > 4)
-    refuse("queries of {} and keys of {}, wanted heads that are not packed", call.type(q), call.type(call[1]));
+  const std::vector<NodeId> given = given_heads(call, heads);
+  const NodeId q = given[0], k = given[1], v = given[2];
+  if (call.rank(k) < 3 || call.rank(k) > 4) refuse("keys of {}, wanted 3 or 4 axes", call.type(k));
   const auto biased = [&](NodeId x, int64_t begin) {
     if (!call.has(3)) return x;
     return call.binary(BinaryKind::add, x, call.slice(call[3], 0, begin, begin + call.shape(x).back()));
   };
   const NodeId apart = heads_apart(call, biased(q, 0), heads);
-  if (call.rank(call[1]) == 4) return {apart, call[1], call[2]};
+  if (call.rank(k) == 4) return {apart, k, v};
   const int64_t width = call.shape(q).back();
-  return {apart, heads_apart(call, biased(call[1], width), heads),
-          heads_apart(call, biased(call[2], 2 * width), heads)};
+  return {apart, heads_apart(call, biased(k, width), heads), heads_apart(call, biased(v, 2 * width), heads)};
 }
 
 // The scores take a bias, and a low number where the padding mask [B,K] is 0.

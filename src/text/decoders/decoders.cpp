@@ -139,10 +139,15 @@ Result<Decoder> read_strip_decoder(const Config& part) {
 Result<Decoder> read_fuse(const Config&) { return Decoder(join); }
 
 constexpr PartRow<Decoder> kDecoders[] = {
-    {"ByteLevel", read_byte_level_decoder}, {"WordPiece", read_word_piece_decoder},
-    {"Metaspace", read_metaspace_decoder},  {"BPEDecoder", read_bpe_decoder},
-    {"ByteFallback", read_byte_fallback},   {"Fuse", read_fuse},
-    {"Replace", read_replace_decoder},      {"Strip", read_strip_decoder},
+    {"ByteLevel", read_byte_level_decoder},
+    {"WordPiece", read_word_piece_decoder},
+    {"Metaspace", read_metaspace_decoder},
+    {"BPEDecoder", read_bpe_decoder},
+    {"ByteFallback", read_byte_fallback},
+    {"Fuse", read_fuse},
+    {"Replace", read_replace_decoder},
+    {"Strip", read_strip_decoder},
+    {"CTC", read_ctc_decoder},
 };
 
 }  // namespace

@@ -89,6 +89,8 @@ class Bpe : public TokenModel {
   Bpe(Vocabulary vocabulary, MergeTable merges, BpeSettings settings)
       : TokenModel(std::move(vocabulary)), merges_(std::move(merges)), settings_(std::move(settings)) {}
 
+  bool joins_letters() const override { return true; }
+
   Status add_ids(std::string_view word, Ids& ids) const override {
     if (settings_.ignores_merges) {
       if (const auto whole = vocabulary().id_of(word)) {

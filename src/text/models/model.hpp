@@ -17,6 +17,8 @@ class TokenModel {
   // Adds the ids of a word, which is valid UTF-8 and not empty. Errors: the word is unknown, and the model has no token
   // for such words.
   virtual Status add_ids(std::string_view word, Ids& ids) const = 0;
+  // Returns whether it is a BPE: blanks are letters to it, which stand where the author put them.
+  virtual bool joins_letters() const { return false; }
   const Vocabulary& vocabulary() const { return vocabulary_; }
 
  protected:

@@ -87,6 +87,7 @@ constexpr PartRow<PreTokenizer> kPreTokenizers[] = {
     {"Digits", read_digits},
     {"CharDelimiterSplit", read_delimiter_split},
     {"FixedLength", read_fixed_length},
+    {"UnicodeScripts", read_unicode_scripts},
 };
 
 }  // namespace

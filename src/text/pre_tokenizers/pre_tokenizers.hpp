@@ -15,6 +15,7 @@ Result<std::vector<PreTokenizer>> read_pre_tokenizers(const Config& tokenizer);
 Result<PreTokenizer> read_byte_level(const Config& part);
 Result<PreTokenizer> read_metaspace(const Config& part);
 Result<PreTokenizer> read_split(const Config& part);
+Result<PreTokenizer> read_unicode_scripts(const Config& part);
 
 // Reads a behaviour's word, such as "MergedWithNext".
 Result<Behaviour> read_behaviour(const Config& part, const char* field);

@@ -41,6 +41,23 @@ def add(case, nodes, inputs, outputs, constants=None, contrib=False, opset=20):
     arrays.update({f'{case}/out/{name}': value for name, value in zip(outputs, answers)})
 
 
+def packed(case, inputs, plain, **attributes):
+    """A case of packed heads, with the answers to the same heads apart: the processor's ONNX Runtime takes no others."""
+    one(case, 'MultiHeadAttention', plain, domain=CONTRIB, **attributes)
+    answer = arrays[f'{case}/out/y0']
+    for name in [name for name in arrays if name.startswith(f'{case}/')]:
+        del arrays[name]
+    names = [f'x{i}' if value is not None else '' for i, value in enumerate(inputs)]
+    given = {name: value for name, value in zip(names, inputs) if name}
+    node = helper.make_node('MultiHeadAttention', names, ['y0'], domain=CONTRIB, **attributes)
+    graph = helper.make_graph([node], 'g', value_infos(given), value_infos({'y0': answer}))
+    versions = [helper.make_opsetid('', 20), helper.make_opsetid(CONTRIB, 1)]
+    model = helper.make_model(graph, opset_imports=versions, ir_version=10).SerializeToString()
+    arrays[f'{case}/model'] = numpy.frombuffer(model, 'u1')
+    arrays.update({f'{case}/in/{name}': value for name, value in given.items()})
+    arrays[f'{case}/out/y0'] = answer
+
+
 def one(case, operator, inputs, constants=(), outputs=1, keep=None, domain='', opset=20, **attributes):
     """A case of one node: inputs in order, None where one is left out; `constants` are places of known ones."""
     given = {f'x{i}': numpy.asarray(value) for i, value in enumerate(inputs) if value is not None}
@@ -231,9 +248,18 @@ def graphs():
             {'yes': numpy.array(condition)})
 
 
+def packed_heads():
+    whole, keys, bias = floats(2, 5, 4, 3, 8), floats(2, 5, 4, 2, 8), floats(96)
+    apart = [whole[:, :, :, i].reshape(2, 5, 32) for i in range(3)]
+    packed('MultiHeadPacked', [whole], apart, num_heads=4)
+    packed('MultiHeadPackedBias', [whole, None, None, bias], [*apart, bias], num_heads=4)
+    packed('MultiHeadPackedKeys', [apart[0], keys], [apart[0], *(keys[:, :, :, i].reshape(2, 5, 32) for i in range(2))],
+           num_heads=4)
+
+
 def main():
     onnxruntime.set_default_logger_severity(4)
-    for family in (elementwise, products, attention, norms, quantised, resized, graphs):
+    for family in (elementwise, products, attention, norms, quantised, resized, graphs, packed_heads):
         family()
     numpy.savez_compressed(Path(__file__).with_name('operators.npz'), **arrays)
     print(sum(name.endswith('/model') for name in arrays), 'cases')
