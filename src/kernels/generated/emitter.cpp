@@ -37,9 +37,10 @@ std::vector<uint8_t> Emitter::emit(const Body& body, const std::vector<bool>& sa
   Label row;
   emit_prologue();
   enter(parts_.front());
+  emit_addresses();
   L(row);
   emit_preamble();
-  emit_addresses();
+  xor_(eax, eax);
   emit_main();
   emit_rest();
   emit_next_row(row);
@@ -79,7 +80,6 @@ void Emitter::emit_addresses() {
     addresses_[i] = kAddresses[next++];
     mov(*addresses_[i], ptr[rdi + 8 * static_cast<int>(i)]);
   }
-  xor_(eax, eax);
 }
 
 void Emitter::emit_main() {
@@ -108,10 +108,15 @@ void Emitter::emit_next_row(const Label& row) {
   Label done;
   dec(qword[rows_left()]);
   jz(done);
-  mov(rcx, ptr[row_bytes()]);
+  mov(rdx, ptr[row_bytes()]);
   for (int i = 0; i < static_cast<int>(addresses_.size()); ++i) {
-    mov(rdx, ptr[rcx + 8 * i]);
-    add(ptr[rdi + 8 * i], rdx);
+    const auto& known = addresses_[static_cast<size_t>(i)];
+    if (known) {
+      add(*known, ptr[rdx + 8 * i]);
+      continue;
+    }
+    mov(rax, ptr[rdx + 8 * i]);
+    add(ptr[rdi + 8 * i], rax);
   }
   jmp(row);
   L(done);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "kernels/generated/float_steps.hpp"
+#include "kernels/generated/lost_nan.hpp"
 #include "kernels/generated/region_memory.hpp"
 #include "kernels/generated/registers.hpp"
 #include "kernels/generated/row_reductions.hpp"
@@ -78,7 +79,7 @@ class RegionRecorder {
     for (size_t i = 0; i < program_.instructions.size(); ++i)
       if (const auto* reduction = std::get_if<RowReduction>(&program_.instructions[i]);
           reduction && stages_.sweep_of(i) == sweep)
-        take_in(reduction->kind, value_of_operand(reduction->of), tail);
+        take_in(reducing(i), value_of_operand(reduction->of), tail);
     for (size_t i = 0; i < program_.results.size(); ++i) {
       const auto reg = static_cast<size_t>(program_.results[i].index);
       if (!rows_[reg] && stages_.of(reg) == sweep)
@@ -90,11 +91,16 @@ class RegionRecorder {
     return made.take();
   }
 
-  void take_in(RowKind kind, Vec x, bool tail) {
+  rows::Reducing reducing(size_t instruction) const {
+    return {std::get<RowReduction>(program_.instructions[instruction]).kind, may_lose_nan(program_, instruction)};
+  }
+
+  void take_in(const rows::Reducing& reducing, Vec x, bool tail) {
+    const int variables = rows::variables_of(reducing.kind);
     Variables sofar{};
-    for (int i = 0; i < rows::variables_of(kind); ++i) sofar[static_cast<size_t>(i)] = carried(variables_ + i);
-    const Variables with = rows::with_elements(kind, sofar, x);
-    for (int i = 0; i < rows::variables_of(kind); ++i) {
+    for (int i = 0; i < variables; ++i) sofar[static_cast<size_t>(i)] = carried(variables_ + i);
+    const Variables with = rows::with_elements(reducing, sofar, x);
+    for (int i = 0; i < variables; ++i) {
       Vec value = with[static_cast<size_t>(i)];
       if (tail)
         value = select(Mask{recorder().record(Primitive::is_element, -1)}, value, sofar[static_cast<size_t>(i)]);
@@ -198,7 +204,7 @@ class RegionRecorder {
     for (int copy = 0; copy < copies; ++copy)
       for (int i = 0; i < rows::variables_of(kind); ++i)
         parts[static_cast<size_t>(copy)][static_cast<size_t>(i)] = carried(copy * variables + first + i);
-    return rows::total(kind, parts, body_.width);
+    return rows::total(reducing(instruction), parts, body_.width);
   }
 
   const Problem& problem_;

@@ -18,8 +18,8 @@ std::vector<uint8_t> Emitter::emit(const RegionBody& region) {
   setDefaultJmpNEAR(true);
   Label row;
   emit_prologue();
-  L(row);
   emit_addresses();
+  L(row);
   const Part* part = parts_.data();
   for (size_t i = 0; i < region.sweeps.size(); ++i, part += 3) {
     emit_once(part[0]);

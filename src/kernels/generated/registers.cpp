@@ -233,7 +233,8 @@ class Scheduler {
         if (invariant_[static_cast<size_t>(step.operand[o])]) ++reads[step.operand[o]];
     }
     std::vector<std::pair<int, int>> order;
-    for (const auto& [step, count] : reads) order.emplace_back(-count, step);
+    for (const auto& [step, count] : reads)
+      if (count > 1 || !frame_.once) order.emplace_back(-count, step);
     std::ranges::sort(order);
     auto next = order.begin();
     for (int reg = 0; reg < free_vectors() && next != order.end(); ++reg)
