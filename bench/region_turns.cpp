@@ -22,25 +22,6 @@ struct RegionBench {
 };
 
 constexpr RegionBench kRegions[] = {
-    {"A cap", "y = region(x:f32[12,128,128], program=\"r1=div(r0,30);r2=tanh(r1);r3=mul(r2,30);return r3:f32\")",
-     "y = pointwise(x:f32[12,128,128], program=\"r1=div(r0,30);r2=tanh(r1);r3=mul(r2,30)\", out=f32)"},
-    {"B cap max",
-     "y = region(x:f32[12,128,128], program=\"r1=div(r0,30);r2=tanh(r1);r3=mul(r2,30);r4=row_max(r3);return r4:f32\")",
-     "y = pointwise(x:f32[12,128,128], program=\"r1=div(r0,30);r2=tanh(r1);r3=mul(r2,30)\", out=f32)"},
-    {"B2 cap max and values",
-     "y = region(x:f32[12,128,128], program=\"r1=div(r0,30);r2=tanh(r1);r3=mul(r2,30);r4=row_max(r3);return "
-     "r3:f32,r4:f32\")",
-     "y = pointwise(x:f32[12,128,128], program=\"r1=div(r0,30);r2=tanh(r1);r3=mul(r2,30)\", out=f32)"},
-    {"C softmax",
-     "y = region(x:f32[12,128,128], "
-     "program=\"r1=row_max(r0);r2=sub(r0,r1);r3=exp(r2);r4=row_sum(r3);r5=reciprocal(r4);r6=mul(r3,r5);return "
-     "r6:f32\")",
-     "y = softmax(x:f32[12,128,128])"},
-    {"D max", "y = region(x:f32[12,128,128], program=\"r1=row_max(r0);return r1:f32\")",
-     "y = softmax(x:f32[12,128,128])"},
-    {"E exp sum", "y = region(x:f32[12,128,128], program=\"r1=exp(r0);r2=row_sum(r1);return r2:f32\")",
-     "y = softmax(x:f32[12,128,128])"},
-
     {"soft-capped softmax [12,128,128]",
      "y = region(x:f32[12,128,128], program=\"r1=div(r0,30);r2=tanh(r1);r3=mul(r2,30);r4=row_max(r3);r5=sub(r3,r4);"
      "r6=exp(r5);r7=row_sum(r6);r8=reciprocal(r7);r9=mul(r6,r8);return r9:f32\")",
