@@ -266,7 +266,7 @@ TEST(FusePointwise, KeepsValuesThatAnotherOpReadsToo) {
 }
 TEST(FusePointwise, KeepsSharedValuesOfAnotherShape) {
   expect_rewrite(fuse_pointwise, "s = exp(x:f32[4])\ny = add(tanh(mul(z:f32[2,4], s)), s)",
-                 "y = pointwise(z, exp(x), program=\"r2=mul(r0,r1);r3=tanh(r2);r4=add(r3,r1)\")");
+                 "y = pointwise(exp(x), z, program=\"r2=mul(r1,r0);r3=tanh(r2);r4=add(r3,r0)\")");
 }
 TEST(FusePointwise, KeepsIntegerArithmetic) { expect_unchanged(fuse_pointwise, "y = add(mul(a:i64[4], b:i64[4]), a)"); }
 TEST(FusePointwise, KeepsSmallerOperandsThatAreComputed) {
