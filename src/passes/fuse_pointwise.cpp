@@ -8,7 +8,7 @@
 namespace rung::passes {
 namespace {
 
-// f(g(x), h(g(x), y)), ...  =>  pointwise(x, y)      only members read g, shapes agree, and f32 registers hold every value
+// f(g(x), h(g(x), y)), ...  =>  pointwise(x, y)      only members read g, shapes agree, f32 registers hold every value
 bool fuse_within(Graph& graph, PassContext& context, NodeId id, const std::vector<bool>& constant,
                  const PointwiseLimits& limits) {
   if (constant[id] || !is_pointwise(graph, id, limits)) return false;

@@ -66,6 +66,7 @@ class RegionMaker : public ProgramMaker {
 
   RegionInstruction step(size_t registers) {
     if (decide_(3) != 0) return instruction(registers);
+    if (decide_(4) == 0) return RowScan{pick({ScanKind::sum, ScanKind::product}), recent(registers)};
     const RowKind kind = pick({RowKind::sum, RowKind::max, RowKind::min, RowKind::argmax, RowKind::sum, RowKind::mean});
     return RowReduction{kind == RowKind::mean && values_ == RegionValues::whole ? RowKind::product : kind,
                         recent(registers)};
@@ -76,8 +77,8 @@ class RegionMaker : public ProgramMaker {
     for (size_t reg = program.inputs; reg < program.registers() && program.results.size() < Region::kMostResults; ++reg)
       if (values_ == RegionValues::any || decide_(3) == 0 || reg + 1 == program.registers())
         program.results.push_back({static_cast<int>(reg), result_type(rows[reg])});
-    std::ranges::stable_partition(program.results,
-                                  [&](const RegionResult& r) { return !rows[static_cast<size_t>(r.index)]; });
+    std::stable_partition(program.results.begin(), program.results.end(),
+                          [&](const RegionResult& r) { return !rows[static_cast<size_t>(r.index)]; });
   }
   DType result_type(bool row) {
     if (values_ == RegionValues::any) return DType::f32;
@@ -146,6 +147,13 @@ inline std::string difference_of_steps(const Kernel& row, const RandomRegion& ma
     if (const auto* element = std::get_if<PointwiseInstruction>(&made.program.instructions[i])) {
       const std::string text = difference(*element, one_step(*element, registers), got);
       if (!text.empty()) return text;
+    } else if (const auto* scan = std::get_if<RowScan>(&made.program.instructions[i])) {
+      const auto of = registers[static_cast<size_t>(std::get<Register>(scan->of).index)].as<float>();
+      for (size_t first = 0; first < of.size() && scan->kind == ScanKind::sum; first += width)
+        for (size_t last = first; last < first + width; ++last) {
+          const std::string text = difference(RowKind::sum, of.subspan(first, last - first + 1), got.as<float>()[last]);
+          if (!text.empty()) return text;
+        }
     } else {
       const auto& reduction = std::get<RowReduction>(made.program.instructions[i]);
       const auto of = registers[static_cast<size_t>(std::get<Register>(reduction.of).index)].as<float>();

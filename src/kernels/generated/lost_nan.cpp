@@ -64,7 +64,8 @@ bool may_lose_nan(const RegionProgram& program, size_t instruction) {
     if (const auto* reduction = std::get_if<RowReduction>(&each)) {
       const bool adds = reduction->kind == RowKind::sum || reduction->kind == RowKind::mean;
       if (adds && (at_element.reach(each) || in_row.reach(each))) in_row.add(reg);
-    } else if (keeps_nan(std::get<PointwiseInstruction>(each).function)) {
+    } else if (const auto* element = std::get_if<PointwiseInstruction>(&each);
+               element && keeps_nan(element->function)) {
       if (in_row.reach(each)) in_row.add(reg);
       if (at_element.reach(each)) at_element.add(reg);
     }

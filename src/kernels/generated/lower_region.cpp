@@ -66,7 +66,7 @@ class RegionRecorder {
     made.variables = variables_;
     if (body_.width % lanes_of(set_) != 0) made.tail = record_elements(sweep, true);
     const int64_t vectors = body_.width / lanes_of(set_);
-    const int most = vectors_in_flight(made.whole, body_.same, registers_of(set_), variables_);
+    const int most = scans_ ? 1 : vectors_in_flight(made.whole, body_.same, registers_of(set_), variables_);
     made.copies = static_cast<int>(std::clamp<int64_t>(vectors, 1, most));
     return made;
   }
@@ -74,7 +74,8 @@ class RegionRecorder {
   Body record_elements(int sweep, bool tail) {
     Recorder made(set_);
     const Recording recording(made);
-    sweep_ = sweep, variables_ = 0;
+    sweep_ = sweep, variables_ = 0, scans_ = false;
+    count_scans();
     values_.assign(program_.registers(), std::nullopt);
     for (size_t i = 0; i < program_.instructions.size(); ++i)
       if (const auto* reduction = std::get_if<RowReduction>(&program_.instructions[i]);
@@ -128,7 +129,27 @@ class RegionRecorder {
     if (reg < program_.inputs) return load_float(static_cast<int>(reg), problem_.inputs[reg].dtype);
     const auto address = memory_.address_of(reg);
     if (address && stages_.of(reg) < sweep_) return load_float(*address, DType::f32);
+    if (const auto* scan = std::get_if<RowScan>(&program_.instructions[reg - program_.inputs]))
+      return scanned(reg, *scan);
     return value_of_instruction(reg, [&](const PointwiseOperand& operand) { return value_of_operand(operand); });
+  }
+
+  // Scans have the first variables of their sweep, in the order of the program.
+  bool is_scan_of(size_t reg, int sweep) const {
+    return reg >= program_.inputs && std::holds_alternative<RowScan>(program_.instructions[reg - program_.inputs]) &&
+           stages_.of(reg) == sweep;
+  }
+  void count_scans() {
+    for (size_t reg = 0; reg < program_.registers(); ++reg) variables_ += is_scan_of(reg, sweep_);
+    scans_ = variables_ > 0;
+  }
+  // A scan goes on from vector to vector, so there is one in flight.
+  Vec scanned(size_t reg, const RowScan& scan) {
+    int variable = 0;
+    for (size_t before = 0; before < reg; ++before) variable += is_scan_of(before, sweep_);
+    const Vec value = rows::scanned(scan.kind, value_of_operand(scan.of), carried(variable));
+    carry(variable, {recorder().record(Primitive::last_lane, value.step)});
+    return value;
   }
   template <class ValueOf>
   Vec value_of_instruction(size_t reg, const ValueOf& value_of_one) {
@@ -168,6 +189,10 @@ class RegionRecorder {
     if (sweep == body_.sweeps.size()) return;
     const auto& [whole, tail, variables, copies] = body_.sweeps[sweep];
     int variable = 0;
+    for (size_t reg = program_.inputs; reg < program_.registers(); ++reg)
+      if (is_scan_of(reg, static_cast<int>(sweep)))
+        carry(variable++,
+              cpu::symbolic::set1(rows::neutral(std::get<RowScan>(program_.instructions[reg - program_.inputs]).kind)));
     for (size_t i = 0; i < program_.instructions.size(); ++i) {
       const auto* reduction = std::get_if<RowReduction>(&program_.instructions[i]);
       if (!reduction || stages_.sweep_of(i) != static_cast<int>(sweep)) continue;
@@ -196,6 +221,7 @@ class RegionRecorder {
     const auto& [whole, tail, variables, copies] = body_.sweeps[static_cast<size_t>(stages_.sweep_of(instruction))];
     const RowKind kind = std::get<RowReduction>(program_.instructions[instruction]).kind;
     int first = 0;
+    for (size_t reg = 0; reg < program_.registers(); ++reg) first += is_scan_of(reg, stages_.sweep_of(instruction));
     for (size_t i = 0; i < instruction; ++i)
       if (const auto* before = std::get_if<RowReduction>(&program_.instructions[i]);
           before && stages_.sweep_of(i) == stages_.sweep_of(instruction))
@@ -218,6 +244,7 @@ class RegionRecorder {
   std::vector<int> numbers_;                // of values of rows, by register; -1: only its own body reads it
   std::vector<std::optional<Vec>> values_;  // by register, in the present body
   int sweep_ = 0, variables_ = 0;           // of the present body
+  bool scans_ = false;                      // so does the present body
   RegionBody body_;
 };
 

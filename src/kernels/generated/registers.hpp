@@ -28,8 +28,8 @@ constexpr RegisterFile registers_of(VectorSet set) {
   return {.vectors = 13};
 }
 
-// What the bodies of one function share. Values of the row have the first slots, variables the last registers: one of
-// each for every vector in flight, so that their chains are independent.
+// The frame that the bodies of one function share. Values of the row have the first slots, variables the last
+// registers: one of each for every vector in flight, so that their chains are independent.
 struct Frame {
   int row_values = 0;
   int variables = 0;

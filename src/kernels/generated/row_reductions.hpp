@@ -62,6 +62,18 @@ RUNG_SIMD Vec swap_lanes(Vec x, int places) {
   return {recorder().record(Primitive::swap_lanes, x.step, -1, -1, static_cast<uint32_t>(places))};
 }
 
+constexpr float neutral(ScanKind kind) { return kind == ScanKind::product ? 1 : 0; }
+
+// Returns the scan of the lanes, going on from `before`, the scan's value at the element before them.
+inline Vec scanned(ScanKind kind, Vec x, Vec before) {
+  const auto join = [=](Vec a, Vec b) { return kind == ScanKind::sum ? a + b : a * b; };
+  for (int places = 1; places < lanes_of(recorder().set()); places *= 2) {
+    const Vec none = set1(neutral(kind));
+    x = join(x, {recorder().record(Primitive::lanes_up, x.step, none.step, -1, static_cast<uint32_t>(places))});
+  }
+  return join(x, before);
+}
+
 // Joins the vectors two by two, then the lanes of what is left; the result stands in every lane.
 template <class Join>
 Vec joined_lanes(std::vector<Vec> parts, const Join& join) {

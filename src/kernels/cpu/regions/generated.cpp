@@ -20,7 +20,7 @@ using generated::VectorSet;
 constexpr size_t kMostRowAddresses = 2 * kMaxLoopOperands;  // of operands, results and memory for rows
 constexpr int64_t kGatheredElements = 512;                  // of an operand, at once
 
-// What a call of the code takes, and the loops around it.
+// The loops around the code, and what one call of it takes.
 struct GeneratedRows {
   Loops loops;  // over the rows of the operands
   int64_t rows = 1, width = 1;

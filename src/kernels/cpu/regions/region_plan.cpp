@@ -155,7 +155,7 @@ class Planner {
     write_row(stages, 0);
     for (int sweep = 0; sweep < sweeps_; ++sweep) {
       plan_.first[sweep] = actions_;
-      reductions_ = 0;
+      reductions_ = scans_ = 0;
       if (!write_blocks(stages, sweep)) return false;
       plan_.row[sweep] = actions_;
       reductions_ = 0;
@@ -179,8 +179,13 @@ class Planner {
         if (const auto* from = std::get_if<Register>(&operand);
             from && size_t(from->index) < program_.inputs && !is_row(from->index))
           load(size_t(from->index));
-      if (stages.is_reduction(i)) {
-        if (reductions_ == kMaxRegionReductions) return false;
+      if (const auto* scan = std::get_if<RowScan>(&program_.instructions[i])) {
+        if (reductions_ + ++scans_ > kMaxRegionReductions) return false;
+        const RowKind kind = scan->kind == ScanKind::sum ? RowKind::sum : RowKind::product;
+        push({RegionDo::scan, kind, static_cast<uint8_t>(kMaxRegionReductions - scans_), step});
+        store(program_.inputs + i);
+      } else if (stages.is_reduction(i)) {
+        if (reductions_ + scans_ == kMaxRegionReductions) return false;
         push({RegionDo::reduce, kind_of(i), static_cast<uint8_t>(reductions_++), step});
       } else {
         push({RegionDo::step, {}, 0, step});
@@ -257,7 +262,7 @@ class Planner {
   std::vector<bool> rows_;       // by register
   std::vector<uint8_t> spread_;  // by register: the slot of rows' values at their elements; 0: none
   std::vector<bool> read_;       // by operand, in this sweep
-  int sweeps_ = 0, actions_ = 0, reductions_ = 0;
+  int sweeps_ = 0, actions_ = 0, reductions_ = 0, scans_ = 0;
 };
 
 }  // namespace
