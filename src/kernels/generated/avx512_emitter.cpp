@@ -127,9 +127,7 @@ class Avx512Emitter final : public Emitter {
       case Primitive::swap_lanes:
         return one([&](const Vector& to, const Vector& a) { swap_lanes(whole(to), whole(a)); });
       case Primitive::lanes_up:
-        return two([&](const Vector& to, const Vector& a, const Source& b) {
-          valignd(to, a, b, static_cast<uint8_t>(16 - step().immediate));
-        });
+        return lanes_up();
       case Primitive::last_lane:
         return one([&](const Vector& to, const Vector& a) {
           valignd(to, a, a, 15);
@@ -142,6 +140,12 @@ class Avx512Emitter final : public Emitter {
       default:
         return emit_mask();
     }
+  }
+
+  void lanes_up() {
+    const Vector a = in_register(0, temporary(0)), b = in_register(1, temporary(1)), to = result();
+    valignd(to, a, b, static_cast<uint8_t>(16 - step().immediate));
+    finish(to);
   }
 
   void swap_lanes(const Zmm& to, const Zmm& a) {
