@@ -1,5 +1,6 @@
 // Times generated element-wise code and the interpreter in turns, on operands that stay in the second-level cache, and
-// its bandwidth beside a plain triad on operands that do not: generated_bench [THREADS].
+// its bandwidth beside a plain triad on operands that do not; regions beside what they replace: generated_bench
+// [THREADS [regions]]. With the word, regions alone.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
@@ -11,6 +12,7 @@
 #include "gpu_rows.hpp"
 #include "kernels/cpu/bind.hpp"
 #include "kernels/target.hpp"
+#include "region_turns.hpp"
 
 namespace rung {
 namespace {
@@ -169,6 +171,8 @@ int main(int argc, char** argv) {
   using namespace rung;
   cpu::Team team(argc > 1 ? std::atoi(argv[1]) : 1);
   std::printf("%s, %d threads, %s\n", cpu::cpu_info().name.c_str(), team.size(), cpu::cpu_info().isa_text().c_str());
+  time_regions(team);
+  if (argc > 2) return 0;
   for (const char* type : {"f32", "bf16"})
     for (const Bench& bench : kPrograms) time_in_turns(bench, type, team);
   for (int64_t megabytes : {16, 32, 64}) time_bandwidth(megabytes, team);

@@ -19,7 +19,9 @@ struct TypedRegion {
 
 bool adds_up(const RegionInstruction& instruction) {
   const auto* reduction = std::get_if<RowReduction>(&instruction);
-  return reduction && (reduction->kind == RowKind::sum || reduction->kind == RowKind::mean);
+  const auto* scan = std::get_if<RowScan>(&instruction);
+  return (reduction && (reduction->kind == RowKind::sum || reduction->kind == RowKind::mean)) ||
+         (scan && scan->kind == ScanKind::sum);
 }
 
 Status want_rows(const RegionProgram& program, const Shape& shape) {

@@ -12,17 +12,21 @@ namespace {
 
 constexpr std::array<std::string_view, 6> kRowKinds{"row_sum", "row_mean",    "row_max",
                                                     "row_min", "row_product", "row_argmax"};
+constexpr std::array<std::string_view, 2> kScanKinds{"row_cumsum", "row_cumprod"};
 constexpr std::string_view kReturn = "return ";
 
 Result<RegionInstruction> parse_instruction(std::string_view line, size_t written) {
   RUNG_TRY(const program_text::Call call, program_text::parse_line(line, written));
-  if (const auto kind = std::ranges::find(kRowKinds, call.name); kind != kRowKinds.end()) {
+  const auto kind = std::ranges::find(kRowKinds, call.name);
+  const auto scan = std::ranges::find(kScanKinds, call.name);
+  if (kind != kRowKinds.end() || scan != kScanKinds.end()) {
     auto of = program_text::parse_operand(program_text::trim(call.operands), written);
     if (!of) return fail_in(of.error(), "{}", call.name);
+    if (scan != kScanKinds.end()) return RowScan{static_cast<ScanKind>(scan - kScanKinds.begin()), *of};
     return RowReduction{static_cast<RowKind>(kind - kRowKinds.begin()), *of};
   }
   const auto function = program_text::function_named(call.name);
-  if (!function) return fail("'{}' is neither an element-wise function nor a reduction of rows", call.name);
+  if (!function) return fail("'{}' is neither an element-wise function nor a reduction or scan of rows", call.name);
   return program_text::parse_operands(call, *function, written);
 }
 
@@ -51,15 +55,18 @@ Result<std::vector<RegionResult>> parse_results(std::string_view text, size_t wr
 }  // namespace
 
 std::string_view name_of(RowKind kind) { return kRowKinds[static_cast<size_t>(kind)]; }
+std::string_view name_of(ScanKind kind) { return kScanKinds[static_cast<size_t>(kind)]; }
 
 std::span<const PointwiseOperand> operands_of(const RegionInstruction& instruction) {
   if (const auto* reduction = std::get_if<RowReduction>(&instruction)) return {&reduction->of, 1};
+  if (const auto* scan = std::get_if<RowScan>(&instruction)) return {&scan->of, 1};
   const auto& element = std::get<PointwiseInstruction>(instruction);
   return {element.operands.data(), element.arity()};
 }
 
 bool RegionProgram::reduces() const {
-  return std::ranges::any_of(instructions, [](const auto& i) { return std::holds_alternative<RowReduction>(i); });
+  return std::ranges::any_of(instructions,
+                             [](const auto& i) { return !std::holds_alternative<PointwiseInstruction>(i); });
 }
 
 Result<RegionProgram> parse_region(std::string_view text, size_t inputs) {
@@ -87,6 +94,8 @@ std::string print_region(const RegionProgram& program) {
     text += fmt::format("r{}=", target++);
     if (const auto* reduction = std::get_if<RowReduction>(&instruction))
       text += fmt::format("{}({});", name_of(reduction->kind), program_text::print(reduction->of));
+    else if (const auto* scan = std::get_if<RowScan>(&instruction))
+      text += fmt::format("{}({});", name_of(scan->kind), program_text::print(scan->of));
     else
       text += program_text::print(std::get<PointwiseInstruction>(instruction)) + ";";
   }
@@ -114,8 +123,9 @@ std::vector<bool> row_registers(const RegionProgram& program, std::span<const Ty
       const auto* reg = std::get_if<Register>(&operand);
       return !reg || rows[static_cast<size_t>(reg->index)];
     };
-    rows.push_back(std::holds_alternative<RowReduction>(instruction) ||
-                   std::ranges::all_of(operands_of(instruction), is_row));
+    rows.push_back(
+        std::holds_alternative<RowReduction>(instruction) ||
+        (!std::holds_alternative<RowScan>(instruction) && std::ranges::all_of(operands_of(instruction), is_row)));
   }
   return rows;
 }

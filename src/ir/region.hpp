@@ -15,7 +15,16 @@ struct RowReduction {
   friend bool operator==(const RowReduction&, const RowReduction&) = default;
 };
 
-using RegionInstruction = std::variant<PointwiseInstruction, RowReduction>;
+std::string_view name_of(ScanKind kind);  // in text: "row_cumsum"
+
+// A value of each element, from those of its row up to it.
+struct RowScan {
+  ScanKind kind = ScanKind::sum;
+  PointwiseOperand of{};
+  friend bool operator==(const RowScan&, const RowScan&) = default;
+};
+
+using RegionInstruction = std::variant<PointwiseInstruction, RowReduction, RowScan>;
 // Returns the operands that the instruction reads.
 std::span<const PointwiseOperand> operands_of(const RegionInstruction& instruction);
 
@@ -31,7 +40,7 @@ struct RegionProgram {
   std::vector<RegionInstruction> instructions;
   std::vector<RegionResult> results;
   size_t registers() const { return inputs + instructions.size(); }
-  bool reduces() const;
+  bool reduces() const;  // reduces or scans rows, so that a result depends on other elements of its row
   friend bool operator==(const RegionProgram&, const RegionProgram&) = default;
 };
 

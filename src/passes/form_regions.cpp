@@ -16,8 +16,8 @@ constexpr size_t kMostOperands = 8, kMostInstructions = 48;
 // A set of nodes that a region may take the place of.
 class Rows {
  public:
-  Rows(const Graph& graph, const std::vector<bool>& constant, const std::vector<size_t>& position)
-      : graph_(graph), constant_(constant), position_(position) {}
+  Rows(const Graph& graph, const std::vector<bool>& constant, const std::vector<size_t>& position, bool with_scans)
+      : graph_(graph), constant_(constant), position_(position), with_scans_(with_scans) {}
 
   // Starts with `seed` and takes in neighbours as long as any can join.
   bool grow(NodeId seed, const Shape& shape) {
@@ -68,6 +68,7 @@ class Rows {
 
   bool try_take(NodeId id) {
     if (has(id) || constant_[id] || !can_join(graph_, id, shape_)) return false;
+    if (!with_scans_ && is_scan(graph_, id)) return false;
     members_.push_back(id);
     std::ranges::sort(members_, {}, [&](NodeId member) { return position_[member]; });
     if (is_valid()) return true;
@@ -91,6 +92,7 @@ class Rows {
   const Graph& graph_;
   const std::vector<bool>& constant_;
   const std::vector<size_t>& position_;
+  const bool with_scans_;
   Shape shape_;
   std::vector<NodeId> members_;  // in order
 };
@@ -103,9 +105,9 @@ class RegionFormer {
   void run() {
     for (NodeId id : graph_.order())
       if (graph_[id].alive)
-        if (const auto shape = reduced_rows(graph_, id)) form(id, *shape);
+        if (const auto shape = reduced_rows(graph_, id)) form_at(id, *shape);
     for (NodeId id : graph_.order())
-      if (graph_[id].alive && graph_.shape(id).rank() > 0 && graph_.shape(id).back() > 1) form(id, graph_.shape(id));
+      if (graph_[id].alive && graph_.shape(id).rank() > 0 && graph_.shape(id).back() > 1) form_at(id, graph_.shape(id));
     if (regions_ > 0) context_.notes.add("{} took {} nodes", words::counted(regions_, "region"), taken_);
   }
 
@@ -117,23 +119,31 @@ class RegionFormer {
     for (size_t at = 0; NodeId id : graph_.order()) position_[id] = at++;
   }
 
+  // A region without scans where no row takes the one with them.
+  void form_at(NodeId seed, const Shape& shape) {
+    if (!tried_[seed] && !form(seed, shape, true)) form(seed, shape, false);
+  }
+
   // reduce(f(x), ...), g(y)  =>  region(x, y)      ops over the same rows, one reduction or two results at least
-  void form(NodeId seed, const Shape& shape) {
-    Rows rows(graph_, constant_, position_);
-    if (tried_[seed] || !rows.grow(seed, shape) || rows.size() < 2) return;
+  // Returns false where a scan among the members was refused.
+  bool form(NodeId seed, const Shape& shape, bool with_scans) {
+    Rows rows(graph_, constant_, position_, with_scans);
+    if (!rows.grow(seed, shape) || rows.size() < 2) return true;
     for (NodeId member : rows.members()) tried_[member] = true;  // they would lead to much the same rows
     const std::vector<NodeId> results = rows.results();
     RegionWriter writer(graph_, rows.members(), rows.shape());
     const RegionProgram program = writer.program(results);
-    if (program.inputs == 0 || (!program.reduces() && results.size() < 2)) return;
+    if (program.inputs == 0 || (!program.reduces() && results.size() < 2)) return true;
     Insertion here(graph_, rows.first_reader());
     std::vector<NodeId> operands;
     for (const auto& [id, lifted] : writer.operands()) operands.push_back(lifted ? lift(id) : id);
     const Region op{print_region(program)};
     const auto type = graph_.infer(op, operands);
-    if (type && context_.kernel_for(graph_, op, operands))
-      replace(rows, results, graph_.add(op, operands, graph_[seed].label));
+    const bool taken = type && context_.kernel_for(graph_, op, operands);
+    if (taken) replace(rows, results, graph_.add(op, operands, graph_[seed].label));
+    const bool scans = std::ranges::any_of(rows.members(), [&](NodeId id) { return is_scan(graph_, id); });
     look();
+    return taken || !scans;
   }
 
   NodeId lift(NodeId id) {

@@ -1,4 +1,4 @@
-// Fuses the remaining chains and trees of element-wise ops, which then run in one sweep over memory.
+// Fuses the remaining element-wise ops that lead to one result, which then run in one sweep over memory.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/words.hpp"
 #include "passes/passes.hpp"
@@ -8,7 +8,7 @@
 namespace rung::passes {
 namespace {
 
-// f(g(x), y), ...  =>  pointwise(x, y)      g's only reader is f, shapes agree, and f32 registers hold every value
+// f(g(x), h(g(x), y)), ...  =>  pointwise(x, y)      only members read g, shapes agree, f32 registers hold every value
 bool fuse_within(Graph& graph, PassContext& context, NodeId id, const std::vector<bool>& constant,
                  const PointwiseLimits& limits) {
   if (constant[id] || !is_pointwise(graph, id, limits)) return false;

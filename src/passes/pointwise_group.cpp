@@ -1,4 +1,4 @@
-// Collects trees of element-wise ops and writes their programs.
+// Collects element-wise ops with one result and writes their programs.
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/pointwise_group.hpp"
 
@@ -27,9 +27,12 @@ PointwiseGroup::PointwiseGroup(const Graph& graph, NodeId root, const std::vecto
                                const PointwiseLimits& limits)
     : graph_(graph), root_(root), constant_(constant), limits_(limits) {
   take(root);
-  for (size_t i = 0; i < members_.size() && members_.size() < limits_.nodes; ++i)
-    for (NodeId operand : graph_[members_[i]].operands)
-      if (belongs(operand)) take(operand);
+  for (bool grown = true; grown;) {  // a value of two readers joins after both
+    grown = false;
+    for (size_t i = 0; i < members_.size(); ++i)
+      for (NodeId operand : graph_[members_[i]].operands)
+        if (members_.size() < limits_.nodes && belongs(operand)) take(operand), grown = true;
+  }
 }
 
 PointwiseProgram PointwiseGroup::program() {
@@ -49,7 +52,7 @@ void PointwiseGroup::take(NodeId id) {
 }
 
 bool PointwiseGroup::belongs(NodeId id) const {
-  if (!graph_.single_use(id) || constant_[id] || !is_pointwise(graph_, id, limits_) ||
+  if (is_member(id) || !has_all_readers_of(id) || constant_[id] || !is_pointwise(graph_, id, limits_) ||
       !(graph_.shape(id) == graph_.shape(root_)))
     return false;
   return outside_.size() + graph_[id].operands.size() - 1 <= limits_.operands;

@@ -1,4 +1,4 @@
-// A tree of element-wise ops that can run in one sweep.
+// Element-wise ops with one result that can run in one sweep.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <map>

@@ -49,6 +49,11 @@ std::optional<Shape> reduced_rows(const Graph& graph, NodeId id) {
   return graph.shape(x);
 }
 
+bool is_scan(const Graph& graph, NodeId id) {
+  const auto* scan = as<CumSum>(graph[id].op);
+  return scan && is_float(graph.type(id).dtype) && is_last(graph, id, scan->axis);
+}
+
 bool can_join(const Graph& graph, NodeId id, const Shape& rows) {
   const Node& node = graph[id];
   if (!all_fit_f32(graph, id) || !place_among(rows, node.type.shape)) return false;
@@ -57,6 +62,7 @@ bool can_join(const Graph& graph, NodeId id, const Shape& rows) {
     const auto from = place_among(rows, graph.shape(node.operands[0]));
     return from && *from != RowPlace::element && node.type.shape != rows;
   }
+  if (is_scan(graph, id)) return true;
   if (as<Broadcast>(node.op)) return node.type.shape == rows;
   return is_elementwise(node.op) || as<Pointwise>(node.op);
 }
@@ -135,6 +141,7 @@ PointwiseOperand RegionWriter::emit(NodeId id) {
   if (as<Cast>(node.op)) return emit_cast(id, in[0]);
   if (const auto* pointwise = as<Pointwise>(node.op)) return emit_cast(id, emit_program(*pointwise, in));
   if (const auto* reduction = as<Reduce>(node.op)) return reduce(row_kind(reduction->kind), in[0]);
+  if (as<CumSum>(node.op)) return append(RowScan{ScanKind::sum, in[0]});
   if (as<Softmax>(node.op)) return emit_softmax(in[0]);
   if (const auto* normalize = as<L2Normalize>(node.op)) return emit_l2_normalize(*normalize, in[0]);
   return in[0];  // a view

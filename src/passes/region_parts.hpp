@@ -18,6 +18,8 @@ std::optional<RowPlace> place_among(const Shape& rows, const Shape& value);
 
 // Returns the shape of the rows that an op reduces to values of them; nullopt: it is no such op, or along another axis.
 std::optional<Shape> reduced_rows(const Graph& graph, NodeId id);
+// Returns whether the op adds up values along the last axis, which not every device's regions do.
+bool is_scan(const Graph& graph, NodeId id);
 // Returns whether a region over rows of that shape can compute the node from values whose places agree.
 bool can_join(const Graph& graph, NodeId id, const Shape& rows);
 // Returns whether the node, which can join, may read a member's value at that place.

@@ -39,6 +39,10 @@ double reduced(RowKind kind, std::span<const double> row) {
   return kind == RowKind::mean ? total / static_cast<double>(row.size()) : total;
 }
 
+void scan(ScanKind kind, std::span<double> row) {
+  for (size_t i = 1; i < row.size(); ++i) row[i] = kind == ScanKind::sum ? row[i - 1] + row[i] : row[i - 1] * row[i];
+}
+
 // The registers of a region over [...,D].
 struct Rows {
   std::vector<Column> registers;
@@ -47,9 +51,19 @@ struct Rows {
   void run(const PointwiseInstruction& instruction) {
     registers.push_back(reference::run(instruction, registers, elements));
   }
-  void run(const RowReduction& reduction) {
+  Column values_of(const PointwiseOperand& operand) const {
     Column values(elements);
-    for (size_t i = 0; i < elements; ++i) values[i] = value_at(reduction.of, registers, i);
+    for (size_t i = 0; i < elements; ++i) values[i] = value_at(operand, registers, i);
+    return values;
+  }
+  void run(const RowScan& of) {
+    Column values = values_of(of.of);
+    for (size_t row = 0; row < elements; row += width) scan(of.kind, std::span(values.data() + row, width));
+    for (double& value : values) value = round_to(DType::f32, value);
+    registers.push_back(std::move(values));
+  }
+  void run(const RowReduction& reduction) {
+    Column values = values_of(reduction.of);
     for (size_t row = 0; row < elements; row += width) {
       const std::span all(values.data() + row, width);
       const double value = round_to(DType::f32, reduced(reduction.kind, all));

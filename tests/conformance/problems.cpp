@@ -199,6 +199,29 @@ constexpr const char* kFloatProblems[] = {
     R"~(result = region(holes:T[30,37], program="r1=row_max(r0);return r1:f32"))~",
     R"~(result = region(holes:T[30,37], program="r1=row_argmax(r0);return r1:i64"))~",
     R"~(result = region(positive:T[3,20], program="r1=row_product(r0);return r1:f32"))~",
+    // regions as code: NaN through a softmax, functions that the interpreter lacks, values kept for three sweeps, rows
+    // of every type, one vector and its tail, elements alone with several results
+    R"~(result = region(holes:T[30,37], program="r1=row_max(r0);r2=sub(r0,r1);r3=exp(r2);r4=row_sum(r3);r5=div(r3,r4);)~"
+    R"~(return r5:T"))~",
+    R"~(result = region(x:T[5,200], positive:T[200], program="r2=tanh(r0);r3=add(r1,1);r4=pow(r3,r2);r5=row_mean(r4);)~"
+    R"~(r6=sub(r4,r5);r7=cos(r6);r8=row_sum(r7);r9=atan(r8);r10=erf(r6);r11=mul(r10,r7);return r11:T,r9:f32"))~",
+    R"~(result = region(x:T[9,150], program="r1=exp(r0);r2=row_sum(r1);r3=div(r1,r2);r4=row_max(r3);r5=sub(r3,r4);)~"
+    R"~(r6=square(r5);r7=row_mean(r6);r8=mul(r5,r7);r9=add(r8,r1);return r9:T,r3:f32"))~",
+    R"~(result = region(x:T[4,17], y:T[4,1], program="r2=row_min(r0);r3=gt(r1,r2);r4=row_product(r1);r5=row_argmax(r0);)~"
+    R"~(return r2:bf16,r3:bool,r4:f16,r5:i64"))~",
+    R"~(result = region(x:T[3,2,8], y:T[2,1], z:T[3,1,8], program="r3=mul(r0,r1);r4=add(r3,r2);r5=row_max(r4);)~"
+    R"~(r6=sub(r4,r5);return r6:T,r4:T"))~",
+    R"~(result = region(transpose(x:T[33,19], permutation=[1,0]), y:T[19,33], program="r2=row_sum(r0);r3=mul(r1,r2);)~"
+    R"~(r4=row_max(r3);r5=sub(r0,r4);return r5:T"))~",
+    R"~(result = region(x:T[5,133], y:T[133], program="r2=add(r0,r1);r3=log(r2);r4=gt(r2,0);return r2:f32,r3:T,r4:bool"))~",
+    R"~(result = region(transpose(x:T[21,10], permutation=[1,0]), y:T[10,21], program="r2=add(r0,r1);r3=sin(r2);)~"
+    R"~(return r3:T,r2:f16"))~",
+    R"~(result = region(x:T[5,70], y:T[70], program="r2=mul(r0,0.1);r3=row_cumsum(r2);r4=exp(r3);r5=row_sum(r4);)~"
+    R"~(r6=div(r4,r5);r7=mul(r6,r1);r8=row_cumsum(r7);return r8:T,r3:f32"))~",
+    R"~(result = region(x:T[3,700], program="r1=row_cumsum(r0);return r1:T"))~",
+    R"~(result = region(x:T[3,70], program="r1=mul(r0,0.1);r2=add(r1,1);r3=row_cumprod(r2);return r3:T"))~",
+    R"~(result = region(x:T[4,3,5], y:T[3,1], program="r2=row_cumsum(r1);r3=row_cumprod(r0);r4=mul(r2,r3);r5=row_max(r4);)~"
+    R"~(r6=sub(r4,r5);return r6:T"))~",
     // attention; q, k and v mostly as slices of one fused projection, as a model has them
     "result = attention(q:T[1,16,12,32], k:T[1,16,12,32], v:T[1,16,12,32], scale=0.17677669)",
     "qkv: T[1,128,1152] = input()\n"

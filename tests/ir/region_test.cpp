@@ -33,6 +33,7 @@ TEST(Region, PrintsWhatParsesBackToTheSame) {
   for (std::string_view text :
        {"r1=row_max(r0);r2=sub(r0,r1);r3=exp(r2);r4=row_sum(r3);r5=div(r3,r4);return r5:f16", "return r0:bf16",
         "r2=row_mean(r1);r3=row_min(r0);r4=row_product(r2);r5=row_argmax(r3);return r5:i64,r4:f32",
+        "r2=row_cumsum(r0);r3=row_cumprod(r2);return r3:f32",
         "r1=bf16(r0);r2=select(r1,r0,-inf);return r2:f32,r1:bf16,r2:bool"}) {
     const size_t inputs = text[1] == 'e' ? 1 : static_cast<size_t>(text[1] - '0');
     auto program = parse_region(text, inputs);
@@ -46,6 +47,8 @@ TEST(Region, TellsRowsFromElements) {
   auto program = *parse_region("r3=row_sum(r0);r4=mul(r3,r2);r5=add(r4,r1);r6=neg(r4);r7=exp(1);return r5:f32", 3);
   const std::vector<Type> types{{DType::f32, {2, 3}}, {DType::f32, {3}}, {DType::f32, {2, 1}}};
   EXPECT_THAT(row_registers(program, types, shape), ElementsAre(false, false, true, true, true, false, true, true));
+  program = *parse_region("r1=row_cumsum(r0);r2=row_sum(r1);r3=row_cumsum(r2);return r3:f32", 1);
+  EXPECT_THAT(row_registers(program, std::vector{types[0]}, shape), ElementsAre(false, false, true, false));
   EXPECT_EQ(region_result_shape(shape, true), (Shape{2, 1}));
   EXPECT_EQ(region_result_shape(shape, false), shape);
 }

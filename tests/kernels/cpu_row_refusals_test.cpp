@@ -74,7 +74,7 @@ TEST(CpuRowRefusals, AreOfSizes) {
       {"pointwise_avx2", one, program(30, numbers), program(31, numbers), full},
       {"pointwise_generated_avx2", one, program(128, step), program(129, step), "129 steps, wanted at most 128"},
       {"pointwise_generated_avx2", "result = pointwise(@)", operands(16), operands(17),
-       "17 operands, wanted at most 16"},
+       "18 operands and results, wanted at most 17"},
   }});
 }
 
@@ -114,6 +114,23 @@ TEST(CpuRowRefusals, AreOfRegions) {
       {row, one, steps(47, "add(@,1)"), steps(48, "add(@,1)"), full},
       {row, one, sweeps(7), sweeps(8), full},
       {row, one, sums(8), sums(9), full},
+  }});
+}
+
+TEST(CpuRowRefusals, AreOfGeneratedRegions) {
+  const std::string_view row = "region_generated_avx2";
+  const std::string one = "result = region(x:f32[4,8], program=\"@\")";
+  const auto steps = [](int count) {
+    return fmt::format("{};r{}=row_sum(r0);return r1:f32", program(count, "neg(@)"), count + 1);
+  };
+  expect_refusals(std::array<Refusal, 6>{{
+      {row, "result = region(x:@[4,8], program=\"r1=row_sum(r0);return r1:f32\")", "i32", "i64", "an operand is i64"},
+      {row, one, "r1=row_sum(r0);return r0:f32,r1:i64", "r1=row_sum(r0);return r0:i64,r1:i64", "a result is i64"},
+      {row, one, "r1=neg(r0);return r1:f32", "r1=neg(r0);return r1:i64", "the result is i64"},
+      {row, one, steps(127), steps(128), "129 steps, wanted at most 128"},
+      {row, one, sums(8), sums(9), "a sweep that carries 9 values, wanted at most 8"},
+      {row, "result = region(x:f32[1,@], program=\"r1=row_sum(r0);return r1:f32\")", "1073741824", "1073741825",
+       "rows of 1073741825 elements, wanted at most 1073741824"},
   }});
 }
 

@@ -114,6 +114,24 @@ TEST(FormRegions, TakesWhatAProductReadsAndAnotherWrites) {
       "y = linear(" + softmax + ", w)");
 }
 
+TEST(FormRegions, TakesRunningSums) {
+  expect_region("y = exp(cumsum(mul(x:f32[3,4], z:f32[4])))",
+                "y = " + region("x, z", "r2=mul(r0,r1);r3=row_cumsum(r2);r4=exp(r3);return r4:f32"));
+}
+TEST(FormRegions, KeepsRunningSumsAlongAnotherAxis) {
+  expect_unchanged(form_regions, "y = exp(cumsum(x:f32[3,4], axis=0))");
+  expect_unchanged(form_regions, "y = cumsum(x:f32[3,4])");
+}
+TEST(FormRegions, LeavesRunningSumsOutWhereRefused) {
+  const KernelQuery without = [](const Op& op, std::span<const Type>) {
+    const auto* made = as<Region>(op);
+    return made && made->program.find("cumsum") != std::string::npos ? reject("no scans here") : accept();
+  };
+  PassRun run = run_pass(form_regions, graph_of("y = cumsum(softmax(mul(x:f32[3,4], z:f32[4])))"), without);
+  EXPECT_EQ(count_ops(run.graph, "region"), 1u);
+  EXPECT_EQ(count_ops(run.graph, "cumsum"), 1u);
+}
+
 TEST(FormRegions, LeavesASingleOpToItsOwnKernels) {
   for (const char* text : {"y = softmax(x:f32[3,4])", "y = reduce(x:f32[3,4])", "y = l2_normalize(x:f32[3,4])",
                            "y = exp(x:f32[3,4])", "y = exp(neg(x:f32[3,4]))"})

@@ -256,6 +256,18 @@ TEST(FusePointwise, HoldsFlagsAsNumbers) {
 TEST(FusePointwise, StopsAtValuesThatOthersRead) {
   expect_unchanged(fuse_pointwise, "h = exp(x:f32[4])\ny = tanh(h)\nreturn y, h");
 }
+TEST(FusePointwise, TakesValuesThatOnlyMembersRead) {
+  expect_rewrite(fuse_pointwise, "s = exp(mul(x:f32[2,4], x))\ny = mul(tanh(s), s)",
+                 "y = pointwise(x, program=\"r1=mul(r0,r0);r2=exp(r1);r3=tanh(r2);r4=mul(r3,r2)\")");
+}
+TEST(FusePointwise, KeepsValuesThatAnotherOpReadsToo) {
+  expect_rewrite(fuse_pointwise, "s = exp(x:f32[2,4])\ny = mul(tanh(s), s)\nz = reduce(s)\nreturn y=y, z=z",
+                 "y = pointwise(exp(x), program=\"r1=tanh(r0);r2=mul(r1,r0)\"); z = reduce(exp(x))");
+}
+TEST(FusePointwise, KeepsSharedValuesOfAnotherShape) {
+  expect_rewrite(fuse_pointwise, "s = exp(x:f32[4])\ny = add(tanh(mul(z:f32[2,4], s)), s)",
+                 "y = pointwise(exp(x), z, program=\"r2=mul(r1,r0);r3=tanh(r2);r4=add(r3,r0)\")");
+}
 TEST(FusePointwise, KeepsIntegerArithmetic) { expect_unchanged(fuse_pointwise, "y = add(mul(a:i64[4], b:i64[4]), a)"); }
 TEST(FusePointwise, KeepsSmallerOperandsThatAreComputed) {
   expect_unchanged(fuse_pointwise, "y = add(exp(a:f32[4]), b:f32[3,4])");

@@ -46,6 +46,14 @@ TEST(RegionReference, ReducesRowsInEveryWay) {
   expect_values(value("row_product"), {-0.6, -0.875}, 1e-6);
 }
 
+TEST(RegionReference, ScansEachRow) {
+  const Inputs inputs{{"x", f32({2, 3}, {1, 2, 3, 4, -5, 0.5f})}};
+  expect_values(run(region_text("x:f32[2,3]", "r1=row_cumsum(r0);return r1:f32"), inputs), {1, 3, 6, 4, -1, -0.5f}, 0);
+  expect_values(run(region_text("x:f32[2,3]", "r1=row_cumprod(r0);return r1:f32"), inputs), {1, 2, 6, 4, -20, -10}, 0);
+  expect_values(run(region_text("x:f32[2,3]", "r1=row_max(r0);r2=row_cumsum(r1);return r2:f32"), inputs),
+                {3, 6, 9, 4, 8, 12}, 0);
+}
+
 TEST(RegionReference, GivesSeveralResultsInTypesOfTheirOwn) {
   const auto results =
       results_of(region_text("a:f32[2,3]", "r1=row_argmax(r0);r2=sub(r0,r1);return r2:bf16,r1:i64"), kOperands);

@@ -30,6 +30,7 @@ struct RandomProgram {
 class ProgramMaker {
  public:
   explicit ProgramMaker(Decide decide) : decide_(std::move(decide)) {}
+  virtual ~ProgramMaker() = default;
 
   RandomProgram make() {
     RandomProgram made;
@@ -39,7 +40,7 @@ class ProgramMaker {
     for (size_t i = 0; i < inputs; ++i) add_operand(made, shape);
     made.program.inputs = inputs;
     for (size_t steps = 1 + decide_(8); steps > 0; --steps)
-      made.program.instructions.push_back(instruction(made.program));
+      made.program.instructions.push_back(instruction(made.program.registers()));
     const DType out = pick({DType::f32, DType::f32, DType::bf16, DType::f16, DType::boolean});
     std::vector<Type> types;
     for (const Tensor& operand : made.dense) types.push_back({operand.dtype(), operand.shape()});
@@ -48,7 +49,7 @@ class ProgramMaker {
     return made;
   }
 
- private:
+ protected:
   template <class T>
   T pick(std::initializer_list<T> of) {
     return of.begin()[decide_(of.size())];
@@ -77,7 +78,7 @@ class ProgramMaker {
     made.problem.inputs.push_back(std::move(operand));
   }
 
-  float number(DType type) {
+  virtual float number(DType type) {
     if (type == DType::u8 || type == DType::boolean) return static_cast<float>(decide_(type == DType::u8 ? 256 : 2));
     if (!is_float(type)) return static_cast<float>(decide_(256)) - 128;
     if (decide_(16) == 0) return pick({0.0f, -0.0f, 1.0f, -1.0f, 0x1p-140f, 3e38f, HUGE_VALF, -HUGE_VALF, NAN});
@@ -85,7 +86,7 @@ class ProgramMaker {
     return (decide_(2) ? size : -size) * (1 + static_cast<float>(decide_(1024)) / 1024);
   }
 
-  PointwiseFunction function() {
+  virtual PointwiseFunction function() {
     switch (decide_(8)) {
       case 0:
       case 1:
@@ -104,16 +105,21 @@ class ProgramMaker {
     }
   }
 
-  PointwiseInstruction instruction(const PointwiseProgram& program) {
+  // Of the registers that hold values already.
+  PointwiseInstruction instruction(size_t registers) {
     PointwiseInstruction made{function(), {}};
     for (size_t i = 0; i < made.arity(); ++i) {
-      // The last results are read most, so that most of a program leads to its result.
-      const size_t back = std::min(decide_(4), decide_(program.registers()));
-      made.operands[i] = Register{static_cast<int>(program.registers() - 1 - back)};
-      if (decide_(8) == 0) made.operands[i] = pick({0.0f, 0.5f, -1.0f, 2.0f, 1e-3f});
+      made.operands[i] = recent(registers);
+      if (decide_(8) == 0) made.operands[i] = literal();
     }
     return made;
   }
+  // The last results are read most, so that most of a program leads to its result.
+  Register recent(size_t registers) {
+    const size_t back = std::min(decide_(4), decide_(registers));
+    return Register{static_cast<int>(registers - 1 - back)};
+  }
+  virtual float literal() { return pick({0.0f, 0.5f, -1.0f, 2.0f, 1e-3f}); }
 
   Decide decide_;
 };
@@ -138,6 +144,41 @@ inline bool is_near(float got, float wanted, float beside) {
   return std::abs(double{got} - wanted) <= 10 * 0x1p-23 * size;
 }
 
+// An instruction alone, as a program of the registers that it reads.
+struct OneStep {
+  Pointwise op;
+  std::vector<Tensor> operands;
+};
+inline OneStep one_step(const PointwiseInstruction& instruction, const std::vector<Tensor>& registers) {
+  OneStep made{{"", DType::f32}, {}};
+  PointwiseProgram step{0, {instruction}};
+  for (size_t i = 0; i < instruction.arity(); ++i)
+    if (const auto* reg = std::get_if<Register>(&instruction.operands[i])) {
+      step.instructions[0].operands[i] = Register{static_cast<int>(step.inputs++)};
+      made.operands.push_back(registers[static_cast<size_t>(reg->index)]);
+    }
+  if (made.operands.empty()) made.operands.push_back(registers[0]), step.inputs = 1;
+  made.op.program = print_pointwise(step);
+  return made;
+}
+
+// Returns how what a step gave differs from what the judge gives; "": it does not.
+inline std::string difference(const PointwiseInstruction& instruction, const OneStep& step, const Tensor& got) {
+  const auto wanted = evaluate_results(step.op, step.operands, got.type());
+  if (!wanted) return wanted.error().message;
+  const auto* unary = std::get_if<UnaryKind>(&instruction.function);
+  for (size_t i = 0; i < got.as<float>().size(); ++i) {
+    const float x = step.operands[0].as<float>()[i];
+    const bool is_gelu = unary && (*unary == UnaryKind::gelu || *unary == UnaryKind::gelu_tanh);
+    if (unary && std::isinf(x) && (is_gelu || *unary == UnaryKind::silu)) continue;  // the judge gives NaN for -inf
+    const float beside = is_gelu ? std::abs(x) / 4 : unary && *unary == UnaryKind::silu ? std::abs(x) * 0x1p-102f : 0;
+    if (!is_near(got.as<float>()[i], (*wanted)[0].as<float>()[i], beside))
+      return fmt::format("{} of {}: got {}, wanted {}", step.op.program, x, got.as<float>()[i],
+                         (*wanted)[0].as<float>()[i]);
+  }
+  return "";
+}
+
 // Returns how the row's result differs from what the program wants; "": it does not.
 inline std::string difference(const Kernel& row, const RandomProgram& made) {
   const Shape& shape = made.problem.output.shape;
@@ -145,31 +186,13 @@ inline std::string difference(const Kernel& row, const RandomProgram& made) {
   for (const Tensor& operand : made.dense)
     registers.push_back(convert(reference::broadcast_to(operand, shape), DType::f32));
   for (const PointwiseInstruction& instruction : made.program.instructions) {
-    PointwiseProgram step{0, {instruction}};
-    std::vector<Tensor> operands;
-    for (size_t i = 0; i < instruction.arity(); ++i)
-      if (const auto* reg = std::get_if<Register>(&instruction.operands[i])) {
-        step.instructions[0].operands[i] = Register{static_cast<int>(step.inputs++)};
-        operands.push_back(registers[static_cast<size_t>(reg->index)]);
-      }
-    if (operands.empty()) operands.push_back(registers[0]), step.inputs = 1;
-    const Pointwise op{print_pointwise(step), DType::f32};
-    Problem problem{op, {}, {DType::f32, shape, contiguous_strides(shape)}};
-    for (size_t i = 0; i < operands.size(); ++i)
+    const OneStep step = one_step(instruction, registers);
+    Problem problem{step.op, {}, {DType::f32, shape, contiguous_strides(shape)}};
+    for (size_t i = 0; i < step.operands.size(); ++i)
       problem.inputs.push_back({DType::f32, shape, contiguous_strides(shape)});
-    const auto got = run_row(row, problem, operands);
-    const auto wanted = evaluate_results(op, operands, {DType::f32, shape});
-    if (!got || !wanted) return fmt::format("{}: {}", op.program, (got ? wanted.error() : got.error()).message);
-    const auto* unary = std::get_if<UnaryKind>(&instruction.function);
-    for (size_t i = 0; i < got->as<float>().size(); ++i) {
-      const float x = operands[0].as<float>()[i];
-      const bool is_gelu = unary && (*unary == UnaryKind::gelu || *unary == UnaryKind::gelu_tanh);
-      if (unary && std::isinf(x) && (is_gelu || *unary == UnaryKind::silu)) continue;  // the judge gives NaN for -inf
-      const float beside = is_gelu ? std::abs(x) / 4 : unary && *unary == UnaryKind::silu ? std::abs(x) * 0x1p-102f : 0;
-      if (!is_near(got->as<float>()[i], (*wanted)[0].as<float>()[i], beside))
-        return fmt::format("{} of {}: got {}, wanted {}", op.program, x, got->as<float>()[i],
-                           (*wanted)[0].as<float>()[i]);
-    }
+    const auto got = run_row(row, problem, step.operands);
+    if (!got) return fmt::format("{}: {}", step.op.program, got.error().message);
+    if (const std::string text = difference(instruction, step, *got); !text.empty()) return text;
     registers.push_back(*got);
   }
   const auto whole = run_row(row, made.problem, made.memory);

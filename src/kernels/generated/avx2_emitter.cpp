@@ -1,4 +1,5 @@
-// Emits AVX2: masks are vectors of all ones or all zeros; only whole vectors are loaded and stored.
+// Emits AVX2: masks are vectors of all ones or all zeros; what is less than a vector is loaded and stored by way of the
+// stack, but for 32 bits, which have masks.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/generated/emitter.hpp"
 
@@ -7,11 +8,9 @@ namespace {
 
 using namespace Xbyak;
 
-constexpr RegisterFile kFile{.vectors = 13};
-
 class Avx2Emitter final : public Emitter {
  public:
-  Avx2Emitter(const Body& body, const std::vector<bool>& same) : Emitter(VectorSet::avx2, body, same, kFile) {}
+  Avx2Emitter() : Emitter(VectorSet::avx2) {}
 
  private:
   static Xmm half(const Vector& v) { return Xmm(v.getIdx()); }
@@ -19,6 +18,7 @@ class Avx2Emitter final : public Emitter {
 
   void load_elements(DType type, const Memory& memory, const Vector& to) override {
     const Ymm y = whole(to);
+    if (memory.tail) return load_tail(type, memory, y);
     switch (type) {
       case DType::f16:
         return vcvtph2ps(y, xword[memory.at]);
@@ -35,6 +35,36 @@ class Avx2Emitter final : public Emitter {
     }
   }
 
+  void load_tail(DType type, const Memory& memory, const Ymm& to) {
+    if (size_of(type) == 4) {
+      vmovups(to, yword[tail_lanes()]);
+      return vmaskmovps(to, to, yword[memory.at]);
+    }
+    vpxor(half(to), half(to), half(to));
+    vmovups(xword[scratch()], half(to));
+    copy_tail(type, memory.at, scratch());
+    load_elements(type, {scratch()}, to);
+  }
+  void store_tail(DType type, const Memory& memory, const Vector& from) {
+    if (size_of(type) == 4) {
+      vmovups(temporary(1), yword[tail_lanes()]);
+      return vmaskmovps(yword[memory.at], whole(temporary(1)), whole(from));
+    }
+    store_elements(type, {scratch()}, from);
+    copy_tail(type, scratch(), memory.at);
+  }
+  // The addresses of a region's code leave rsi free.
+  void copy_tail(DType type, const RegExp& from, const RegExp& to) {
+    const int bytes = tail_elements_ * static_cast<int>(size_of(type));
+    int at = 0;
+    for (; bytes - at >= 8; at += 8) mov(rsi, ptr[from + at]), mov(ptr[to + at], rsi);
+    if (bytes - at >= 4) mov(esi, ptr[from + at]), mov(ptr[to + at], esi), at += 4;
+    if (bytes - at >= 2) mov(si, ptr[from + at]), mov(ptr[to + at], si), at += 2;
+    if (bytes - at >= 1) mov(sil, ptr[from + at]), mov(ptr[to + at], sil);
+  }
+
+  void begin_tail() override {}
+
   // Packs the low 16 bits of 8 lanes, whose other bits are zeros.
   Xmm packed(const Vector& from) {
     const Xmm low = half(temporary(1)), high = half(temporary(2));
@@ -44,6 +74,7 @@ class Avx2Emitter final : public Emitter {
   }
 
   void store_elements(DType type, const Memory& memory, const Vector& from) override {
+    if (memory.tail) return store_tail(type, memory, from);
     switch (type) {
       case DType::f16:
         return vcvtps2ph(xword[memory.at], whole(from), 8);
@@ -96,9 +127,41 @@ class Avx2Emitter final : public Emitter {
         return two([&](const Vector& to, const Vector& a, const Source& b) { vpcmpeqd(to, a, b); }, true);
       case Primitive::greater_int:
         return two([&](const Vector& to, const Vector& a, const Source& b) { vpcmpgtd(to, a, b); });
+      case Primitive::is_element:
+        vmovups(result(), yword[tail_lanes()]);
+        return finish(result());
+      case Primitive::swap_lanes:
+        return one([&](const Vector& to, const Vector& a) { swap_lanes(to, a); });
+      case Primitive::lanes_up:
+        return lanes_up();
+      case Primitive::last_lane:
+        return one([&](const Vector& to, const Vector& a) {
+          vpermilps(to, a, 0xff);
+          vpermpd(whole(to), whole(to), 0xff);
+        });
       default:
         return emit_several();
     }
+  }
+
+  void swap_lanes(const Vector& to, const Vector& a) {
+    if (step().immediate == 4) return vpermpd(whole(to), whole(a), 0x4e);
+    vpermilps(to, a, step().immediate == 2 ? 0x4e : 0xb1);
+  }
+
+  // The upper half goes on with the upper lanes of the lower one.
+  void lanes_up() {
+    const auto places = static_cast<uint8_t>(step().immediate);
+    const Vector a = in_register(0, temporary(0)), b = in_register(1, temporary(1));
+    const Ymm before = whole(temporary(2));
+    vperm2i128(before, whole(b), whole(a), 0x21);  // the upper half of b, then the lower half of a
+    const Vector to = result();
+    if (places == 4) {
+      vmovaps(to, before);
+    } else {
+      vpalignr(to, whole(a), before, static_cast<uint8_t>(16 - 4 * places));
+    }
+    finish(to);
   }
 
   // The primitives that are no plain instruction of two operands.
@@ -117,9 +180,8 @@ class Avx2Emitter final : public Emitter {
           vcvtph2ps(whole(to), half(temporary(1)));
         });
       case Primitive::table_word:
-        return one([&](const Vector& to, const Vector& a) {
-          vpermd(whole(to), whole(a), yword[pool_ + pool_offset_of_table(step().immediate)]);
-        });
+        return one(
+            [&](const Vector& to, const Vector& a) { vpermd(whole(to), whole(a), yword[table(step().immediate)]); });
       case Primitive::multiply_high:
         return multiply_high();
       case Primitive::divide_int:
@@ -172,8 +234,6 @@ class Avx2Emitter final : public Emitter {
 
 }  // namespace
 
-std::unique_ptr<Emitter> avx2_emitter(const Body& body, const std::vector<bool>& same) {
-  return std::make_unique<Avx2Emitter>(body, same);
-}
+std::unique_ptr<Emitter> avx2_emitter() { return std::make_unique<Avx2Emitter>(); }
 
 }  // namespace rung::generated

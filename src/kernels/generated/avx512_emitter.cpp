@@ -7,12 +7,9 @@ namespace {
 
 using namespace Xbyak;
 
-// k0 cannot stand for a mask in an instruction, k6 has the last elements, k7 is temporary.
-constexpr RegisterFile kFile{.vectors = 29, .first_mask = 1, .masks = 5};
-
 class Avx512Emitter final : public Emitter {
  public:
-  Avx512Emitter(const Body& body, const std::vector<bool>& same) : Emitter(VectorSet::avx512, body, same, kFile) {}
+  Avx512Emitter() : Emitter(VectorSet::avx512) {}
 
  private:
   const Opmask tail_mask_ = k6, temporary_mask_ = k7;
@@ -85,6 +82,11 @@ class Avx512Emitter final : public Emitter {
     L(done);
   }
 
+  void begin_tail() override {
+    mov(edx, (1 << tail_elements_) - 1);
+    kmovw(tail_mask_, edx);
+  }
+
   void jump_if_none(const Label& target) override {
     const Opmask mask = mask_operand(0);
     kortestw(mask, mask);
@@ -120,8 +122,16 @@ class Avx512Emitter final : public Emitter {
           vcvtph2ps(whole(to), half(temporary(1)));
         });
       case Primitive::table_word:
+        return one(
+            [&](const Vector& to, const Vector& a) { vpermd(whole(to), whole(a), zword[table(step().immediate)]); });
+      case Primitive::swap_lanes:
+        return one([&](const Vector& to, const Vector& a) { swap_lanes(whole(to), whole(a)); });
+      case Primitive::lanes_up:
+        return lanes_up();
+      case Primitive::last_lane:
         return one([&](const Vector& to, const Vector& a) {
-          vpermd(whole(to), whole(a), zword[pool_ + pool_offset_of_table(step().immediate)]);
+          valignd(to, a, a, 15);
+          vpbroadcastd(to, Xmm(to.getIdx()));
         });
       case Primitive::multiply_high:
         return multiply_high();
@@ -129,6 +139,25 @@ class Avx512Emitter final : public Emitter {
         return divide_int();
       default:
         return emit_mask();
+    }
+  }
+
+  void lanes_up() {
+    const Vector a = in_register(0, temporary(0)), b = in_register(1, temporary(1)), to = result();
+    valignd(to, a, b, static_cast<uint8_t>(16 - step().immediate));
+    finish(to);
+  }
+
+  void swap_lanes(const Zmm& to, const Zmm& a) {
+    switch (step().immediate) {
+      case 8:
+        return vshuff32x4(to, a, a, 0x4e);
+      case 4:
+        return vshuff32x4(to, a, a, 0xb1);
+      case 2:
+        return vpermilps(to, a, 0x4e);
+      default:
+        return vpermilps(to, a, 0xb1);
     }
   }
 
@@ -146,6 +175,9 @@ class Avx512Emitter final : public Emitter {
         return join_masks([&](const Opmask& to, const Opmask& a, const Opmask& b) { kandw(to, a, b); });
       case Primitive::mask_or:
         return join_masks([&](const Opmask& to, const Opmask& a, const Opmask& b) { korw(to, a, b); });
+      case Primitive::is_element:
+        kmovw(mask_result(), tail_mask_);
+        return finish_mask(mask_result());
       case Primitive::mask_not: {
         const Opmask to = mask_result();
         knotw(to, mask_operand(0));
@@ -216,8 +248,6 @@ class Avx512Emitter final : public Emitter {
 
 }  // namespace
 
-std::unique_ptr<Emitter> avx512_emitter(const Body& body, const std::vector<bool>& same) {
-  return std::make_unique<Avx512Emitter>(body, same);
-}
+std::unique_ptr<Emitter> avx512_emitter() { return std::make_unique<Avx512Emitter>(); }
 
 }  // namespace rung::generated

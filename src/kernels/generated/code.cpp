@@ -15,24 +15,53 @@
 namespace rung::generated {
 namespace {
 
-// All that the instructions follow from.
-std::string key_of(VectorSet set, const Body& body, const std::vector<bool>& same) {
-  std::string key(1, static_cast<char>(set));
-  for (bool one : same) key.push_back(one ? '1' : '*');
-  const auto append = [&](const auto& value) { key.append(reinterpret_cast<const char*>(&value), sizeof(value)); };
-  for (const Step& step : body.steps) {
-    append(static_cast<int32_t>(step.primitive));
-    for (int operand : step.operand) append(operand);
-    append(step.immediate);
+// All that the instructions follow from, as bytes.
+class Key {
+ public:
+  Key(VectorSet set, const Body& body, const std::vector<bool>& same) {
+    append(set);
+    append(same);
+    append(body);
   }
-  for (const Table& table : body.tables) append(table.words);
-  return key;
-}
+  Key(VectorSet set, const RegionBody& region) {
+    append(set);
+    append(region.same);
+    for (int number : {region.results, region.buffers, region.row_values}) append(number);
+    append(region.width);
+    for (const Body& body : region.rows) append(body);
+    for (const Sweep& sweep : region.sweeps) {
+      append(sweep.variables), append(sweep.copies);
+      append(sweep.whole), append(sweep.tail);
+    }
+  }
+  const std::string& text() const { return text_; }
 
-std::shared_ptr<const Code> assembled(VectorSet set, const Body& body, const std::vector<bool>& same) {
+ private:
+  template <class T>
+  void append(const T& value) {
+    text_.append(reinterpret_cast<const char*>(&value), sizeof(value));
+  }
+  void append(const std::vector<bool>& same) {
+    for (bool one : same) text_.push_back(one ? '1' : '*');
+  }
+  void append(const Body& body) {
+    append(body.steps.size()), append(body.tables.size());
+    for (const Step& step : body.steps) {
+      append(static_cast<int32_t>(step.primitive));
+      for (int operand : step.operand) append(operand);
+      append(step.immediate);
+    }
+    for (const Table& table : body.tables) append(table.words);
+  }
+
+  std::string text_;
+};
+
+template <class... Source>
+std::shared_ptr<const Code> assembled(VectorSet set, const Source&... source) {
   try {
-    const auto emitter = set == VectorSet::avx512 ? avx512_emitter(body, same) : avx2_emitter(body, same);
-    if (auto code = Code::make(emitter->emit())) return code;
+    const auto emitter = set == VectorSet::avx512 ? avx512_emitter() : avx2_emitter();
+    if (auto code = Code::make(emitter->emit(source...))) return code;
   } catch (const Xbyak::Error& error) {
     if (static_cast<int>(error) != Xbyak::ERR_CANT_ALLOC) throw;
   }
@@ -48,6 +77,14 @@ class Library {
     return *library;
   }
 
+  template <class... Source>
+  std::shared_ptr<const Code> code_of(VectorSet set, const Source&... source) {
+    const std::string key = Key(set, source...).text();
+    if (auto code = find(key)) return code;
+    return add(key, assembled(set, source...));
+  }
+
+ private:
   std::shared_ptr<const Code> find(const std::string& key) {
     const std::lock_guard lock(mutex_);
     const auto it = held_.find(key);
@@ -64,7 +101,6 @@ class Library {
     return shared;
   }
 
- private:
   void forget(const std::string& key) {
     const std::lock_guard lock(mutex_);
     const auto it = held_.find(key);
@@ -99,9 +135,10 @@ Verdict may_execute() {
 }
 
 std::shared_ptr<const Code> code_of(VectorSet set, const Body& body, const std::vector<bool>& same) {
-  const std::string key = key_of(set, body, same);
-  if (auto code = Library::get().find(key)) return code;
-  return Library::get().add(key, assembled(set, body, same));
+  return Library::get().code_of(set, body, same);
+}
+std::shared_ptr<const Code> code_of(VectorSet set, const RegionBody& region) {
+  return Library::get().code_of(set, region);
 }
 
 }  // namespace rung::generated

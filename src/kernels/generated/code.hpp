@@ -6,12 +6,13 @@
 #include <span>
 
 #include "base/verdict.hpp"
-#include "kernels/generated/primitives.hpp"
+#include "kernels/generated/region_body.hpp"
 
 namespace rung::generated {
 
-// Computes `rows` rows, at least one, of `elements` elements each. `addresses`: of the operands, then of the results;
-// the function moves them on from row to row by `row_bytes`, one number for each.
+// Computes `rows` rows, at least one, of `elements` elements each, which is not read where the code is for one number.
+// `addresses`: of the operands, then of the results; the function moves them on from row to row by `row_bytes`, one
+// number for each.
 using Function = void (*)(void** addresses, int64_t elements, int64_t rows, const int64_t* row_bytes);
 
 class Code {
@@ -36,5 +37,7 @@ Verdict may_execute();
 // Returns the code of a body; bodies that are equal share it as long as one holder lives. `same`: by operand, whether
 // it has one value for all elements. Throws std::bad_alloc.
 std::shared_ptr<const Code> code_of(VectorSet set, const Body& body, const std::vector<bool>& same);
+// Returns the code of a region, shared likewise.
+std::shared_ptr<const Code> code_of(VectorSet set, const RegionBody& region);
 
 }  // namespace rung::generated

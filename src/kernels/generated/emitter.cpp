@@ -19,20 +19,28 @@ const Reg64 kAddresses[kAddressRegisters] = {util::rcx, util::r8,  util::r9,  ut
 
 }  // namespace
 
-Emitter::Emitter(VectorSet set, const Body& body, std::vector<bool> same, const RegisterFile& file)
-    : CodeGenerator(4096, AutoGrow, this),
-      set_(set),
-      body_(body),
-      same_(std::move(same)),
-      file_(file),
-      schedule_(schedule(body, same_, file)) {}
+void Emitter::add_part(const Body& body, Schedule schedule) {
+  slots_ = std::max(slots_, schedule.slots);
+  parts_.push_back({&body, std::move(schedule), constants_, tables_});
+  constants_ += static_cast<int>(parts_.back().schedule.constants.size());
+  tables_ += static_cast<int>(body.tables.size());
+}
 
-std::vector<uint8_t> Emitter::emit() {
+std::vector<uint8_t> Emitter::emit(const Body& body, const std::vector<bool>& same) {
+  same_ = same;
+  operands_ = static_cast<int>(same.size());
+  const auto results =
+      std::ranges::count_if(body.steps, [](const Step& of) { return of.primitive == Primitive::store; });
+  addresses_.resize(same.size() + static_cast<size_t>(results));
+  add_part(body, generated::schedule(body, same, file_));
   setDefaultJmpNEAR(true);
   Label row;
   emit_prologue();
+  enter(parts_.front());
+  emit_addresses();
   L(row);
   emit_preamble();
+  xor_(eax, eax);
   emit_main();
   emit_rest();
   emit_next_row(row);
@@ -42,54 +50,53 @@ std::vector<uint8_t> Emitter::emit() {
   return {getCode(), getCode() + getSize()};
 }
 
-int Emitter::results() const {
-  int results = 0;
-  for (const Step& of : body_.steps) results += of.primitive == Primitive::store;
-  return results;
-}
-
 void Emitter::emit_prologue() {
   push(rbp);
   mov(rbp, rsp);
   for (const Reg64& reg : kSaved) push(reg);
-  sub(rsp, schedule_.slots * lanes_of(set_) * 4 + 128);
+  sub(rsp, slots_ * lanes_of(set_) * 4 + 128);
   and_(rsp, -64);  // slots begin at whole vectors
   mov(ptr[rows_left()], rdx);
   mov(ptr[row_bytes()], rcx);
   lea(pool_, ptr[rip + pool_label_]);
-  for (const Schedule::Kept& kept : schedule_.kept) vbroadcastss(vector(kept.reg), constant(kept.constant, false));
+}
+
+void Emitter::enter(const Part& part) {
+  part_ = &part;
+  for (const Schedule::Kept& kept : schedule().kept) vbroadcastss(vector(kept.reg), constant(kept.constant, false));
 }
 
 void Emitter::emit_preamble() {
-  for (const Placed& placed : schedule_.preamble) {
+  for (const Placed& placed : schedule().preamble) {
     at_ = placed;
     emit_step();
   }
+}
+
+void Emitter::emit_addresses() {
   int next = 0;
-  addresses_.assign(same_.size() + static_cast<size_t>(results()), std::nullopt);
   for (size_t i = 0; i < addresses_.size() && next < kAddressRegisters; ++i) {
-    if (i < same_.size() && same_[i]) continue;
+    if (is_same(same_, static_cast<int>(i))) continue;
     addresses_[i] = kAddresses[next++];
     mov(*addresses_[i], ptr[rdi + 8 * static_cast<int>(i)]);
   }
-  xor_(eax, eax);
 }
 
 void Emitter::emit_main() {
   Label again, done;
   L(again);
-  lea(rdx, ptr[index_ + round_elements(schedule_.copies)]);
+  lea(rdx, ptr[index_ + round_elements(schedule().copies)]);
   cmp(rdx, count_);
   ja(done);
-  emit_round(schedule_.copies, false);
-  add(index_, static_cast<uint32_t>(round_elements(schedule_.copies)));
+  emit_round(schedule().copies, false);
+  add(index_, static_cast<uint32_t>(round_elements(schedule().copies)));
   jmp(again);
   L(done);
 }
 
 void Emitter::emit_round(int copies, bool tail) {
   tail_ = tail;
-  for (const Placed& placed : schedule_.loop) {
+  for (const Placed& placed : schedule().loop) {
     if (placed.copy >= copies) continue;
     at_ = placed;
     emit_step();
@@ -101,10 +108,15 @@ void Emitter::emit_next_row(const Label& row) {
   Label done;
   dec(qword[rows_left()]);
   jz(done);
-  mov(rcx, ptr[row_bytes()]);
+  mov(rdx, ptr[row_bytes()]);
   for (int i = 0; i < static_cast<int>(addresses_.size()); ++i) {
-    mov(rdx, ptr[rcx + 8 * i]);
-    add(ptr[rdi + 8 * i], rdx);
+    const auto& known = addresses_[static_cast<size_t>(i)];
+    if (known) {
+      add(*known, ptr[rdx + 8 * i]);
+      continue;
+    }
+    mov(rax, ptr[rdx + 8 * i]);
+    add(ptr[rdi + 8 * i], rax);
   }
   jmp(row);
   L(done);
@@ -121,25 +133,25 @@ void Emitter::emit_epilogue() {
 void Emitter::emit_pool() {
   align(64);
   L(pool_label_);
-  const int repeats = set_ == VectorSet::avx512 ? 1 : lanes_of(set_);
-  for (uint32_t bits : schedule_.constants)
-    for (int i = 0; i < repeats; ++i) dd(bits);
+  const int repeats = constant_bytes() / 4;
+  for (const Part& part : parts_)
+    for (uint32_t bits : part.schedule.constants)
+      for (int i = 0; i < repeats; ++i) dd(bits);
   align(64);
-  for (const Table& table : body_.tables)
-    for (int half = 0; half < 2; ++half)
-      for (uint32_t bits : table.words) dd(bits);
+  for (const Part& part : parts_)
+    for (const Table& of : part.body->tables)
+      for (int half = 0; half < 2; ++half)
+        for (uint32_t bits : of.words) dd(bits);
+  for (uint32_t lane = 0; lane < 16; ++lane) dd(lane);
+  for (int lane = 0; lane < 16; ++lane) dd(lane < tail_elements_ ? ~0u : 0);
 }
 
 Address Emitter::constant(int index, bool broadcast) const {
-  if (set_ == VectorSet::avx512) return (broadcast ? ptr_b : ptr)[pool_ + 4 * index];
-  return ptr[pool_ + 32 * index];
+  const int at = (part_->constants + index) * constant_bytes();
+  return (broadcast && set_ == VectorSet::avx512 ? ptr_b : ptr)[pool_ + at];
 }
 
-uint32_t Emitter::pool_offset_of_table(uint32_t table) const {
-  const auto constants = static_cast<uint32_t>(schedule_.constants.size());
-  const uint32_t bytes = constants * (set_ == VectorSet::avx512 ? 4 : 32);
-  return (bytes + 63) / 64 * 64 + 64 * table;
-}
+RegExp Emitter::block(int number) const { return pool_ + (constants_ * constant_bytes() + 63) / 64 * 64 + 64 * number; }
 
 Address Emitter::slot(int index) const { return ptr[rsp + index * lanes_of(set_) * 4]; }
 
@@ -185,7 +197,7 @@ void Emitter::emit_step() {
     case Primitive::end_rare:
       return L(*rare_end_);
     default:
-      if (!emit_arithmetic()) emit_special();
+      if (!emit_of_row() && !emit_arithmetic()) emit_special();
   }
 }
 
@@ -269,7 +281,7 @@ Emitter::Memory Emitter::memory_of(int operand, DType type) {
 
 void Emitter::emit_load() {
   const int operand = loaded_operand(step());
-  if (same_[static_cast<size_t>(operand)]) return emit_same_load();
+  if (is_same(same_, operand)) return emit_same_load();
   const Vector to = result();
   load_elements(loaded_type(step()), memory_of(operand, loaded_type(step())), to);
   finish(to);
@@ -305,7 +317,7 @@ void Emitter::emit_same_load() {
 void Emitter::emit_store() {
   const auto type = static_cast<DType>(step().immediate & 0xff);
   const int result_number = static_cast<int>(step().immediate >> 8);
-  store_elements(type, memory_of(static_cast<int>(same_.size()) + result_number, type), in_register(0, temporary(0)));
+  store_elements(type, memory_of(operands_ + result_number, type), in_register(0, temporary(0)));
 }
 
 }  // namespace rung::generated

@@ -27,7 +27,15 @@ constexpr bool has_effect(Primitive p) { return p >= Primitive::begin_rare; }
 
 // The numbers that the instructions take.
 enum class Rounding : uint8_t { even = 8, down = 9, up = 10, toward_zero = 11 };
-enum class Predicate : uint8_t { equal = 0, less = 1, less_equal = 2, unordered = 3, not_equal = 4 };
+enum class Predicate : uint8_t {
+  equal = 0,
+  less = 1,
+  less_equal = 2,
+  unordered = 3,
+  not_equal = 4,
+  not_less_equal = 6,
+  ordered = 7
+};
 
 struct Step {
   Primitive primitive = Primitive::constant;
@@ -41,6 +49,11 @@ constexpr uint32_t loads(int operand, DType type) {
 }
 constexpr int loaded_operand(const Step& load) { return static_cast<int>(load.immediate >> 8); }
 constexpr DType loaded_type(const Step& load) { return static_cast<DType>(load.immediate & 0xff); }
+
+// `same`: of the first operands, whether they have one value for all elements.
+inline bool is_same(const std::vector<bool>& same, int operand) {
+  return static_cast<size_t>(operand) < same.size() && same[static_cast<size_t>(operand)];
+}
 
 struct Table {
   uint32_t words[8] = {};

@@ -10,19 +10,26 @@ namespace {
 
 using Kind = Place::Kind;
 
+// Whether its value is another one for each element though no operand is.
+bool varies(Primitive p) {
+  return p == Primitive::load || p == Primitive::carried || p == Primitive::place_in_row || p == Primitive::is_element;
+}
+
 // Whether each step has one value for all elements; masks, which have few registers, are computed where they are used,
 // and so is what else has no slot.
-std::vector<bool> invariant_steps(const Body& body, const std::vector<bool>& same) {
+std::vector<bool> invariant_steps(const Body& body, const std::vector<bool>& same, bool once) {
   constexpr size_t kMostSlots = 128;  // of the preamble
   std::vector<bool> invariant(body.steps.size());
   size_t slots = 0;
   for (size_t i = 0; i < body.steps.size(); ++i) {
     const Step& step = body.steps[i];
-    invariant[i] = !has_effect(step.primitive) && !gives_mask(step.primitive);
-    if (step.primitive == Primitive::load) invariant[i] = same[static_cast<size_t>(loaded_operand(step))];
+    invariant[i] = !has_effect(step.primitive) && !gives_mask(step.primitive) && !varies(step.primitive);
+    if (step.primitive == Primitive::load) invariant[i] = is_same(same, loaded_operand(step));
+    if (once) invariant[i] = false;
+    if (step.primitive == Primitive::constant || step.primitive == Primitive::row_value) invariant[i] = true;
     for (int o = 0; o < operands_of(step.primitive); ++o)
       invariant[i] = invariant[i] && invariant[static_cast<size_t>(step.operand[o])];
-    if (step.primitive == Primitive::constant || !invariant[i]) continue;
+    if (step.primitive == Primitive::constant || step.primitive == Primitive::row_value || !invariant[i]) continue;
     if (step.primitive != Primitive::load && slots >= kMostSlots) invariant[i] = false;
     slots += invariant[i];
   }
@@ -111,13 +118,14 @@ class Scan {
 
 class Scheduler {
  public:
-  Scheduler(const Body& body, const std::vector<bool>& same, const RegisterFile& file, int copies)
-      : body_(body), file_(file), invariant_(invariant_steps(body, same)) {
-    schedule_.copies = copies;
-    schedule_.places.assign(static_cast<size_t>(copies), std::vector<Place>(body.steps.size()));
-  }
+  Scheduler(const Body& body, const std::vector<bool>& same, const RegisterFile& file, const Frame& frame)
+      : body_(body), file_(file), frame_(frame), invariant_(invariant_steps(body, same, frame.once)) {}
 
-  Schedule run() {
+  Schedule run(int copies) {
+    schedule_.frame = frame_;
+    schedule_.copies = copies;
+    slot_ends_.assign(static_cast<size_t>(frame_.row_values), INT32_MAX);
+    schedule_.places.assign(static_cast<size_t>(copies), std::vector<Place>(body_.steps.size()));
     place_constants();
     for (int i = 0; i < static_cast<int>(body_.steps.size()); ++i)
       if (invariant_[static_cast<size_t>(i)] && !is_constant(i)) schedule_.preamble.push_back({i, 0});
@@ -130,7 +138,8 @@ class Scheduler {
   }
 
  private:
-  bool is_constant(int step) const { return body_.steps[static_cast<size_t>(step)].primitive == Primitive::constant; }
+  const Step& step_at(int step) const { return body_.steps[static_cast<size_t>(step)]; }
+  bool is_constant(int step) const { return step_at(step).primitive == Primitive::constant; }
   void place_everywhere(int step, Place place) {
     for (auto& of_copy : schedule_.places) of_copy[static_cast<size_t>(step)] = place;
   }
@@ -146,6 +155,10 @@ class Scheduler {
   // Results of the preamble are needed as long as the loop runs, so none of them shares a slot.
   void keep_preamble_in_slots() {
     for (const Placed& placed : schedule_.preamble) {
+      if (step_at(placed.step).primitive == Primitive::row_value) {
+        place_everywhere(placed.step, {Kind::slot, static_cast<int>(step_at(placed.step).immediate)});
+        continue;
+      }
       place_everywhere(placed.step, {Kind::slot, static_cast<int>(slot_ends_.size())});
       slot_ends_.push_back(static_cast<int>(schedule_.loop.size()) + 1);
     }
@@ -161,12 +174,39 @@ class Scheduler {
         if (const auto it = by_value.find({placed.copy, step.operand[o]}); it != by_value.end()) it->second.end = at;
       if (!has_effect(step.primitive)) by_value[{placed.copy, placed.step}] = {placed, at, at + 1};
     }
+    place_carried(by_value);
     std::vector<Interval> vectors, masks;
     for (const auto& [key, interval] : by_value)
       (is_mask_register(interval.of.step) ? masks : vectors).push_back(interval);
     for (auto* of_kind : {&vectors, &masks}) std::ranges::sort(*of_kind, {}, &Interval::begin);
-    Scan(schedule_, slot_ends_, Kind::vector_register, numbers(0, file_.vectors)).run(vectors);
+    Scan(schedule_, slot_ends_, Kind::vector_register, numbers(0, free_vectors())).run(vectors);
     Scan(schedule_, slot_ends_, Kind::mask_register, numbers(file_.first_mask, file_.masks)).run(masks);
+  }
+
+  int free_vectors() const { return file_.vectors - frame_.carried; }
+
+  // Variables stand in their registers, and so does, from the start, what becomes of one that is read no more.
+  void place_carried(std::map<std::pair<int, int>, Interval>& by_value) {
+    std::map<uint32_t, int> last_read;  // by variable: a step
+    std::vector<int> reads(body_.steps.size());
+    for (int i = 0; i < static_cast<int>(body_.steps.size()); ++i)
+      for (int o = 0; o < operands_of(step_at(i).primitive); ++o) {
+        const int operand = step_at(i).operand[o];
+        ++reads[static_cast<size_t>(operand)];
+        if (step_at(operand).primitive == Primitive::carried) last_read[step_at(operand).immediate] = i;
+      }
+    for (const Placed& placed : schedule_.loop) {
+      const Step& step = step_at(placed.step);
+      if (step.primitive != Primitive::carried && step.primitive != Primitive::carry) continue;
+      const int value = step.primitive == Primitive::carried ? placed.step : step.operand[0];
+      const bool stays = step.primitive == Primitive::carried ||
+                         (reads[static_cast<size_t>(value)] == 1 && by_value.contains({placed.copy, value}) &&
+                          last_read.contains(step.immediate) && last_read[step.immediate] <= value);
+      if (!stays) continue;
+      by_value.erase({placed.copy, value});
+      schedule_.places[static_cast<size_t>(placed.copy)][static_cast<size_t>(value)] = {
+          Kind::vector_register, frame_.register_of(file_, step.immediate, placed.copy)};
+    }
   }
 
   bool is_mask_register(int step) const {
@@ -193,10 +233,11 @@ class Scheduler {
         if (invariant_[static_cast<size_t>(step.operand[o])]) ++reads[step.operand[o]];
     }
     std::vector<std::pair<int, int>> order;
-    for (const auto& [step, count] : reads) order.emplace_back(-count, step);
+    for (const auto& [step, count] : reads)
+      if (count > 1 || !frame_.once) order.emplace_back(-count, step);
     std::ranges::sort(order);
     auto next = order.begin();
-    for (int reg = 0; reg < file_.vectors && next != order.end(); ++reg)
+    for (int reg = 0; reg < free_vectors() && next != order.end(); ++reg)
       if (!used[static_cast<size_t>(reg)]) keep((next++)->second, reg);
   }
 
@@ -208,6 +249,7 @@ class Scheduler {
 
   const Body& body_;
   const RegisterFile& file_;
+  const Frame& frame_;
   std::vector<bool> invariant_;
   Schedule schedule_;
   std::vector<int> slot_ends_;
@@ -224,17 +266,21 @@ int registers_taken(const Schedule& schedule) {
 
 }  // namespace
 
-Schedule schedule(const Body& body, const std::vector<bool>& same, const RegisterFile& file, int copies) {
-  return Scheduler(body, same, file, copies).run();
+Schedule schedule(const Body& body, const std::vector<bool>& same, const RegisterFile& file, int copies,
+                  const Frame& frame) {
+  return Scheduler(body, same, file, frame).run(copies);
+}
+
+int vectors_in_flight(const Body& body, const std::vector<bool>& same, const RegisterFile& file, int variables) {
+  constexpr int kMostCopies = 4, kMostSteps = 800;  // a longer loop leaves the caches of decoded instructions
+  const Schedule single = schedule(body, same, file, 1, {.variables = variables, .carried = variables});
+  const int by_registers = file.vectors / std::max(1, registers_taken(single));
+  const int by_steps = kMostSteps / std::max(1, static_cast<int>(single.loop.size()));
+  return std::clamp(std::min(by_registers, by_steps), 1, kMostCopies);
 }
 
 Schedule schedule(const Body& body, const std::vector<bool>& same, const RegisterFile& file) {
-  constexpr int kMostCopies = 4, kMostSteps = 800;  // a longer loop leaves the caches of decoded instructions
-  Schedule single = schedule(body, same, file, 1);
-  const int by_registers = file.vectors / std::max(1, registers_taken(single));
-  const int by_steps = kMostSteps / std::max(1, static_cast<int>(single.loop.size()));
-  const int copies = std::clamp(std::min(by_registers, by_steps), 1, kMostCopies);
-  return copies == 1 ? single : schedule(body, same, file, copies);
+  return schedule(body, same, file, vectors_in_flight(body, same, file, 0));
 }
 
 }  // namespace rung::generated

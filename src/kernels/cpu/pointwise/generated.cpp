@@ -1,11 +1,14 @@
 // Rows of the element-wise ops as generated code: assembled when a session opens, for the op, its types and its
 // strides.
 // SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/pointwise/generated.hpp"
+
 #include <algorithm>
 #include <cassert>
 #include <cstring>
 
 #include "kernels/collapse.hpp"
+#include "kernels/cpu/gather.hpp"
 #include "kernels/cpu/rows.hpp"
 #include "kernels/cpu/split.hpp"
 #include "kernels/generated/code.hpp"
@@ -13,68 +16,42 @@
 #include "kernels/strided.hpp"
 
 namespace rung::cpu {
-namespace {
 
 using generated::VectorSet;
 
-constexpr int64_t kBlock = 512;  // elements of a row that are one unit of work
-constexpr int kMostInputs = kMaxLoopOperands - 1;
+constexpr int64_t kBlock = 512;                      // elements of a row that are one unit of work
+constexpr size_t kMostAddresses = kMaxLoopOperands;  // of operands and results
 
 // The loops around the code, and what one call of it takes.
-struct GeneratedPlan {
-  Loops loops;  // over the operands, then the result
+struct GeneratedElements {
+  Loops loops;  // over the operands, then the results
+  int inputs = 0;
   std::shared_ptr<const generated::Code> code;
   int64_t lanes = 0;  // the elements of a vector
   bool whole_vectors = false;
-  size_t bytes[kMaxLoopOperands] = {};  // of an element, by operand; the result's last
-  std::vector<int> gathered;            // operands whose elements are not neighbours
+  size_t bytes[kMaxLoopOperands] = {};        // of an element, by operand, then by result
+  uint64_t result_at[kMaxLoopOperands] = {};  // where each result begins in the output
+  std::vector<int> gathered;                  // operands whose elements are not neighbours
   bool divides_integers = false;
 };
 
-Loops loops_of(const Problem& p) {
+namespace {
+
+Loops loops_of(const Problem& p, size_t results) {
   std::vector<Strides> strides;
   for (const Operand& x : p.inputs) strides.push_back(broadcast_strides(x, p.output.shape));
-  strides.push_back(contiguous_strides(p.output.shape));
+  for (size_t i = 0; i < results; ++i) strides.push_back(contiguous_strides(p.output.shape));
   return collapse(p.output.shape, strides);
 }
 
-std::vector<bool> same_operands(const Loops& loops) {
+std::vector<bool> same_operands(const GeneratedElements& plan) {
   std::vector<bool> same;
-  for (int i = 0; i + 1 < loops.operands; ++i) same.push_back(loops.inner_strides[i] == 0);
+  for (int i = 0; i < plan.inputs; ++i) same.push_back(plan.loops.inner_strides[i] == 0);
   return same;
-}
-
-template <CpuIsa isa>
-constexpr VectorSet kVectors = isa == CpuIsa::avx512 ? VectorSet::avx512 : VectorSet::avx2;
-
-template <CpuIsa isa>
-Verdict supports(const Problem& p, const Machine& cpu) {
-  if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
-  if (static_cast<int>(p.inputs.size()) > kMostInputs)
-    return reject(fmt::format("{} operands, wanted at most {}", p.inputs.size(), kMostInputs));
-  if (auto body = generated::lower(p, kVectors<isa>); !body) return reject(body.error().message);
-  return generated::may_execute();
 }
 
 bool divides_integers(const Problem& p) {
   return !is_float(p.inputs[0].dtype) && fault_of(p) == Fault::integer_divided_by_zero;
-}
-
-template <CpuIsa isa>
-std::shared_ptr<void> prepare(const Problem& p, const Machine&) {
-  auto plan = std::make_shared<GeneratedPlan>();
-  plan->loops = loops_of(p);
-  const auto body = generated::lower(p, kVectors<isa>);
-  assert(body && "supports() asks before");
-  plan->code = generated::code_of(kVectors<isa>, *body, same_operands(plan->loops));
-  plan->lanes = generated::lanes_of(kVectors<isa>);
-  plan->whole_vectors = isa == CpuIsa::avx2;
-  for (size_t i = 0; i < p.inputs.size(); ++i) plan->bytes[i] = size_of(p.inputs[i].dtype);
-  plan->bytes[p.inputs.size()] = size_of(p.output.dtype);
-  for (int i = 0; i + 1 < plan->loops.operands; ++i)
-    if (plan->loops.inner_strides[i] > 1) plan->gathered.push_back(i);
-  plan->divides_integers = divides_integers(p);
-  return plan;
 }
 
 // Rows of one length: where the operands of the first one begin, and how far it is to the next one.
@@ -84,40 +61,22 @@ struct Run {
   int64_t row_bytes[kMaxLoopOperands] = {};
 };
 
-// Brings the elements of some rows of an operand together, whose neighbours lie `stride` bytes apart: row after row,
-// `pitch` bytes apart. Elements of neighbouring rows are often neighbours in memory, so the inner loop is over rows.
-struct Gather {
-  const std::byte* from;
-  int64_t stride, row_bytes, elements, rows;
-};
-template <size_t size>
-void gather(const Gather& g, std::byte* to, int64_t pitch) {
-  for (int64_t i = 0; i < g.elements; ++i)
-    for (int64_t row = 0; row < g.rows; ++row)
-      std::memcpy(to + row * pitch + i * static_cast<int64_t>(size), g.from + i * g.stride + row * g.row_bytes, size);
-}
-void gather(const Gather& g, size_t bytes, std::byte* to, int64_t pitch) {
-  if (bytes == 4) return gather<4>(g, to, pitch);
-  bytes == 2 ? gather<2>(g, to, pitch) : gather<1>(g, to, pitch);
-}
-
 // Runs the code on what may be part of a vector, by way of whole vectors beside the operands.
-void run_part_of_vector(const GeneratedPlan& plan, Run run) {
+void run_part_of_vector(const GeneratedElements& plan, Run run) {
   alignas(64) std::byte staged[kMaxLoopOperands][64] = {};
-  const int last = plan.loops.operands - 1;
-  auto* const out = static_cast<std::byte*>(run.addresses[last]);
+  const Run at = run;
   const auto bytes = [&](int i) { return static_cast<size_t>(run.elements) * plan.bytes[i]; };
-  for (int i = 0; i <= last; ++i) {
-    if (i < last && plan.loops.inner_strides[i] == 0) continue;
-    if (i < last) std::memcpy(staged[i], run.addresses[i], bytes(i));
+  for (int i = 0; i < plan.loops.operands; ++i) {
+    if (i < plan.inputs && plan.loops.inner_strides[i] == 0) continue;
+    if (i < plan.inputs) std::memcpy(staged[i], run.addresses[i], bytes(i));
     run.addresses[i] = staged[i];
   }
   plan.code->function()(run.addresses, plan.lanes, 1, run.row_bytes);
-  std::memcpy(out, staged[last], bytes(last));
+  for (int i = plan.inputs; i < plan.loops.operands; ++i) std::memcpy(at.addresses[i], staged[i], bytes(i));
 }
 
 // Runs one row whose operands are dense or have one value.
-void run_dense(const GeneratedPlan& plan, Run run) {
+void run_dense(const GeneratedElements& plan, Run run) {
   Run whole = run;
   if (plan.whole_vectors) whole.elements = run.elements / plan.lanes * plan.lanes;
   if (whole.elements) plan.code->function()(whole.addresses, whole.elements, 1, whole.row_bytes);
@@ -131,7 +90,7 @@ void run_dense(const GeneratedPlan& plan, Run run) {
 }
 
 // Runs rows whose operands are dense or have one value.
-void run_rows(const GeneratedPlan& plan, Run run) {
+void run_rows(const GeneratedElements& plan, Run run) {
   if (!plan.whole_vectors || run.elements % plan.lanes == 0)
     return plan.code->function()(run.addresses, run.elements, run.rows, run.row_bytes);
   for (int64_t row = 0; row < run.rows; ++row) {
@@ -143,10 +102,13 @@ void run_rows(const GeneratedPlan& plan, Run run) {
 
 // Rows whose operands are gathered at once: at most kBlock elements each of as many as have room beside one another.
 constexpr int64_t kPitch = kBlock * 4 + 64;  // bytes; rows begin in different sets of the first-level cache
-int64_t gathered_rows(const GeneratedPlan& plan) { return kMostInputs / static_cast<int64_t>(plan.gathered.size()); }
+constexpr int64_t kMostGathered = kMostAddresses - 1;
+int64_t gathered_rows(const GeneratedElements& plan) {
+  return kMostGathered / static_cast<int64_t>(plan.gathered.size());
+}
 
-void run_gathered(const GeneratedPlan& plan, Run run) {
-  alignas(64) std::byte room[kMostInputs * kPitch];
+void run_gathered(const GeneratedElements& plan, Run run) {
+  alignas(64) std::byte room[kMostGathered * kPitch];
   std::byte* to = room;
   for (int i : plan.gathered) {
     const auto bytes = static_cast<int64_t>(plan.bytes[i]);
@@ -168,19 +130,19 @@ bool has_zero(const std::byte* from, size_t bytes, int64_t stride, int64_t count
 }
 
 // The elements from `begin` on of the rows whose operands begin at `offsets`.
-Run run_at(const GeneratedPlan& plan, const Call& call, const int64_t* offsets, int64_t begin) {
+Run run_at(const GeneratedElements& plan, const Call& call, const int64_t* offsets, int64_t begin) {
   Run run;
   for (int i = 0; i < plan.loops.operands; ++i) {
-    const void* base = i + 1 < plan.loops.operands ? call.inputs[i] : call.output;
+    const void* base = i < plan.inputs ? call.inputs[i] : call.output;
     const int64_t element = offsets[i] + begin * plan.loops.inner_strides[i],
                   bytes = static_cast<int64_t>(plan.bytes[i]);
-    run.addresses[i] = static_cast<std::byte*>(const_cast<void*>(base)) + element * bytes;
+    run.addresses[i] = static_cast<std::byte*>(const_cast<void*>(base)) + plan.result_at[i] + element * bytes;
     if (plan.loops.rank > 0) run.row_bytes[i] = plan.loops.strides[plan.loops.rank - 1][i] * bytes;
   }
   return run;
 }
 
-void report_zeros(const GeneratedPlan& plan, const Call& call, const Run& run) {
+void report_zeros(const GeneratedElements& plan, const Call& call, const Run& run) {
   if (plan.divides_integers &&
       has_zero(static_cast<const std::byte*>(run.addresses[1]), plan.bytes[1],
                plan.loops.inner_strides[1] * static_cast<int64_t>(plan.bytes[1]), run.elements))
@@ -188,16 +150,45 @@ void report_zeros(const GeneratedPlan& plan, const Call& call, const Run& run) {
 }
 
 // Returns how many rows one call of the code may take from `row` on: those up to the end of the innermost outer axis.
-int64_t rows_at_once(const GeneratedPlan& plan, int64_t row, int64_t end) {
+int64_t rows_at_once(const GeneratedElements& plan, int64_t row, int64_t end) {
   if (plan.loops.rank == 0 || plan.divides_integers) return 1;
   const int64_t axis = plan.loops.shape[plan.loops.rank - 1], rows = std::min(axis - row % axis, end - row);
   return plan.gathered.empty() ? rows : std::min(rows, gathered_rows(plan));
 }
 
+}  // namespace
+
+Verdict supports_elements(const Problem& p, VectorSet set) {
+  if (const size_t all = p.inputs.size() + results_of(p).size(); all > kMostAddresses)
+    return reject(fmt::format("{} operands and results, wanted at most {}", all, kMostAddresses));
+  if (auto body = generated::lower(p, set); !body) return reject(body.error().message);
+  return generated::may_execute();
+}
+
+std::shared_ptr<const GeneratedElements> plan_elements(const Problem& p, VectorSet set) {
+  auto plan = std::make_shared<GeneratedElements>();
+  const std::vector<ResultPlace> results = results_of(p);
+  plan->inputs = static_cast<int>(p.inputs.size());
+  plan->loops = loops_of(p, results.size());
+  const auto body = generated::lower(p, set);
+  assert(body && "supports() asks before");
+  plan->code = generated::code_of(set, *body, same_operands(*plan));
+  plan->lanes = generated::lanes_of(set);
+  plan->whole_vectors = set == VectorSet::avx2;
+  for (size_t i = 0; i < p.inputs.size(); ++i) plan->bytes[i] = size_of(p.inputs[i].dtype);
+  for (size_t i = 0; i < results.size(); ++i) {
+    plan->bytes[p.inputs.size() + i] = size_of(results[i].type.dtype);
+    plan->result_at[p.inputs.size() + i] = results[i].offset;
+  }
+  for (int i = 0; i < plan->inputs; ++i)
+    if (plan->loops.inner_strides[i] > 1) plan->gathered.push_back(i);
+  plan->divides_integers = divides_integers(p);
+  return plan;
+}
+
 // Units are blocks of rows; rows that are one block each run together, and so do neighbouring blocks of a long row,
 // unless operands are gathered.
-void run(const Call& call) {
-  const auto& plan = *static_cast<const GeneratedPlan*>(call.state);
+void run_elements(const Call& call, const GeneratedElements& plan) {
   const int64_t inner = plan.loops.inner, per_row = (inner + kBlock - 1) / kBlock;
   const Range mine = share(plan.loops.outer * per_row, call.part, call.parts);
   int64_t offsets[kMaxLoopOperands] = {};
@@ -213,6 +204,21 @@ void run(const Call& call) {
     unit += blocks * run.rows;
   }
 }
+
+namespace {
+
+template <CpuIsa isa>
+Verdict supports(const Problem& p, const Machine& cpu) {
+  if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
+  return supports_elements(p, kVectors<isa>);
+}
+
+template <CpuIsa isa>
+std::shared_ptr<void> prepare(const Problem& p, const Machine&) {
+  return std::const_pointer_cast<GeneratedElements>(plan_elements(p, kVectors<isa>));
+}
+
+void run(const Call& call) { run_elements(call, *static_cast<const GeneratedElements*>(call.state)); }
 
 template <CpuIsa isa>
 constexpr Kernel row(std::string_view name, std::string_view op) {

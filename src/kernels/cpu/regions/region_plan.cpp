@@ -3,54 +3,13 @@
 #include "kernels/cpu/regions/region_plan.hpp"
 
 #include <algorithm>
-#include <array>
 
-#include "ir/region.hpp"
 #include "kernels/elementwise_program.hpp"
+#include "kernels/region_stages.hpp"
 #include "kernels/strided.hpp"
 
 namespace rung::cpu {
 namespace {
-
-// Sweep s computes the elements of stage s, and what is known of the row behind it has stage s + 1.
-class Stages {
- public:
-  Stages(const RegionProgram& program, const std::vector<bool>& rows) : program_(program), rows_(rows) {
-    of_.assign(program.registers(), 0);
-    for (size_t i = 0; i < program.instructions.size(); ++i)
-      of_[program.inputs + i] = earliest(i) + (is_reduction(i) ? 1 : 0);
-    for (size_t i = program.instructions.size(); i-- > 0;) sink(i);
-  }
-
-  int of(size_t reg) const { return of_[reg]; }
-  // Returns the sweep in which the instruction reads elements.
-  int sweep_of(size_t i) const { return of_[program_.inputs + i] - (is_reduction(i) ? 1 : 0); }
-  bool is_reduction(size_t i) const { return std::holds_alternative<RowReduction>(program_.instructions[i]); }
-  bool is_row(size_t i) const { return rows_[program_.inputs + i] && !is_reduction(i); }
-
- private:
-  int earliest(size_t i) const {
-    int stage = 0;
-    for (const PointwiseOperand& operand : operands_of(program_.instructions[i]))
-      if (const auto* from = std::get_if<Register>(&operand)) stage = std::max(stage, of_[size_t(from->index)]);
-    return stage;
-  }
-
-  // Elements that no instruction of their own sweep reads are computed in the first sweep that does.
-  void sink(size_t i) {
-    const size_t reg = program_.inputs + i;
-    if (rows_[reg]) return;
-    int first = INT32_MAX;
-    for (size_t j = i + 1; j < program_.instructions.size(); ++j)
-      for (const PointwiseOperand& operand : operands_of(program_.instructions[j]))
-        if (operand == PointwiseOperand(Register{static_cast<int>(reg)})) first = std::min(first, sweep_of(j));
-    if (first != INT32_MAX) of_[reg] = std::max(of_[reg], first);
-  }
-
-  const RegionProgram& program_;
-  const std::vector<bool>& rows_;
-  std::vector<int> of_;  // by register
-};
 
 class Planner {
  public:
@@ -67,10 +26,8 @@ class Planner {
 
   bool run() {
     if (!set_operands() || !set_literals() || !set_spread()) return false;
-    const Stages stages(program_, rows_);
-    for (size_t i = 0; i < program_.instructions.size(); ++i) sweeps_ = std::max(sweeps_, stages.sweep_of(i) + 1);
-    for (const RegionResult& result : program_.results)
-      sweeps_ = std::max(sweeps_, stages.of(size_t(result.index)) + !is_row(result.index));
+    const RegionStages stages(program_, rows_);
+    sweeps_ = stages.sweeps();
     if (sweeps_ > kMaxRegionSweeps) return false;
     plan_.sweeps = sweeps_;
     set_results();
@@ -157,7 +114,7 @@ class Planner {
   }
 
   // Slots are the registers, then the literals, then values of rows that are spread.
-  void set_memory(const Stages& stages) {
+  void set_memory(const RegionStages& stages) {
     for (size_t reg = 0; reg < size_t(plan_.slots); ++reg) {
       RegionSlot& slot = plan_.slot[reg];
       slot = {RegionMemory::block, 0, 0};
@@ -167,7 +124,7 @@ class Planner {
     }
   }
 
-  void place_elements(const Stages& stages, size_t reg, RegionSlot& slot) {
+  void place_elements(const RegionStages& stages, size_t reg, RegionSlot& slot) {
     if (reg < program_.inputs) {
       const bool follows = plan_.batch == 1 || plan_.loops.inner_strides[reg] == plan_.width;
       if (plan_.input[reg] == DType::f32 && plan_.stride[reg] == 1 && follows)
@@ -180,7 +137,7 @@ class Planner {
         slot = {RegionMemory::result, static_cast<uint8_t>(i), 0};
   }
 
-  bool is_read_later(const Stages& stages, size_t reg) const {
+  bool is_read_later(const RegionStages& stages, size_t reg) const {
     for (size_t i = 0; i < program_.instructions.size(); ++i)
       for (const PointwiseOperand& operand : operands_of(program_.instructions[i]))
         if (operand == PointwiseOperand(Register{static_cast<int>(reg)}) && stages.sweep_of(i) != stages.of(reg))
@@ -194,11 +151,11 @@ class Planner {
     return at;
   }
 
-  bool write_actions(const Stages& stages) {
+  bool write_actions(const RegionStages& stages) {
     write_row(stages, 0);
     for (int sweep = 0; sweep < sweeps_; ++sweep) {
       plan_.first[sweep] = actions_;
-      reductions_ = 0;
+      reductions_ = scans_ = 0;
       if (!write_blocks(stages, sweep)) return false;
       plan_.row[sweep] = actions_;
       reductions_ = 0;
@@ -209,7 +166,7 @@ class Planner {
   }
 
   // The results that are operands themselves are written in the first sweep.
-  bool write_blocks(const Stages& stages, int sweep) {
+  bool write_blocks(const RegionStages& stages, int sweep) {
     read_.assign(program_.inputs, false);
     if (sweep == 0)
       for (size_t reg = 0; reg < program_.inputs; ++reg)
@@ -222,8 +179,13 @@ class Planner {
         if (const auto* from = std::get_if<Register>(&operand);
             from && size_t(from->index) < program_.inputs && !is_row(from->index))
           load(size_t(from->index));
-      if (stages.is_reduction(i)) {
-        if (reductions_ == kMaxRegionReductions) return false;
+      if (const auto* scan = std::get_if<RowScan>(&program_.instructions[i])) {
+        if (reductions_ + ++scans_ > kMaxRegionReductions) return false;
+        const RowKind kind = scan->kind == ScanKind::sum ? RowKind::sum : RowKind::product;
+        push({RegionDo::scan, kind, static_cast<uint8_t>(kMaxRegionReductions - scans_), step});
+        store(program_.inputs + i);
+      } else if (stages.is_reduction(i)) {
+        if (reductions_ + scans_ == kMaxRegionReductions) return false;
         push({RegionDo::reduce, kind_of(i), static_cast<uint8_t>(reductions_++), step});
       } else {
         push({RegionDo::step, {}, 0, step});
@@ -234,7 +196,7 @@ class Planner {
   }
 
   // Writes what is known of a row once `stage` sweeps over it have ended.
-  void write_row(const Stages& stages, int stage) {
+  void write_row(const RegionStages& stages, int stage) {
     if (stage == 0)
       for (size_t reg = 0; reg < program_.inputs; ++reg)
         if (rows_[reg]) push({RegionDo::read, {}, static_cast<uint8_t>(reg), to_slot(reg)}), finish_row(reg);
@@ -300,7 +262,7 @@ class Planner {
   std::vector<bool> rows_;       // by register
   std::vector<uint8_t> spread_;  // by register: the slot of rows' values at their elements; 0: none
   std::vector<bool> read_;       // by operand, in this sweep
-  int sweeps_ = 0, actions_ = 0, reductions_ = 0;
+  int sweeps_ = 0, actions_ = 0, reductions_ = 0, scans_ = 0;
 };
 
 }  // namespace

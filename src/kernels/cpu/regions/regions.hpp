@@ -21,19 +21,20 @@ struct RegionSlot {
   int64_t offset;  // in floats, into the thread's scratch
 };
 
-// In a sweep's blocks: reads values of an operand into a slot, takes a step, adds a slot's values to a reduction,
-// writes a slot's values to a result. Behind them the same with a value for each row, the end of a reduction, and
-// spreading.
-enum class RegionDo : uint8_t { read, step, reduce, write, spread };
+// In a sweep's blocks: reads values of an operand into a slot, takes a step, adds a slot's values to a reduction, scans
+// them into a slot, writes a slot's values to a result. Behind them the same with a value for each row, the end of a
+// reduction, and spreading.
+enum class RegionDo : uint8_t { read, step, reduce, scan, write, spread };
 struct RegionAction {
   RegionDo what;
-  RowKind kind;
-  uint8_t index;  // of the operand, the reduction or the result
+  RowKind kind;   // of a scan sum or product
+  uint8_t index;  // of the operand, the reduction, the scan or the result
   PointwiseStep step;
 };
 
 // Actions of sweep i: blocks first[i] to row[i], the row behind them up to first[i + 1]; before first[0] stand those of
-// the row that need no sweep. A sweep has at most kMaxRegionReductions reductions.
+// the row that need no sweep. A sweep has at most kMaxRegionReductions reductions and
+// scans.
 inline constexpr int kMaxRegionReductions = 8;
 struct RegionPlan {
   Loops loops;  // from row to row of the operands; results are dense

@@ -65,10 +65,13 @@ Status check(const Work& work) {
       return fail("operand {} is {}", i, name_of(dtype));
   for (const ResultPlace& result : work.results)
     if (!is_written(result.type.dtype)) return fail("a result is {}", name_of(result.type.dtype));
-  for (const RegionInstruction& instruction : work.program.instructions)
+  for (const RegionInstruction& instruction : work.program.instructions) {
     if (const auto* reduction = std::get_if<RowReduction>(&instruction);
         reduction && reduction->kind == RowKind::argmax)
       return fail("{} has no generated form", name_of(reduction->kind));
+    if (const auto* scan = std::get_if<RowScan>(&instruction))
+      return fail("{} has no generated form", name_of(scan->kind));
+  }
   return {};
 }
 
