@@ -269,6 +269,18 @@ Status Program::run(const json& graph, Environment& names) {
   return {};
 }
 
+namespace {
+
+// Of one tensor or number; empty where it has none.
+std::string name_of_result(const json& output) {
+  if (output.contains("as_tensor")) return output.at("as_tensor").at("name");
+  for (const char* kind : {"as_sym_int", "as_sym_float", "as_sym_bool"})
+    if (output.contains(kind) && output.at(kind).contains("as_name")) return output.at(kind).at("as_name");
+  return "";
+}
+
+}  // namespace
+
 Status Program::run_node(const json& node, Environment& names) {
   Result<Values> results = fail("");
   try {
@@ -283,12 +295,8 @@ Status Program::run_node(const json& node, Environment& names) {
   for (const json& output : node.at("outputs")) {
     if (output.contains("as_tensors"))
       for (const json& one : output.at("as_tensors")) outputs.push_back(one.at("name"));
-    else if (output.contains("as_tensor"))
-      outputs.push_back(output.at("as_tensor").at("name"));
-    else if (output.contains("as_sym_int") && output.at("as_sym_int").contains("as_name"))
-      outputs.push_back(output.at("as_sym_int").at("as_name"));
     else
-      outputs.emplace_back();
+      outputs.push_back(name_of_result(output));
   }
   if (results->empty()) return {};
   if (outputs.size() > results->size())
