@@ -103,7 +103,7 @@ class Graph {
   void unlink(NodeId id);
   void drop_use(NodeId operand, NodeId user);
 
-  std::deque<Node> nodes_;  // passes hold references to nodes while they add others
+  std::deque<Node> nodes_;                              // passes hold references to nodes while they add others
   std::vector<std::shared_ptr<const Weight>> weights_;  // by node id; null for other ops
   std::vector<Output> outputs_;
   std::vector<State> states_;

@@ -246,4 +246,73 @@ NodeId region_align(const Emit& emit, const RegionAlign& how) {
   return emit.transpose(means, {0, 3, 1, 2});
 }
 
+namespace {
+
+struct Kernel {
+  int64_t down, right, rows, columns;  // its elements, and the places where it is put
+  int64_t elements() const { return down * right; }
+  int64_t places() const { return rows * columns; }
+};
+
+Kernel kernel_of(const Emit& emit, const DeformableConvolution& how) {
+  const Shape x = emit.shape(how.x), w = emit.shape(how.weight), o = emit.shape(how.offset);
+  const auto divides = [](int64_t parts, int64_t whole) { return parts > 0 && whole % parts == 0; };
+  if (x.rank() != 4 || w.rank() != 4 || o.rank() != 4 || !divides(how.groups, x[1]) || !divides(how.parts, x[1]) ||
+      !divides(how.groups, w[0]) || w[1] != x[1] / how.groups || o[0] != x[0] || o[1] != how.parts * w[2] * w[3] * 2)
+    refuse("a deformable convolution of {} with {} and offsets of {}", emit.type(how.x), emit.type(how.weight),
+           emit.type(how.offset));
+  const Kernel kernel{w[2], w[3], o[2], o[3]};
+  if (how.mask && emit.shape(*how.mask) != Shape{o[0], o[1] / 2, o[2], o[3]})
+    refuse("a mask of {} beside offsets of {}", emit.type(*how.mask), emit.type(how.offset));
+  if (kernel.places() > 0 && kernel.elements() > kMostMade / kernel.places())
+    refuse("{} elements at {} places", kernel.elements(), kernel.places());
+  return kernel;
+}
+
+// Where the kernel's elements stand along an axis without offsets, f32 [elements, places].
+NodeId standing(const Emit& emit, const DeformableConvolution& how, const Kernel& kernel, size_t axis) {
+  Tensor table({DType::f32, {kernel.elements(), kernel.places()}});
+  auto values = table.as<float>();
+  for (int64_t k = 0; k < kernel.elements(); ++k)
+    for (int64_t p = 0; p < kernel.places(); ++p) {
+      const int64_t element = axis == 0 ? k / kernel.right : k % kernel.right;
+      const int64_t place = axis == 0 ? p / kernel.columns : p % kernel.columns;
+      values[static_cast<size_t>(k * kernel.places() + p)] = static_cast<float>(
+          static_cast<double>(place) * static_cast<double>(how.stride[axis]) - static_cast<double>(how.before[axis]) +
+          static_cast<double>(element) * static_cast<double>(how.dilation[axis]));
+    }
+  return emit.literal(table);
+}
+
+}  // namespace
+
+NodeId deformable_convolution(const Emit& emit, const DeformableConvolution& how) {
+  const Kernel kernel = kernel_of(emit, how);
+  const Shape x = emit.shape(how.x), w = emit.shape(how.weight);
+  const int64_t images = x[0] * how.parts, shared = x[1] / how.parts;  // channels that share offsets are an image
+  const Numbers of{emit};
+  const NodeId offsets =
+      emit.cast(emit.reshape(how.offset, Shape{images, kernel.elements(), 2, kernel.places()}), DType::f32);
+  std::vector<Line> lines;
+  for (size_t axis = 0; axis < 2; ++axis) {
+    const NodeId place =
+        of.add(emit.select_index(offsets, 2, static_cast<int64_t>(axis)), standing(emit, how, kernel, axis));
+    lines.push_back(
+        {x[2 + static_cast<int>(axis)], emit.reshape(place, Shape{images, kernel.elements() * kernel.places()})});
+  }
+  const NodeId parts = emit.reshape(how.x, Shape{images, shared, x[2], x[3]});
+  NodeId read = sampled(Sampler{of, Outside::zeros, true}, parts, emit.counted(images, 0, 2), lines, Between::linear);
+  if (how.mask)
+    read = of.mul(
+        read, emit.cast(emit.reshape(*how.mask, Shape{images, kernel.elements() * kernel.places(), 1}), DType::f32));
+  // [B parts, elements places, shared] becomes [B,groups,C/groups elements,places], as the weights have them.
+  read = emit.reshape(read, Shape{x[0], how.parts, kernel.elements(), kernel.places(), shared});
+  read = emit.reshape(emit.transpose(read, Dims{0, 1, 4, 2, 3}),
+                      Shape{x[0], how.groups, w[1] * kernel.elements(), kernel.places()});
+  const NodeId weight = emit.reshape(how.weight, Shape{1, how.groups, w[0] / how.groups, w[1] * kernel.elements()});
+  const NodeId y = emit.matmul(weight, emit.cast(read, emit.dtype(how.weight)));
+  const NodeId out = emit.reshape(y, Shape{x[0], w[0], kernel.rows, kernel.columns});
+  return how.bias ? of.add(out, emit.reshape(*how.bias, Shape{1, w[0], 1, 1})) : out;
+}
+
 }  // namespace rung::exported

@@ -1,6 +1,8 @@
 // Reading images between their elements: at a grid of places, or within regions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
+
 #include "import/exported/emit.hpp"
 
 namespace rung::exported {
@@ -32,5 +34,16 @@ struct RegionAlign {
 };
 // Returns [R,C,rows,columns] of x's type.
 NodeId region_align(const Emit& emit, const RegionAlign& how);
+
+// A convolution over planes whose elements of the kernel read x between its elements, as far from their places as
+// offsets say (Dai et al., 2017), times a mask (Zhu et al., 2019). Zeros stand around x.
+struct DeformableConvolution {
+  NodeId x, weight, offset;          // [B,C,H,W], [O,C/groups,KH,KW], [B,parts KH KW 2,rows,columns]: down, then right
+  std::optional<NodeId> mask, bias;  // [B,parts KH KW,rows,columns], [O]
+  std::array<int64_t, 2> stride, before, dilation;  // down and right
+  int64_t groups, parts;                            // of weights, and of channels that share offsets
+};
+// Returns [B,O,rows,columns] of x's type.
+NodeId deformable_convolution(const Emit& emit, const DeformableConvolution& how);
 
 }  // namespace rung::exported

@@ -59,4 +59,22 @@ Outputs roi_align(const Call& call) {
                                     .half = call.text("coordinate_transformation_mode", left_out) == "half_pixel"})};
 }
 
+Outputs deform_conv(const Call& call) {
+  const auto both = [&](std::string_view name, int64_t left_out) {
+    const auto given = call.integers(name, {left_out, left_out});
+    if (given.size() < 2) refuse("{}: got {} numbers, wanted 2", name, given.size());
+    return std::array<int64_t, 2>{given[0], given[1]};
+  };
+  return {exported::deformable_convolution(call, {.x = call[0],
+                                                  .weight = call[1],
+                                                  .offset = call[2],
+                                                  .mask = call.optional(4),
+                                                  .bias = call.optional(3),
+                                                  .stride = both("strides", 1),
+                                                  .before = both("pads", 0),
+                                                  .dilation = both("dilations", 1),
+                                                  .groups = call.integer("group", 1),
+                                                  .parts = call.integer("offset_group", 1)})};
+}
+
 }  // namespace rung::onnx::operators

@@ -49,4 +49,21 @@ Values roi_align(const Call& call) {
                                            .half = call.flag("aligned")}));
 }
 
+Values deform_conv2d(const Call& call) {
+  const auto both = [&](std::string_view down, std::string_view right) {
+    return std::array<int64_t, 2>{call.integer(down), call.integer(right)};
+  };
+  return one(exported::deformable_convolution(
+      call, {.x = call.tensor("input"),
+             .weight = call.tensor("weight"),
+             .offset = call.tensor("offset"),
+             .mask = call.flag("use_mask") ? call.optional_tensor("mask") : std::nullopt,
+             .bias = call.optional_tensor("bias"),
+             .stride = both("stride_h", "stride_w"),
+             .before = both("pad_h", "pad_w"),
+             .dilation = both("dilation_h", "dilation_w"),
+             .groups = call.integer("groups"),
+             .parts = call.integer("offset_groups")}));
+}
+
 }  // namespace rung::pt2::operators

@@ -58,6 +58,7 @@ MODELS = {
     'qwen3': lambda: t.Qwen3Model(t.Qwen3Config(**SMALL_HEADS, **TEXT)),
     'gemma2': lambda: t.Gemma2Model(t.Gemma2Config(sliding_window=4, **SMALL_HEADS, **TEXT)),
     'gemma3': lambda: t.Gemma3TextModel(t.Gemma3TextConfig(sliding_window=4, **SMALL_HEADS, **TEXT)),
+    'mixtral': lambda: t.MixtralModel(t.MixtralConfig(num_local_experts=4, **SMALL_HEADS, **TEXT)),
     'phi': lambda: t.PhiModel(t.PhiConfig(use_cache=False, **TEXT)),
     'gpt_neox': lambda: t.GPTNeoXModel(t.GPTNeoXConfig(use_cache=False, **TEXT)),
     't5_encoder': lambda: t.T5EncoderModel(t.T5Config(d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4, vocab_size=99)),

@@ -152,6 +152,17 @@ class Algebra(nn.Module):
         ]
 
 
+class Offsets(nn.Module):
+    """Convolutions whose kernels read elsewhere."""
+
+    def forward(self, image, offset, mask, weight, bias):
+        convolved = torchvision.ops.deform_conv2d
+        return [
+            convolved(image, offset, weight, bias, (2, 1), (1, 0), (1, 2), mask),
+            convolved(image, offset[:, :8], weight[:2, :1].repeat(2, 1, 1, 1), None, (2, 1), (1, 0), (1, 2)),
+        ]
+
+
 def spectra_example(dtype):
     return dict(x=torch.randn(2, 3, 6), y=torch.randn(2, 3, 6), signal=torch.randn(2, 48))
 
@@ -170,6 +181,7 @@ MODELS = {
     'operators_of_sequences': lambda: Sequences(),
     'operators_of_places': lambda: Places(),
     'operators_of_rearrangements': lambda: Rearrangements(),
+    'operators_of_offsets': lambda: Offsets(),
     'operators_of_algebra': lambda: Algebra(),
 }
 EXAMPLES = {
@@ -177,6 +189,9 @@ EXAMPLES = {
     'operators_of_spectra': spectra_example,
     'operators_of_sequences': lambda dtype: dict(x=torch.randn(3, 2, 4), state=torch.randn(4, 2, 5)),
     'operators_of_places': places_example,
+    'operators_of_offsets': lambda dtype: dict(
+        image=torch.randn(2, 4, 7, 6), offset=2 * torch.randn(2, 16, 4, 4), mask=torch.rand(2, 8, 4, 4), weight=torch.randn(3, 4, 2, 2),
+        bias=torch.randn(3)),
     'operators_of_rearrangements': lambda dtype: dict(
         x=torch.randn(2, 3, 4), square=torch.randn(4, 4), place=torch.tensor([[0, 3], [-1, 11]]), counts=torch.arange(-2, 4).reshape(2, 3)),
     'operators_of_algebra': lambda dtype: dict(
