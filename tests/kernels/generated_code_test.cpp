@@ -172,6 +172,24 @@ TEST(GeneratedCode, TakesLessThanAMillisecondToAssemble) {
   }
 }
 
+// A sum may take the place of the variable that it goes on from, unless that is read behind it.
+TEST(Schedule, KeepsAVariableForItsLastReader) {
+  for (bool read_later : {false, true}) {
+    Recorder recorder(VectorSet::avx2);
+    const int before = recorder.record(Primitive::carried, -1);
+    const int x = recorder.record(Primitive::load, -1, -1, -1, generated::loads(0, DType::f32));
+    const int after = recorder.record(Primitive::add, before, x);
+    recorder.record(Primitive::store, read_later ? recorder.record(Primitive::mul, before, x) : x);
+    recorder.record(Primitive::carry, after);
+    const Body body = recorder.take();
+    const generated::RegisterFile file = generated::registers_of(VectorSet::avx2);
+    const generated::Frame frame{.variables = 1, .carried = 1};
+    const auto sum = std::ranges::find(body.steps, Primitive::add, &generated::Step::primitive) - body.steps.begin();
+    const generated::Schedule made = generated::schedule(body, {false}, file, 1, frame);
+    EXPECT_EQ(made.place(static_cast<int>(sum), 0).index == frame.register_of(file, 0, 0), !read_later);
+  }
+}
+
 TEST(Recorder, RecordsEqualStepsOnce) {
   Recorder recorder(VectorSet::avx2);
   const int one = recorder.constant(1);
