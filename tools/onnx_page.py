@@ -24,9 +24,9 @@ HEAD = """# ONNX's own test cases
 These are the test cases of the `onnx` package {version}, one for each form of each operator, as `rung.onnx_backend`
 runs them on a processor. *Frozen* cases pass with inputs as constants of the plan, as their values decide shapes.
 Element types that rung's tensors do not have are carried by wider ones that hold each value; float64, strings and
-complex numbers have none and are refused. Two cases of DFT count as wrong: the package computes what cases want with the
-installed NumPy, and NumPy 2 transforms in f32. It gives noise of 2e-7 where the exact result, and rung's, is 0. With
-NumPy 1.26, which transforms in f64, both pass. `tools/onnx_page.py` writes this page.
+complex numbers have none and are refused. Two cases of DFT count as wrong: the package computes what cases want with
+the installed NumPy, and NumPy 2 transforms in f32. It gives noise of 2e-7 where the exact result, and rung's, is 0.
+With NumPy 1.26, which transforms in f64, both pass. `tools/onnx_page.py` writes this page.
 
 On an emulated MI300X (`--device emu:gfx942`) three cases of attention in f16 count as wrong. What they want lies up to
 1.4 units in the last place from the exact result, as ONNX's definition rounds the scores and their softmax to f16. The

@@ -14,10 +14,11 @@ runners: Any = pytest.importorskip("onnx.backend.test", reason="onnx's runner is
 onnx_backend: Any = pytest.importorskip("rung.onnx_backend")
 
 PASSED = ["add", "argmax_default_axis_example", "attention_4d", "basic_conv_with_padding", "batchnorm_example",
-          "cast_FLOAT_to_FLOAT16", "col2im", "dft_irfft", "dft_irfft_opset19", "einsum_sum",
-          "gather_elements_0", "gridsample_bicubic", "gru_defaults", "layer_normalization_4d_axis1", "lstm_bidirectional",
-          "maxpool_2d_default", "resize_downsample_scales_linear_antialias", "resize_upsample_sizes_cubic", "rnn_seq_length",
-          "scatter_elements_with_reduction_max", "scatternd_add", "softmax_axis_1", "top_k"]
+          "cast_FLOAT_to_FLOAT16", "col2im", "dft_irfft", "dft_irfft_opset19", "gather_elements_0",
+          "gridsample_bicubic", "gru_defaults", "layer_normalization_4d_axis1", "lstm_bidirectional",
+          "matmul_2d", "maxpool_2d_default", "resize_downsample_scales_linear_antialias",
+          "resize_upsample_sizes_cubic", "rnn_seq_length", "scatter_elements_with_reduction_max", "scatternd_add",
+          "softmax_axis_1", "top_k"]
 
 
 @pytest.fixture(scope="module")

@@ -53,7 +53,7 @@ NodeId summed_patches(const Emit& emit, NodeId x, const std::vector<int64_t>& to
                                .bias = {},
                                .windows = {.stride = patches.stride, .dilation = patches.dilation},
                                .transposed = true});
-  // What lies around the image is left out; no window may reach the last places.
+  // The sums around the image are left out; no window may reach the last places.
   for (size_t axis = 0; axis < to.size(); ++axis) {
     const int at = static_cast<int>(axis) + 2;
     const int64_t begin = patches.before[axis], end = begin + to[axis];

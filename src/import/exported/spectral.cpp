@@ -30,7 +30,7 @@ double sine(int64_t part, int64_t of) { return cosine(4 * part + 3 * of, 4 * of)
 struct Waves {
   NodeId cosines, sines;
 };
-// Of the i-th row and the j-th column: share(i) times those of i j of `points` parts of a turn.
+// The i-th row and the j-th column have share(i) times those of i j of `points` parts of a turn.
 Waves waves(const Emit& emit, int64_t points, const Shape& size, const std::function<double(int64_t)>& share) {
   if (size[0] > 0 && size[1] > kMostMade / size[0]) refuse("a table of {} by {}", size[0], size[1]);
   Tensor cosines({DType::f32, size}), sines({DType::f32, size});

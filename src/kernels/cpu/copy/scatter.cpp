@@ -80,7 +80,7 @@ struct Rows {
         index_step(p.inputs[1].strides[0]) {}
 };
 
-// What a part owns. Columns keep parts alike whatever the indices are; rows that are narrow leave none to share.
+// The share of a part. Columns keep parts alike whatever the indices are; rows that are narrow leave none to share.
 struct Owned {
   Range rows, columns;
 

@@ -77,10 +77,10 @@ void map(const Call& call, const F& f) {
 void run_binary(const Call& call) {
   const bool compares = call.problem.output.dtype == DType::boolean;
   switch (call.problem.as<Binary>().kind) {
-#define RUNG_BINARY(kind, word, takes, infinity, order, use, f64, f32, integer) \
-  case BinaryKind::kind: {                                                      \
-    const auto f = []([[maybe_unused]] int64_t x, [[maybe_unused]] int64_t y) -> int64_t { return integer; };     \
-    return compares ? map<bool>(call, f) : map<int64_t>(call, f);               \
+#define RUNG_BINARY(kind, word, takes, infinity, order, use, f64, f32, integer)                               \
+  case BinaryKind::kind: {                                                                                    \
+    const auto f = []([[maybe_unused]] int64_t x, [[maybe_unused]] int64_t y) -> int64_t { return integer; }; \
+    return compares ? map<bool>(call, f) : map<int64_t>(call, f);                                             \
   }
 #include "ir/functions.inc"
   }
