@@ -35,7 +35,7 @@ Semantics semantics(const Recurrence& op, const Signature& s) {
 
 std::vector<Type> further_types(const Recurrence& op, const Signature& s) {
   if (op.cell != CellKind::lstm) return {};
-  return {{s.result.dtype, {s.result.shape[1], s.result.shape[2]}}};
+  return {{s.result.dtype, {1, s.result.shape[1], s.result.shape[2]}}};
 }
 
 }  // namespace rung::infer

@@ -16,10 +16,11 @@ bool unroll(Graph& graph, PassContext& context, NodeId id) {
   if (context.kernel_for(graph, *op, operands)) return false;
   Insertion here(graph, id);
   GraphBuilder builder(graph);
-  const auto steps = exported::unrolled(exported::Emit(builder, graph[id].label), *op, operands);
+  const exported::Emit emit(builder, graph[id].label);
+  const auto steps = exported::unrolled(emit, *op, operands);
   const std::vector<NodeId> users = graph[id].users;
   for (const NodeId user : users)
-    if (graph.as<NthResult>(user)) replace_with(graph, user, steps.c);
+    if (graph.as<NthResult>(user)) replace_with(graph, user, emit.unsqueeze(steps.c, 0));
   return replace_with(graph, id, steps.all);
 }
 

@@ -44,8 +44,8 @@ struct Recurred {
 };
 
 Recurred recurred(const Recurrence& op, const Arguments& arguments) {
-  const Shape& shape = arguments.result.shape;
-  const size_t steps = size(shape[0]), batch = size(shape[1]), hidden = size(shape[2]);
+  const Shape& in = arguments[0].shape();
+  const size_t steps = size(in[0]), batch = size(in[1]), hidden = size(arguments[1].shape()[1]);
   const size_t width = size(gates_of(op.cell)) * hidden;
   const auto x = read(arguments[0]), w = read(arguments[1]), h = read(arguments[2]);
   const auto last = op.cell == CellKind::rnn ? std::vector<double>() : read(arguments[3]);
@@ -73,8 +73,7 @@ Result<Tensor> compute(const Recurrence& op, const Arguments& arguments) {
 }
 // Computes the second result: a lstm's last c.
 Result<Tensor> compute_further(const Recurrence& op, const Arguments& arguments, size_t) {
-  const Shape& shape = arguments.result.shape;
-  return write({arguments.result.dtype, {shape[1], shape[2]}}, recurred(op, arguments).c);
+  return write(arguments.result, recurred(op, arguments).c);
 }
 
 }  // namespace rung::reference

@@ -142,7 +142,7 @@ Recurred as_one_op(const Emit& emit, NodeId x, const Recurrence& of) {
   if (of.cell == Cell::lstm) operands.push_back(of.c);
   if (of.cell == Cell::gru) operands.push_back(fresh);
   const NodeId all = emit.add(op, operands);
-  const NodeId c = of.cell == Cell::lstm ? emit.add(NthResult{}, {all}) : of.c;
+  const NodeId c = of.cell == Cell::lstm ? emit.select_index(emit.add(NthResult{}, {all}), 0, 0) : of.c;
   return {all, emit.select_index(all, 0, of.backward ? 0 : steps - 1), c};
 }
 

@@ -22,6 +22,8 @@ template <CpuIsa isa>
 Verdict supports(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
   if (!is_computed_float(p.output.dtype)) return reject("only f32, bf16 and f16");
+  constexpr int64_t kMostSteps = 1 << 20;
+  if (steps_of(p) > kMostSteps) return reject(fmt::format("more than {} steps", kMostSteps));
   if (!p.inputs[1].constant) return reject("the weights are not constant");
   if (p.inputs[0].strides.back() != 1) return reject("the gates of x are not dense");
   for (size_t i = 2; i < p.inputs.size(); ++i)
@@ -55,16 +57,13 @@ void pack(const Problem& p, const Machine&, size_t, const void* from, void* to) 
 // Two states, of which each step reads one and writes the other, and a lstm's c.
 size_t scratch_bytes(const Problem& p, const Machine&) { return 3 * sizeof(float) * static_cast<size_t>(state_of(p)); }
 
-// One part takes all steps in one phase. Several have a first phase of their own, in which states become f32.
+// The first phase is its own, in which states become f32.
 template <CpuIsa isa>
 Split split(const Problem& p, const Machine&) {
   constexpr double kLeastUs = 4, kWeightUs = 40e-6;  // of a step, so that parts are worth their meeting; of one weight
   const double us = kWeightUs * static_cast<double>(p.inputs[1].shape.product() * p.output.shape[1]);
-  const int64_t blocks = divide_up(p.output.shape[2], kLanes<isa>);
-  const auto parts = static_cast<int>(std::min<int64_t>(p.threads, blocks));
-  constexpr int64_t kMostPhases = 1 << 20;
-  if (us < kLeastUs || parts < 2 || steps_of(p) > kMostPhases) return {};
-  return {.parts = parts, .phases = static_cast<int>(steps_of(p)) + 1};
+  const auto parts = static_cast<int>(std::min<int64_t>(p.threads, divide_up(p.output.shape[2], kLanes<isa>)));
+  return {.parts = us < kLeastUs ? 1 : std::max(1, parts), .phases = static_cast<int>(steps_of(p)) + 1};
 }
 
 struct States {
@@ -118,9 +117,8 @@ void step(const Call& call, const States& states, int64_t index) {
 template <CpuIsa isa>
 void run(const Call& call) {
   const States states(call);
-  if (call.part == 0 && call.phase == 0) widen_states(call, states);
   if (call.phase > 0) return step<isa>(call, states, call.phase - 1);
-  for (int64_t i = 0; call.parts == 1 && i < steps_of(call.problem); ++i) step<isa>(call, states, i);
+  if (call.part == 0) widen_states(call, states);
 }
 
 template <CpuIsa isa>
