@@ -316,7 +316,7 @@ struct CumSum {
 //   rnn: h = tanh(s)
 //   gru (reset, update, fresh): h = n + u (h - n), n = tanh(x_n + r (w_n h + bias)), r = sigmoid(s_r), u = sigmoid(s_u)
 //   lstm (input, forget, fresh, output): c = sigmoid(s_f) c + sigmoid(s_i) tanh(s_n), h = sigmoid(s_o) tanh(c)
-// A lstm's result 1 is c after its last step, T[B,H].
+// A lstm's result 1 is c after its last step, T[1,B,H].
 struct Recurrence {
   RUNG_OP("recurrence", other, none, stays);
   RUNG_RESULTS(2);
