@@ -67,6 +67,9 @@ constexpr const char* kProblems[] = {
     "y = conv(x:T[1,S,S,96], w:T[96,3,3,1], groups=96, before=[1,1], after=[1,1])",
     "y = pool(x:T[1,S,S,64], window=[3,3], stride=[2,2], before=[1,1], after=[1,1])",
     "y = cumsum(x:T[1,S], axis=1)",
+    "y = group_norm(x:T[1,S,S,64], groups=8)",
+    "y = recurrence(x:T[S,1,1024], w:T[1024,256], z:T[1,256], r:T[1,256])",
+    "y = recurrence(x:T[S,1,768], w:T[768,256], z:T[1,256], r:T[256], cell=gru)",
 };
 
 std::string with(std::string text, const std::string& tokens, const std::string& type) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ir/category.hpp"
+#include "ir/cell.hpp"
 #include "ir/fault.hpp"
 #include "ir/formulas.hpp"
 #include "ir/key_span.hpp"
@@ -275,6 +276,15 @@ struct L2Normalize {
   RUNG_FIELDS(RUNG_FIELD(L2Normalize, eps))
   RUNG_EQUAL(L2Normalize);
 };
+// group_norm(x: T[B,R...,C]) -> like x: (x - mean) * rsqrt(variance + eps), of each run of channels over all places R;
+// channels stand last, and are cut into as many equal runs as there are groups.
+struct GroupNorm {
+  RUNG_OP("group_norm", normalisation, none, stays);
+  int64_t groups = 1;
+  float eps = 1e-5f;
+  RUNG_FIELDS(RUNG_FIELD(GroupNorm, groups), RUNG_FIELD(GroupNorm, eps))
+  RUNG_EQUAL(GroupNorm);
+};
 struct Reduce {
   RUNG_OP("reduce", other, none, stays);
   ReduceKind kind = ReduceKind::sum;
@@ -298,6 +308,22 @@ struct CumSum {
   int64_t axis = -1;
   RUNG_FIELDS(RUNG_FIELD(CumSum, axis))
   RUNG_EQUAL(CumSum);
+};
+
+// recurrence(x: T[S,B,G H], w: T[G H,H], h: T[B,H], of a lstm c: T[B,H], of a gru bias: T[H]) -> T[S,B,H]: the state h
+// after each step, from the given one on; backward: from the last step to the first. x is what comes in, after its
+// product with the gates. With s = x + w h, by gates in the order in which rows of w have them:
+//   rnn: h = tanh(s)
+//   gru (reset, update, fresh): h = n + u (h - n), n = tanh(x_n + r (w_n h + bias)), r = sigmoid(s_r), u = sigmoid(s_u)
+//   lstm (input, forget, fresh, output): c = sigmoid(s_f) c + sigmoid(s_i) tanh(s_n), h = sigmoid(s_o) tanh(c)
+// A lstm's result 1 is c after its last step, T[1,B,H].
+struct Recurrence {
+  RUNG_OP("recurrence", other, none, stays);
+  RUNG_RESULTS(2);
+  CellKind cell = CellKind::lstm;
+  bool backward = false;
+  RUNG_FIELDS(RUNG_FIELD(Recurrence, cell), RUNG_FIELD(Recurrence, backward))
+  RUNG_EQUAL(Recurrence);
 };
 
 // ---- movement; all but concat and gather are free views where the reader accepts strides
@@ -411,7 +437,8 @@ struct Region {
   X(Input) X(Constant) X(NthResult)                                                          \
   X(Unary) X(Binary) X(Cast) X(Select) X(Formula) X(Rope) X(GatedMul) X(Pointwise) X(Region) \
   X(MatMul) X(Linear) X(Conv) X(Attention) X(Im2col) X(Pool)                                 \
-  X(Softmax) X(LayerNorm) X(RmsNorm) X(L2Normalize) X(Reduce) X(TopK) X(CumSum) X(MaskedMean) \
+  X(Softmax) X(LayerNorm) X(RmsNorm) X(L2Normalize) X(GroupNorm)                             \
+  X(Reduce) X(TopK) X(CumSum) X(MaskedMean) X(Recurrence)                                    \
   X(Reshape) X(Transpose) X(Slice) X(Concat) X(Broadcast) X(Gather) X(Scatter)
 // clang-format on
 

@@ -13,6 +13,7 @@ namespace rung {
 namespace {
 
 constexpr std::array<std::string_view, 3> kReduce{"sum", "mean", "max"};
+constexpr std::array<std::string_view, 3> kCell{"rnn", "gru", "lstm"};
 constexpr std::array<std::string_view, 8> kLinearSlot{"x",   "w",   "bias",        "residual",
                                                       "cos", "sin", "norm_weight", "squares"};
 constexpr std::array<std::string_view, 4> kConvSlot{"x", "w", "bias", "residual"};
@@ -57,6 +58,7 @@ std::string value_text(const Dims& v) { return to_string(v); }
 std::string value_text(ReduceKind v) { return std::string(name_of(v)); }
 std::string value_text(FormulaKind v) { return std::string(name_of(v)); }
 std::string value_text(ScatterKind v) { return std::string(name_of(v)); }
+std::string value_text(CellKind v) { return std::string(name_of(v)); }
 std::string value_text(Activation v) { return std::string(name_of(v)); }
 // Returns words of the slots that `slots` may lack, or, if `had`, of those among them that it has.
 template <class Slot, Slot... always>
@@ -97,6 +99,8 @@ std::optional<Activation> activation_named(std::string_view name) {
   return kind ? activation_of(*kind) : std::nullopt;
 }
 std::optional<ReduceKind> reduce_named(std::string_view name) { return find<ReduceKind>(kReduce, name); }
+std::string_view name_of(CellKind cell) { return kCell[static_cast<size_t>(cell)]; }
+std::optional<CellKind> cell_named(std::string_view name) { return find<CellKind>(kCell, name); }
 
 Status add_slot_named(std::string_view name, LinearSlots& slots) { return add_slot(name, slots); }
 Status add_slot_named(std::string_view name, ConvSlots& slots) { return add_slot(name, slots); }

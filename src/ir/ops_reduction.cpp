@@ -81,6 +81,23 @@ Result<Type> rule(const L2Normalize&, Types types) {
 
 Semantics semantics(const L2Normalize&, const Signature& s) { return along(OperandRole::statistic, -1, s, 3); }
 
+Result<Type> rule(const GroupNorm& op, Types types) {
+  RUNG_CHECK(want_count(types, 1));
+  RUNG_CHECK(want_last_axis(types[0]));
+  const Shape& x = types[0].shape;
+  if (x.rank() < 2) return fail("x: got {}, wanted a batch and channels", types[0]);
+  if (op.groups < 1 || x.back() % op.groups) return fail("got {} groups of {}", op.groups, types[0]);
+  return types[0];
+}
+
+Semantics semantics(const GroupNorm& op, const Signature& s) {
+  const Shape& x = s.shape(0);
+  OperandUse use{.role = OperandRole::statistic, .axes = {same(0)}};
+  for (int i = 1; i < x.rank(); ++i) use.axes.push_back(whole(i, 1));
+  const int64_t terms = x[0] == 0 ? 0 : x.product() / x[0] / op.groups;
+  return {.operands = {use}, .terms = terms, .flops = 5 * count(s.result)};
+}
+
 Result<Type> rule(const Reduce& op, Types types) {
   RUNG_CHECK(want_count(types, 1));
   RUNG_TRY(int axis, normalize_axis(op.axis, types[0].shape.rank()));

@@ -254,6 +254,10 @@ class Parser {
     auto found = formula_named(word);
     return found ? (to = *found, true) : false;
   }
+  static bool named(const std::string& word, CellKind& to) {
+    auto found = cell_named(word);
+    return found ? (to = *found, true) : false;
+  }
   static bool named(const std::string& word, ScatterKind& to) {
     auto found = scatter_named(word);
     return found ? (to = *found, true) : false;

@@ -1,7 +1,9 @@
 // Keeps channels last between convolutions: exported graphs put them behind the batch, so each convolution and pooling
-// stands between two transposes. Transposes of results move towards their readers, where they meet and vanish.
+// stands between two transposes. Transposes of results move towards their readers, where they meet and vanish; group
+// norms get a form that reads channels where they are.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 
 #include "base/words.hpp"
 #include "passes/passes.hpp"
@@ -21,13 +23,13 @@ bool puts_channels_first(const Dims& permutation) {
 
 class Mover {
  public:
-  explicit Mover(Graph& graph)
-      : graph_(graph), is_constant_(constant_nodes(graph)), is_windowed_(graph.capacity(), false) {}
+  Mover(Graph& graph, PassContext& context)
+      : graph_(graph), context_(context), is_constant_(constant_nodes(graph)), is_windowed_(graph.capacity(), false) {}
 
   bool move(NodeId id) {
     if (graph_.as<Conv>(id) || graph_.as<Pool>(id)) mark(id);
     if (graph_.as<NthResult>(id) && is_windowed(graph_[id].operands[0])) mark(id);
-    return move_elementwise(id) || move_reduce(id) || move_along_axis(id) || move_flatten(id);
+    return move_elementwise(id) || move_reduce(id) || move_along_axis(id) || move_group_norm(id) || move_flatten(id);
   }
 
  private:
@@ -131,6 +133,24 @@ class Mover {
     return put(id, std::move(op), std::move(moved));
   }
 
+  // reshape(layer_norm(reshape(transpose(x)), 1, 0))  =>  transpose(group_norm(x))      rows are all places of runs of
+  // channels; a kernel reads them apart
+  bool move_group_norm(NodeId id) {
+    const NodeId norm = graph_.as<Reshape>(id) ? graph_[id].operands[0] : id;
+    const auto* op = graph_.as<LayerNorm>(norm);
+    if (!op || op->has_residual() || (norm != id && !graph_.single_use(norm))) return false;
+    if (uniform_value(graph_, graph_[norm].operands[1]) != 1 || uniform_value(graph_, graph_[norm].operands[2]) != 0)
+      return false;
+    const NodeId rows = graph_[norm].operands[0];
+    const NodeId image = graph_.as<Reshape>(rows) ? graph_[rows].operands[0] : rows;
+    const NodeId source = unturned(image);
+    if (source == kNoNode || graph_.type(image) != graph_.type(id)) return false;
+    const Shape &row = graph_.shape(rows), &x = graph_.shape(source);
+    if (row.rank() != 3 || row[0] != x[0] || x.back() % row[1]) return false;
+    const GroupNorm grouped{.groups = row[1], .eps = op->eps};
+    return context_.kernel_for(graph_, grouped, std::array{source}) && put(id, grouped, {source});
+  }
+
   // reshape(transpose(x)) to [B,C,R]  =>  transpose(reshape(x) to [B,R,C])      all places become one axis
   bool move_flatten(NodeId id) {
     const auto* reshape = graph_.as<Reshape>(id);
@@ -143,6 +163,7 @@ class Mover {
   }
 
   Graph& graph_;
+  PassContext& context_;
   std::vector<bool> is_constant_, is_windowed_;
 };
 
@@ -167,7 +188,7 @@ bool turn_by_reshape(Graph& graph, NodeId id) {
 }  // namespace
 
 Status channels_last(Graph& graph, PassContext& context) {
-  Mover mover(graph);
+  Mover mover(graph, context);
   size_t moved = 0;
   for_each_node(graph, [&](NodeId id) { moved += mover.move(id); });
   for_each_node(graph, [&](NodeId id) { turn_by_reshape(graph, id); });

@@ -7,6 +7,7 @@ namespace rung::passes {
 
 // ahead of all others, whatever a recipe asks for
 Status drop_empty(Graph& graph, PassContext& context);
+Status unroll_recurrences(Graph& graph, PassContext& context);
 
 // canonical forms
 Status simplify(Graph& graph, PassContext& context);

@@ -8,7 +8,10 @@ namespace rung {
 namespace {
 
 // clang-format off
-constexpr Pass kFirst = {"drop_empty", kCanonicalRung, "kernels have no form for values without elements", passes::drop_empty};
+constexpr Pass kFirst[] = {
+    {"drop_empty",         kCanonicalRung, "kernels have no form for values without elements", passes::drop_empty},
+    {"unroll_recurrences", kCanonicalRung, "not every device has a kernel for all steps of one", passes::unroll_recurrences},
+};
 
 constexpr Pass kCanonical[] = {
     {"simplify",              kCanonicalRung, "drops what does nothing, so that later patterns see plain chains", passes::simplify},
@@ -56,7 +59,7 @@ constexpr Pass kPipeline[] = {
 
 }  // namespace
 
-const Pass& first_pass() { return kFirst; }
+std::span<const Pass> first_passes() { return kFirst; }
 std::span<const Pass> canonical_passes() { return kCanonical; }
 std::span<const Pass> pipeline() { return kPipeline; }
 

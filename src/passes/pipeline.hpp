@@ -5,8 +5,8 @@
 
 namespace rung {
 
-// The pass that runs ahead of all others, over graphs as their authors wrote them too; no recipe disables it.
-const Pass& first_pass();
+// The passes that run ahead of all others, over graphs as their authors wrote them too; no recipe disables them.
+std::span<const Pass> first_passes();
 // Passes that bring each op into one form, whatever way its author wrote it. They run before all others and again
 // after passes with then_canonical, until none of them changes the graph: a rung's gain is then its own. Only a recipe
 // that asks for the graph as its author wrote it runs none.

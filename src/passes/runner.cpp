@@ -70,8 +70,10 @@ class Run {
 
   Result<PassReport> all(std::span<const Pass> list) {
     graph_.erase_dead();
-    ran_.insert(first_pass().name);  // reported only where it finds something
-    RUNG_CHECK(one(first_pass()));
+    for (const Pass& pass : first_passes()) {
+      ran_.insert(pass.name);  // reported only where it finds something
+      RUNG_CHECK(one(pass));
+    }
     if (!options_.as_written) RUNG_CHECK(canonicalise());
     for (const Pass& pass : list) {
       if (!options_.rungs.contains(pass.rung)) continue;

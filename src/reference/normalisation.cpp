@@ -69,6 +69,25 @@ Result<Tensor> compute(const RmsNorm& op, const Arguments& arguments) {
   return write(arguments.result, x);
 }
 
+// A group's elements stand in runs, one at each place.
+Result<Tensor> compute(const GroupNorm& op, const Arguments& arguments) {
+  auto x = read(arguments[0]);
+  const Shape& shape = arguments.result.shape;
+  const size_t batches = size(shape[0]), channels = size(shape.back()), run = channels / size(op.groups);
+  const size_t places = x.size() / std::max<size_t>(1, batches * channels);
+  std::vector<double> group(places * run);
+  for (size_t at = 0; at < batches * size(op.groups); ++at) {
+    const size_t first = at / size(op.groups) * places * channels + at % size(op.groups) * run;
+    const auto element = [&](size_t i) -> double& { return x[first + i / run * channels + i % run]; };
+    for (size_t i = 0; i < group.size(); ++i) group[i] = element(i);
+    const double mean = std::accumulate(group.begin(), group.end(), 0.0) / static_cast<double>(group.size());
+    for (double& value : group) value -= mean;
+    const double scale = 1 / std::sqrt(mean_square(group) + op.eps);
+    for (size_t i = 0; i < group.size(); ++i) element(i) = group[i] * scale;
+  }
+  return write(arguments.result, x);
+}
+
 Result<Tensor> compute(const L2Normalize& op, const Arguments& arguments) {
   auto x = read(arguments[0]);
   for_each_row(x, arguments.result.shape.back(), [&](Row row) {

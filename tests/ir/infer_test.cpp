@@ -214,6 +214,32 @@ INSTANTIATE_TEST_SUITE_P(Formulas, TypeRule,
                                          Rule{"scatter(x:bool[5], i:i64[3], u:bool[3])", "bool[5]"}));
 
 INSTANTIATE_TEST_SUITE_P(
+    Recurrences, TypeRule,
+    testing::Values(Rule{"recurrence(x:f32[5,2,12], w:f32[12,3], h:f32[2,3], c:f32[2,3])", "f32[5,2,3]"},
+                    Rule{"result(recurrence(x:f16[5,2,12], w:f16[12,3], h:f16[2,3], c:f16[2,3]))", "f16[1,2,3]"},
+                    Rule{"recurrence(x:f32[1,2,9], w:f32[9,3], h:f32[2,3], b:f32[3], cell=gru)", "f32[1,2,3]"},
+                    Rule{"recurrence(x:f32[1,2,3], w:f32[3,3], h:f32[2,3], cell=rnn)", "f32[1,2,3]"},
+                    Rule{"group_norm(x:bf16[2,5,6,8], groups=4)", "bf16[2,5,6,8]"},
+                    Rule{"group_norm(x:f32[2,8], groups=8)", "f32[2,8]"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Recurrences, RefusedType,
+    testing::Values(
+        Rule{"recurrence(x:f32[5,2,12], w:f32[12,3], h:f32[2,3])", "got 3 operands, wanted 4"},
+        Rule{"recurrence(x:f32[5,2,13], w:f32[13,3], h:f32[2,3], c:f32[2,3])",
+             "x: got f32[5,2,13], wanted at least one step of 4 gates of 3 each"},
+        Rule{"recurrence(x:f32[0,2,3], w:f32[3,3], h:f32[2,3], cell=rnn)", "wanted at least one step"},
+        Rule{"recurrence(x:f32[5,2,3], w:f32[2,3], h:f32[2,3], cell=rnn)", "w: got shape [2,3], wanted [3,3]"},
+        Rule{"recurrence(x:f32[5,2,3], w:f16[3,3], h:f32[2,3], cell=rnn)", "wanted one dtype"},
+        Rule{"recurrence(x:f32[5,2,3], w:f32[3,3], h:f32[1,3], cell=rnn)", "h: got shape [1,3], wanted [2,3]"},
+        Rule{"recurrence(x:f32[5,2,12], w:f32[12,3], h:f32[2,3], c:f32[3])", "c: got shape [3], wanted [2,3]"},
+        Rule{"recurrence(x:f32[5,2,9], w:f32[9,3], h:f32[2,3], b:f32[9], cell=gru)", "bias: got shape [9], wanted [3]"},
+        Rule{"group_norm(x:f32[8])", "wanted a batch and channels"},
+        Rule{"group_norm(x:f32[2,8], groups=3)", "got 3 groups of f32[2,8]"},
+        Rule{"group_norm(x:f32[2,8], groups=0)", "got 0 groups"},
+        Rule{"group_norm(x:i64[2,8])", "wanted a float type"}));
+
+INSTANTIATE_TEST_SUITE_P(
     Formulas, RefusedType,
     testing::Values(Rule{"formula(x:i64[2], kind=tan)", "wanted a float type"},
                     Rule{"formula(x:f32[2], y:f32[2], kind=and)", "operand: got f32[2], wanted integers"},

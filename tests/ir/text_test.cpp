@@ -165,6 +165,7 @@ struct Sample {
     if constexpr (std::is_same_v<T, LayerNormSlots>) return {LayerNormSlot::residual};
     if constexpr (std::is_same_v<T, Activation>) return Activation::tanh;
     if constexpr (std::is_same_v<T, ReduceKind>) return ReduceKind::max;
+    if constexpr (std::is_same_v<T, CellKind>) return CellKind::gru;
     if constexpr (std::is_same_v<T, FormulaKind>) return FormulaKind::bit_xor;
     if constexpr (std::is_same_v<T, ScatterKind>) return ScatterKind::min;
     if constexpr (std::is_same_v<T, UnaryKind>) return UnaryKind::exp;

@@ -36,6 +36,32 @@ TEST(ChannelsLast, PlacesBecomeOneAxis) {
                  "y = transpose(reshape(conv(x, w, before=[1,1], after=[1,1]), shape=[1,30,4]), permutation=[0,2,1])");
   expect_unchanged(channels_last, kTurned + "y = reshape(t, shape=[1,24,5])");
 }
+// The norm of groups as authors' programs have it: rows of a group's channels with all their places.
+std::string group_norm(const std::string& weight, const std::string& rows) {
+  return fmt::format(
+      "{}one: f32[] = constant(values=[{}])\nzero: f32[] = constant(values=[0])\n"
+      "r = reshape(t, shape=[1,2,60])\n"
+      "n = layer_norm(r, broadcast(one, shape=[{}]), broadcast(zero, shape=[{}]), eps=0.5)\n",
+      kTurned, weight, rows, rows);
+}
+TEST(ChannelsLast, GroupsAreNormalisedWhereTheyStand) {
+  const std::string text = group_norm("1", "60") + "y = relu(reshape(n, shape=[1,4,6,5]))";
+  expect_equivalent(channels_last, text);
+  EXPECT_EQ(count_ops(run_pass(channels_last, graph_of(text)).graph, "group_norm"), 1u);
+}
+TEST(ChannelsLast, KeepsGroupsWithWeightsOrOtherReaders) {
+  expect_unchanged(channels_last, group_norm("2", "60") + "y = reshape(n, shape=[1,4,6,5])");
+  expect_unchanged(channels_last,
+                   group_norm("1", "60") + "y = reshape(n, shape=[1,4,6,5])\nz = relu(n)\nreturn y=y, z=z");
+  expect_unchanged(channels_last, group_norm("1", "60") + "y = reshape(n, shape=[1,4,5,6])");
+}
+TEST(ChannelsLast, KeepsGroupsThatNoKernelNormalises) {
+  const KernelQuery none = [](const Op& op, std::span<const Type>) {
+    return as<GroupNorm>(op) ? reject("no") : accept();
+  };
+  const Graph graph = graph_of(group_norm("1", "60") + "y = reshape(n, shape=[1,4,6,5])");
+  EXPECT_EQ(count_ops(run_pass(channels_last, graph, none).graph, "layer_norm"), 1u);
+}
 TEST(ChannelsLast, KeepsSumsOverTheBatch) {
   expect_unchanged(channels_last, kTurned + "y = reduce(t, axis=0, kind=max)");
   expect_unchanged(channels_last,

@@ -39,6 +39,13 @@ const Inputs kNorm{{"x", f32({2, 2}, {1, 3, -2, 4})},
                    {"w", f32({2}, {2, 1})},
                    {"b", f32({2}, {0.5f, 0})}};
 
+TEST(GroupNormReference, TakesEachRunOfChannelsOverAllPlaces) {
+  const Inputs inputs{{"x", f32({1, 2, 4}, {1, 3, 0, 8, 5, 7, 4, 0})}};
+  const double s = 1 / std::sqrt(5 + 1e-5), t = 1 / std::sqrt(11 + 1e-5);
+  expect_values(run("group_norm(x:f32[1,2,4], groups=2, eps=1e-05)", inputs),
+                {-3 * s, -s, -3 * t, 5 * t, s, 3 * s, t, -3 * t});
+}
+
 TEST(LayerNormReference, CentresScalesAndShifts) {
   double s = 1 / std::sqrt(1 + 1e-5), t = 3 / std::sqrt(9 + 1e-5);
   expect_values(run("layer_norm(x:f32[2,2], w:f32[2], b:f32[2], eps=1e-05)", kNorm),

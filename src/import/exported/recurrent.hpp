@@ -1,11 +1,11 @@
-// Recurrences of exported graphs, as their steps one after another.
+// Recurrences of exported graphs: one op where it has their form, else their steps one after another.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "import/exported/emit.hpp"
 
 namespace rung::exported {
 
-enum class Cell : uint8_t { rnn, gru, lstm };
+using Cell = CellKind;
 enum class Gate : uint8_t { only, update, reset, fresh, input, forget, output };  // fresh: a candidate for the state
 
 // The gates of a cell in the order in which weights have them.
@@ -40,5 +40,8 @@ struct Recurred {
   NodeId h, c;  // the last states
 };
 Recurred recurred(const Emit& emit, NodeId x, const Recurrence& of);
+// The same as steps, for devices without a kernel for the op. operands: the op's.
+Recurred unrolled(const Emit& emit, const rung::Recurrence& op, const std::vector<NodeId>& operands);
+inline constexpr int64_t kMostSteps = 1 << 12;
 
 }  // namespace rung::exported

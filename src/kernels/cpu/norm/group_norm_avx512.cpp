@@ -1,0 +1,3 @@
+// Group norms with AVX-512.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/norm/group_norm.inc"

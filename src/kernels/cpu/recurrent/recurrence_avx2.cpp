@@ -1,0 +1,3 @@
+// Recurrences with AVX2.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/recurrent/recurrence.inc"
