@@ -70,7 +70,10 @@ class Comparison {
     for (const auto& [scope, ids] : attentions_)
       if (std::ranges::any_of(ids, [&](NodeId id) { return model_.as<Softmax>(id) || model_.as<Attention>(id); }))
         tell(scope, "attention", ids, [](const Op& op) { return as<Attention>(op) != nullptr; });
-    for (const auto& [scope, ids] : norms_) tell(scope, "norm", ids, is_norm);
+    for (const auto& [scope, ids] : norms_) {
+      const bool in_one = steps_of(ids).size() == 1;  // a region that took all of it in is its norm
+      tell(scope, "norm", ids, [=](const Op& op) { return is_norm(op) || (in_one && as<Region>(op)); });
+    }
     for (const auto& [group, ids] : projections_)
       if (ids.size() > 1) tell_projections(group.scope, ids);
     std::ranges::stable_sort(promises_, {},

@@ -86,7 +86,8 @@ std::optional<Promise> promise_at(const std::vector<Promise>& promises, std::str
 }
 
 TEST(Promises, AreKeptByEveryAttentionNormAndProjection) {
-  for (const char* name : {"bert", "llama", "gpt2", "siglip", "t5_encoder", "llama_decomposed", "modernbert"}) {
+  for (const char* name :
+       {"bert", "llama", "gpt2", "siglip", "t5_encoder", "llama_decomposed", "modernbert", "phi", "qwen3"}) {
     const BuiltModel m = built_of(kExported + name + ".pt2");
     const auto promises = promises_of(m.model(), m.built);
     EXPECT_FALSE(promises.empty());
