@@ -244,7 +244,7 @@ Values hstack(const Call& call) { return stacked(call, 1, 1); }
 Values vstack(const Call& call) { return stacked(call, 2, 0); }
 Values dstack(const Call& call) { return stacked(call, 3, 2); }
 
-// So many parts, of which the first are longer by one, or cuts at these places.
+// This many parts, of which the first are longer by one, or cuts at these places.
 Values tensor_split(const Call& call) {
   const NodeId x = call.tensor("self");
   const int at = call.axis(x, call.integer("dim", 0));

@@ -271,7 +271,7 @@ Status Program::run(const json& graph, Environment& names) {
 
 namespace {
 
-// Of one tensor or number; empty where it has none.
+// Returns the name of a result that is one tensor or number; empty where it has none.
 std::string name_of_result(const json& output) {
   if (output.contains("as_tensor")) return output.at("as_tensor").at("name");
   for (const char* kind : {"as_sym_int", "as_sym_float", "as_sym_bool"})

@@ -69,7 +69,7 @@ Values size_ge(const Call& call) { return truth(two(call), std::greater_equal<>(
 Values size_le(const Call& call) { return truth(two(call), std::less_equal<>()); }
 Values size_gt(const Call& call) { return truth(two(call), std::greater<>()); }
 Values size_lt(const Call& call) { return truth(two(call), std::less<>()); }
-// What the author's program takes for granted of sizes.
+// The exporter asserts what the author's program takes for granted of sizes.
 Values assert_scalar(const Call& call) {
   const Value* claim = call.find("self");
   const bool* holds = claim ? std::get_if<bool>(&claim->is) : nullptr;
