@@ -142,6 +142,30 @@ TEST_F(Pt2, RefusesFloat64AsAnOutput) {
 
 json numbered(int64_t value) { return {{"as_int", value}}; }
 
+TEST_F(Pt2, RefusesSizesThatBreakAnAssertion) {
+  const auto compare = [&](const char* relation, int64_t with) {
+    const json size{{"as_sym_int", {{"as_name", "s"}}}}, claim{{"as_sym_bool", {{"as_name", "holds"}}}};
+    json measured = call("aten.sym_size.int", {{"self", tensor("x")}, {"dim", numbered(0)}}, "s");
+    json compared = call(relation, {{"a", size}, {"b", numbered(with)}}, "holds");
+    measured["outputs"] = {size}, compared["outputs"] = {claim};
+    json asserted =
+        call("aten._assert_scalar.default", {{"self", claim}, {"assert_msg", {{"as_string", "too few"}}}}, "a");
+    asserted["outputs"] = json::array();
+    graph()["nodes"] = {measured, compared, asserted,
+                        call("aten.add.Tensor", {{"self", tensor("x")}, {"other", tensor("p_w")}}, "y")};
+  };
+  for (const auto& [relation, with] :
+       std::map<std::string, int64_t>{{"_operator.ge", 3}, {"_operator.eq", 1}, {"_operator.lt", 2}}) {
+    compare(relation.c_str(), with);
+    EXPECT_THAT(refusal(), HasSubstr("too few")) << relation;
+  }
+  for (const auto& [relation, with] :
+       std::map<std::string, int64_t>{{"_operator.le", 2}, {"_operator.ne", 1}, {"_operator.gt", 1}}) {
+    compare(relation.c_str(), with);
+    EXPECT_EQ(answer(), (std::vector<float>{11, 22})) << relation;
+  }
+}
+
 // A view's writes are seen by what it shows, and by its other views.
 TEST_F(Pt2, WritesThroughViews) {
   graph()["nodes"] = {

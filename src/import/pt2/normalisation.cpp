@@ -79,10 +79,25 @@ Values weight_norm(const Call& call) {
   return one(call.binary(BinaryKind::mul, v, factor));
 }
 
+namespace {
+
+// By the batch's own statistics: layers that keep none standardise weights so.
+NodeId norm_of_batch(const Call& call, NodeId x) {
+  if (call.has("running_mean")) refuse("a batch norm in training, wanted a model in eval mode: model.eval()");
+  const NodeId turned = call.swap_axes(x, 0, 1);
+  const Shape whole = call.shape(turned);
+  if (whole.product() == 0) refuse("statistics of {}", call.type(x));
+  const NodeId rows = call.reshape(turned, Shape{whole[0], whole.product() / whole[0]});
+  const NodeId y = call.layer_norm(rows, 1, std::nullopt, std::nullopt, call.number("eps", 1e-5));
+  return scaled(call, call.swap_axes(call.reshape(y, whole), 0, 1));
+}
+
+}  // namespace
+
 // (x - mean) / sqrt(variance + eps), by the statistics that training left.
 Values batch_norm(const Call& call) {
   const NodeId x = call.tensor("input");
-  if (call.flag("training")) refuse("a batch norm in training, wanted a model in eval mode: model.eval()");
+  if (call.flag("training")) return {Value(NodeRef{norm_of_batch(call, x)}), Value(), Value()};
   const NodeId mean = call.cast(call.tensor("running_mean"), DType::f32);
   const NodeId variance = call.cast(call.tensor("running_var"), DType::f32);
   NodeId factor = call.unary(UnaryKind::rsqrt,

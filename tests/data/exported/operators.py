@@ -147,6 +147,7 @@ class Algebra(nn.Module):
             torch.negative(x), torch.absolute(x), torch.greater(a, b), torch.less_equal(a, b), torch.not_equal(a, 0.0), torch.fix(3 * x),
             torch.sgn(x), *torch.var_mean(x, 1), *torch.std_mean(x, (0, 2), correction=0, keepdim=True), *torch.aminmax(x, dim=1),
             torch.var(x), torch.std(x), holes.nansum(), holes.nansum(1), x.median(), *x.median(1), *x.median(-1, keepdim=True),
+            functional.batch_norm(x, None, None, square[0, :3], square[1, :3], training=True),
             functional.scaled_dot_product_attention(a, b, b), functional.scaled_dot_product_attention(x[None], x[None], x[None]),
             functional.scaled_dot_product_attention(*(x.reshape(1, 2, 1, 3, 4) for _ in range(3)), x.new_zeros(2, 1, 3, 3) + 0.1),
         ]
