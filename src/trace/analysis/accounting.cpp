@@ -48,7 +48,6 @@ class GapMaker {
  public:
   GapMaker(Analysis& analysis, const DeviceWork& device, const std::vector<uint32_t>& places)
       : analysis_(analysis),
-        device_(device),
         places_(places),
         spans_(spans_of(analysis)),
         causes_(analysis.recording, device, analysis.launches) {}
@@ -73,7 +72,6 @@ class GapMaker {
   }
 
   Analysis& analysis_;
-  const DeviceWork& device_;
   const std::vector<uint32_t>& places_;
   const std::vector<Span> spans_;
   const GapCauses causes_;
