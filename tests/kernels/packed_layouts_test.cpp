@@ -43,13 +43,15 @@ std::vector<Problem> layers() {
   return all;
 }
 
+Problem problem_of_text(const std::string& text) {
+  const auto graph = parse_graph("y = " + text);
+  return test::problem_in(*graph, graph->outputs()[0].node);
+}
+
 // With tails of columns, in groups, depthwise, and with windows of three by three over many channels.
 std::vector<Problem> convolutions() {
   std::vector<Problem> all;
-  const auto add = [&](const std::string& operands) {
-    const auto graph = parse_graph(fmt::format("y = conv({})", operands));
-    all.push_back(test::problem_in(*graph, graph->outputs()[0].node));
-  };
+  const auto add = [&](const std::string& operands) { all.push_back(problem_of_text("conv(" + operands + ")")); };
   for (const char* type : {"f32", "bf16"})
     for (const char* operands : {"x:{0}[1,9,8,5], w:{0}[40,3,2,5]", "x:{0}[1,9,8], w:{0}[70,3,4], groups=2",
                                  "x:{0}[1,9,37], w:{0}[37,3,1], groups=37"})
@@ -58,13 +60,28 @@ std::vector<Problem> convolutions() {
   return all;
 }
 
+// Of each cell, with tails of units.
+std::vector<Problem> recurrences() {
+  std::vector<Problem> all;
+  for (const char* type : {"f32", "bf16"})
+    for (const char* operands : {"x:{0}[2,1,148], w:{0}[148,37], h:{0}[1,37], c:{0}[1,37]",
+                                 "x:{0}[2,1,111], w:{0}[111,37], h:{0}[1,37], y:{0}[37], cell=gru",
+                                 "x:{0}[2,1,37], w:{0}[37,37], h:{0}[1,37], cell=rnn"})
+      all.push_back(problem_of_text(fmt::format("recurrence({})", fmt::format(fmt::runtime(operands), type))));
+  return all;
+}
+
+std::vector<Problem> problems_for(const Kernel& row) {
+  return row.op == "conv" ? convolutions() : row.op == "recurrence" ? recurrences() : layers();
+}
+
 // Of the layers whose weights the row lays out: their number, and the sum of these weights. Libraries' rows lay out
 // none: of them it is the bias that a plan holds in another type.
 std::string sum_of_packed(const Kernel& row) {
   const Machine machine = machine_for(row);
   uint64_t sum = 0;
   int layers_taken = 0;
-  for (const Problem& problem : row.op == Conv::kName ? convolutions() : layers()) {
+  for (const Problem& problem : problems_for(row)) {
     if (!row.supports(problem, machine)) continue;
     const Operand& weights = problem.inputs[1];
     std::vector<uint16_t> w(static_cast<size_t>(weights.shape.product()) * size_of(weights.dtype) / sizeof(uint16_t));
@@ -101,6 +118,8 @@ TEST(PackedLayouts, AreThoseThatPlansOfThisFormatHold) {
       {"linear_rocblas", "0: 0000000000000000"},
       {"linear_skinny_cdna", "7: 6a54751bd0b8887c"},
       {"linear_wide_cdna", "1: 96a554bb4aca96b6"},
+      {"recurrence_avx2", "6: 3984b74848fddca9"},
+      {"recurrence_avx512", "6: 4314907f93e8a871"},
   };
   EXPECT_EQ(sums, of_this_format);
 }

@@ -108,7 +108,7 @@ class Rearrangements(nn.Module):
             x.ravel(), x.reshape_as(x.mT), x.adjoint(), x[:, :1].broadcast_to(2, 5, 4), first, second,
             torch.concat([x, x], 1), torch.concatenate([x, x]), torch.hstack([x, x]), torch.hstack([x[0, 0], x[0, 1]]),
             torch.vstack([x[0, 0], x[0, 1]]), torch.dstack([x[0], x[1]]), torch.dstack([x[0, 0], x[0, 1]]),
-            *x.tensor_split(3, -1), *x.tensor_split((1, 1), 1), *x.tensor_split((-1,), 2), *x.unsafe_split(2, 2), *x.unsafe_chunk(2, -1),
+            *x.tensor_split(3, -1), *x.tensor_split((1, 2), 1), *x.tensor_split((-1,), 2), *x.unsafe_split(2, 2), *x.unsafe_chunk(2, -1),
             x.fliplr(), x.flipud(), *(torch.rot90(x, turns, (1, 2)) for turns in range(-1, 4)),
             x.diagonal(), x.diagonal(1, 2, 0), square.diagonal(-2), torch.diag_embed(x[0]), torch.diag_embed(x[0], -1, 0, 2),
             torch.diag(x[0, 0], 1), torch.diag(square, -1), torch.trace(square), torch.linalg.diagonal(x, offset=1),
@@ -127,8 +127,9 @@ class Algebra(nn.Module):
         super().__init__()
         self.pair = nn.Bilinear(4, 4, 3)
 
-    def forward(self, x, square, holes):
+    def forward(self, x, square, flags):
         a, b, whole = x[0], x[1], torch.linalg
+        holes, gaps = torch.stack([flags.reciprocal(), flags.log()]), (flags + 0.5).log()  # infinite and NaN, and NaN alone
         orders = [torch.norm(x, order, 1) for order in (0, 1, 2, 3, 0.5, float('inf'), float('-inf'))]
         return [
             torch.mv(a, b[0]), torch.dot(a[0], b[0]), torch.linalg.vecdot(a, b), torch.addmv(a[:, 0], a, b[0], beta=2, alpha=3),
@@ -140,13 +141,13 @@ class Algebra(nn.Module):
             functional.cosine_similarity(x, b, -1), torch.lerp(a, b, 0.25), torch.lerp(a, b, b), torch.addcmul(a, a, b, value=2),
             torch.addcdiv(a, b, a.abs() + 1, value=-1), torch.erfc(x), x.frac(), holes.isinf(), holes.isfinite(), torch.isposinf(holes),
             torch.isneginf(holes), holes.nan_to_num(), holes.nan_to_num(1, 2, -3), torch.logit(x.sigmoid()), torch.logit(x, 0.1),
-            functional.logsigmoid(9 * x), torch.logaddexp(a, b), torch.logaddexp(holes, -holes.abs()), torch.hypot(a, b),
+            functional.logsigmoid(9 * x), torch.logaddexp(a, b), torch.hypot(a, b),
             torch.xlogy(a.relu(), b.abs()), torch.sinc(x), torch.deg2rad(x), torch.rad2deg(x), functional.hardshrink(x),
             functional.softshrink(x), functional.threshold(x, 0.1, 3.0), functional.glu(x, 2), torch.clip(x, -b.abs(), b.abs()),
             torch.multiply(a, b), torch.subtract(a, b), torch.true_divide(a, 3), torch.divide(a, b.abs() + 1, rounding_mode='floor'),
             torch.negative(x), torch.absolute(x), torch.greater(a, b), torch.less_equal(a, b), torch.not_equal(a, 0.0), torch.fix(3 * x),
             torch.sgn(x), *torch.var_mean(x, 1), *torch.std_mean(x, (0, 2), correction=0, keepdim=True), *torch.aminmax(x, dim=1),
-            torch.var(x), torch.std(x), holes.nansum(), holes.nansum(1), x.median(), *x.median(1), *x.median(-1, keepdim=True),
+            torch.var(x), torch.std(x), gaps.nansum(), gaps.nansum(1), x.median(), *x.median(1), *x.median(-1, keepdim=True),
             functional.batch_norm(x, None, None, square[0, :3], square[1, :3], training=True),
             functional.scaled_dot_product_attention(a, b, b), functional.scaled_dot_product_attention(x[None], x[None], x[None]),
             functional.scaled_dot_product_attention(*(x.reshape(1, 2, 1, 3, 4) for _ in range(3)), x.new_zeros(2, 1, 3, 3) + 0.1),
@@ -197,5 +198,5 @@ EXAMPLES = {
         x=torch.randn(2, 3, 4), square=torch.randn(4, 4), place=torch.tensor([[0, 3], [-1, 11]]), counts=torch.arange(-2, 4).reshape(2, 3)),
     'operators_of_algebra': lambda dtype: dict(
         x=torch.randn(2, 3, 4), square=torch.randn(4, 4),
-        holes=torch.tensor([[1.0, float('inf'), float('nan')], [float('-inf'), -2, 0.5]])),
+        flags=torch.tensor([[1.0, 0, -1], [0, 2, -3]])),
 }
