@@ -76,6 +76,8 @@ constexpr const char* kPlainFunctions[] = {
     "result = sqrt(positive:f32[70])", "result = rsqrt(positive:f32[70])", "result = reciprocal(nonzero:f32[70])",
     "result = square(x:f32[5,1024])",  "result = sin(x:f32[70])",          "result = cos(x:f32[2,35])",
     "result = abs(x:f32[2,35])",
+    "result = sub(x:i64[1], y:i64[70])",
+    "result = mul(transpose(x:i64[5,70], permutation=[1,0]), y:i64[70,5])",
 };
 
 }  // namespace
