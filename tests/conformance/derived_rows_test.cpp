@@ -51,6 +51,7 @@ TEST_P(DerivedRow, RefusesOrAgrees) {
 void expect_row_refuses_or_agrees(const Target& target, const Kernel& row) {
   std::string reason = "no problem of this op to derive from";
   int taken = 0;
+  compile_for(target, row, derived_cases(row.op));
   for (const Case& test : derived_cases(row.op)) {
     const Verdict verdict = target.supports(row, test.problem);
     if (!verdict) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "device/gpu/current_context.hpp"
+#include "kernels/generated/gpu/code.hpp"
 #include "kernels/gpu/kernel.hpp"
 
 namespace rung::test {
@@ -43,6 +44,15 @@ class GuardedBlock {
 };
 
 }  // namespace
+
+void compile_for(const Target& target, const Kernel& row, const std::vector<Case>& cases) {
+  std::vector<std::string> sources;
+  for (const Case& test : cases) {
+    if (!row.source || !target.supports(row, test.problem)) continue;
+    if (auto source = row.source(test.problem, target.machine)) sources.push_back(source->text);
+  }
+  if (!sources.empty()) (void)gpu::compile_all(sources, target.machine.gpu);  // a row without its code says why
+}
 
 Result<Outcome> run_gpu_row(const Target& target, const Kernel& kernel, const Case& test) {
   gpu::Gpu& gpu = *target.gpu;

@@ -6,6 +6,8 @@
 
 namespace rung::test {
 
+// Compiles what a row that is made for each problem needs for these, several at a time; other rows need nothing.
+void compile_for(const Target& target, const Kernel& row, const std::vector<Case>& cases);
 // Errors: the row refuses these parameters, or the device failed.
 Result<Outcome> run_gpu_row(const Target& target, const Kernel& kernel, const Case& test);
 

@@ -55,6 +55,7 @@ Status expect_conformance(const Target& target, const Kernel& row, const Case& t
 void expect_row_conforms(const Target& target, const Kernel& row) {
   int supported = 0;
   std::string reason = "no problem of this op in the table";
+  compile_for(target, row, cases_of(row.op));
   for (const Case& test : cases_of(row.op)) {
     ASSERT_NE(test.node, kNoNode);
     Verdict verdict = target.supports(row, test.problem);
