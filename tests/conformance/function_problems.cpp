@@ -71,10 +71,18 @@ void add_casts(std::vector<std::string>& all) {
 }
 
 constexpr const char* kPlainFunctions[] = {
-    "result = relu(x:f32[70])",        "result = tanh(x:f32[3,70])",       "result = erf(x:f32[70])",
-    "result = sigmoid(x:f32[70])",     "result = gelu_tanh(x:f32[70])",    "result = log(positive:f32[70])",
-    "result = sqrt(positive:f32[70])", "result = rsqrt(positive:f32[70])", "result = reciprocal(nonzero:f32[70])",
-    "result = square(x:f32[5,1024])",  "result = sin(x:f32[70])",          "result = cos(x:f32[2,35])",
+    "result = relu(x:f32[70])",
+    "result = tanh(x:f32[3,70])",
+    "result = erf(x:f32[70])",
+    "result = sigmoid(x:f32[70])",
+    "result = gelu_tanh(x:f32[70])",
+    "result = log(positive:f32[70])",
+    "result = sqrt(positive:f32[70])",
+    "result = rsqrt(positive:f32[70])",
+    "result = reciprocal(nonzero:f32[70])",
+    "result = square(x:f32[5,1024])",
+    "result = sin(x:f32[70])",
+    "result = cos(x:f32[2,35])",
     "result = abs(x:f32[2,35])",
     "result = sub(x:i64[1], y:i64[70])",
     "result = mul(transpose(x:i64[5,70], permutation=[1,0]), y:i64[70,5])",
