@@ -93,7 +93,8 @@ class Library {
 
   // Returns the code for all who ask for the key from now on; others may have been faster.
   std::shared_ptr<const Code> add(const std::string& key, const std::shared_ptr<const Code>& code) {
-    std::shared_ptr<const Code> shared(code.get(), [this, key, code](const Code*) { forget(key); });
+    // A copy that is not constant moves without memory, as a deleter must.
+    std::shared_ptr<const Code> shared(code.get(), [this, own = std::string(key), code](const Code*) { forget(own); });
     const std::lock_guard lock(mutex_);
     auto& held = held_[key];
     if (auto others = held.lock()) return others;
