@@ -133,27 +133,28 @@ Values std_mean(const Call& call) {
   const Values both = var_mean(call);
   return several({call.unary(UnaryKind::sqrt, both[0].node()->id), both[1].node()->id});
 }
-// How many of the bounds, which ascend, lie below each element; `right`: or at it.
-// Of bounds in rows, each row's elements are compared with its own.
-Values searchsorted(const Call& call) {
-  const NodeId bounds = call.tensor("sorted_sequence"), x = call.tensor("self");
-  if (call.has("sorter")) refuse("bounds in the order of a sorter");
-  const bool right = call.flag("right") || call.text("side", "left") == "right";
-  const bool of_rows = call.rank(bounds) > 1;
-  const NodeId row = of_rows ? call.unsqueeze(bounds, -2) : bounds, elements = call.unsqueeze(x, -1);
+namespace {
+
+// Returns how many of the bounds, which ascend, lie below each element; `right`: or at it.
+Values places_among(const Call& call, NodeId bounds, NodeId x, bool right) {
   const DType type = exported::promoted(call.dtype(x), call.dtype(bounds));
-  const NodeId lies =
-      call.binary(right ? BinaryKind::le : BinaryKind::lt, call.cast(row, type), call.cast(elements, type));
+  const NodeId lies = call.binary(right ? BinaryKind::le : BinaryKind::lt, call.cast(bounds, type),
+                                  call.cast(call.unsqueeze(x, -1), type));
   const NodeId count = call.reduce(ReduceKind::sum, call.cast(lies, DType::i64), {-1}, false);
   return one(call.cast(count, call.flag("out_int32") ? DType::i32 : DType::i64));
 }
+
+}  // namespace
+
+// Where bounds stand in rows, each row's elements are compared with its own.
+Values searchsorted(const Call& call) {
+  const NodeId bounds = call.tensor("sorted_sequence");
+  if (call.has("sorter")) refuse("bounds in the order of a sorter");
+  const bool right = call.flag("right") || call.text("side", "left") == "right";
+  return places_among(call, call.rank(bounds) > 1 ? call.unsqueeze(bounds, -2) : bounds, call.tensor("self"), right);
+}
 Values bucketize(const Call& call) {
-  const NodeId x = call.unsqueeze(call.tensor("self"), -1), bounds = call.tensor("boundaries");
-  const DType type = exported::promoted(call.dtype(x), call.dtype(bounds));
-  const NodeId lies =
-      call.binary(call.flag("right") ? BinaryKind::le : BinaryKind::lt, call.cast(bounds, type), call.cast(x, type));
-  const NodeId count = call.reduce(ReduceKind::sum, call.cast(lies, DType::i64), {-1}, false);
-  return one(call.cast(count, call.flag("out_int32") ? DType::i32 : DType::i64));
+  return places_among(call, call.tensor("boundaries"), call.tensor("self"), call.flag("right"));
 }
 Values cumsum(const Call& call) {
   const NodeId x = in_type(call, call.tensor("self"));
