@@ -10,9 +10,6 @@ namespace {
 
 using exported::refuse;
 
-NodeId in_type(const Call& call, NodeId x) {
-  return call.cast(x, call.dtype_argument("dtype").value_or(call.dtype(x)));
-}
 NodeId mul(const Call& call, NodeId a, NodeId b) { return call.binary(BinaryKind::mul, a, b); }
 NodeId sub(const Call& call, NodeId a, NodeId b) { return call.binary(BinaryKind::sub, a, b); }
 NodeId plus(const Call& call, NodeId x, double value) {
@@ -49,8 +46,6 @@ Values added(const Call& call, NodeId product) {
   return one(call.binary(BinaryKind::add, product, self));
 }
 
-NodeId as_floats(const Call& call, NodeId x) { return is_float(call.dtype(x)) ? x : call.cast(x, DType::f32); }
-
 }  // namespace
 
 Values mv(const Call& call) { return one(call.matmul(call.tensor("self"), call.tensor("vec"))); }
@@ -58,6 +53,10 @@ Values dot(const Call& call) { return one(call.matmul(call.tensor("self"), call.
 Values vecdot(const Call& call) {
   const NodeId product = mul(call, call.tensor("x"), call.tensor("y"));
   return one(call.reduce(ReduceKind::sum, product, {call.integer("dim", -1)}, false));
+}
+Values addmm(const Call& call) {
+  const bool batched = call.has("batch1");
+  return added(call, call.matmul(call.tensor(batched ? "batch1" : "mat1"), call.tensor(batched ? "batch2" : "mat2")));
 }
 Values addmv(const Call& call) { return added(call, call.matmul(call.tensor("mat"), call.tensor("vec"))); }
 // The products of all pairs, summed.
@@ -130,15 +129,15 @@ Values cross(const Call& call) {
 }
 
 Values vector_norm(const Call& call) {
-  return one(norm(call, in_type(call, call.tensor("self")), call.number("ord", 2), axes_of(call)));
+  return one(norm(call, call.in_asked_type(call.tensor("self")), call.number("ord", 2), axes_of(call)));
 }
 Values norm_of_p(const Call& call) {
-  return one(norm(call, in_type(call, call.tensor("self")), call.optional_number("p").value_or(2), axes_of(call)));
+  return one(norm(call, call.in_asked_type(call.tensor("self")), call.optional_number("p").value_or(2), axes_of(call)));
 }
 Values frobenius_norm(const Call& call) { return one(norm(call, call.tensor("self"), 2, axes_of(call))); }
 // Without an order it is that of all elements; with one, of a vector's, not of a matrix's singular values.
 Values linalg_norm(const Call& call) {
-  const NodeId x = in_type(call, call.tensor("self"));
+  const NodeId x = call.in_asked_type(call.tensor("self"));
   const Axes over = axes_of(call);
   const bool of_matrix = over.axes.size() == 2 || (over.axes.empty() && call.rank(x) == 2);
   if (call.has("ord") && of_matrix) refuse("a matrix's norm of an order, wanted none");
@@ -161,7 +160,7 @@ Values cosine_similarity(const Call& call) {
   const auto unit = [&](NodeId x) {
     return call.binary(BinaryKind::div, x, call.clamp(norm(call, x, 2, over), eps, std::nullopt));
   };
-  const NodeId a = as_floats(call, call.tensor("x1")), b = as_floats(call, call.tensor("x2"));
+  const NodeId a = call.in_floats(call.tensor("x1")), b = call.in_floats(call.tensor("x2"));
   return one(call.reduce(ReduceKind::sum, mul(call, unit(a), unit(b)), over.axes, false));
 }
 

@@ -45,6 +45,11 @@ class Call : public exported::Emit {
   std::optional<DType> dtype_argument(std::string_view name) const;
   using Emit::integers;
 
+  // x in the type of the argument "dtype", if the call has one.
+  NodeId in_asked_type(NodeId x) const { return cast(x, dtype_argument("dtype").value_or(dtype(x))); }
+  NodeId in_floats(NodeId x) const { return is_float(dtype(x)) ? x : cast(x, DType::f32); }
+  NodeId flat(NodeId x) const { return reshape(x, Shape{type(x).elements()}); }
+
  private:
   const Value& want(std::string_view name) const;
   [[noreturn]] void wrong_kind(std::string_view name, std::string_view wanted) const;

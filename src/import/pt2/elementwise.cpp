@@ -47,8 +47,7 @@ Values sum(const Call& call, BinaryKind kind, bool turned) {
   return one(call.binary(kind, a, b));
 }
 
-NodeId floats(const Call& call, NodeId x) { return is_float(call.dtype(x)) ? x : call.cast(x, DType::f32); }
-Values unary(const Call& call, UnaryKind kind) { return one(call.unary(kind, floats(call, call.tensor("self")))); }
+Values unary(const Call& call, UnaryKind kind) { return one(call.unary(kind, call.in_floats(call.tensor("self")))); }
 
 NodeId truth(const Call& call, NodeId x) {
   return call.dtype(x) == DType::boolean ? x : call.binary(BinaryKind::ne, x, call.scalar(0, call.dtype(x)));
@@ -76,7 +75,7 @@ Values ge(const Call& call) { return binary(call, BinaryKind::ge); }
 // True division: integers divide as floats.
 Values div(const Call& call) {
   const auto [a, b] = operands(call);
-  return one(call.binary(BinaryKind::div, floats(call, a), floats(call, b)));
+  return one(call.binary(BinaryKind::div, call.in_floats(a), call.in_floats(b)));
 }
 
 namespace {
@@ -196,11 +195,11 @@ Values pow(const Call& call) {
   if (exponent && !exponent->node()) {
     const double power = call.number("exponent");
     const NodeId x = call.tensor("self");
-    if (const auto known = call.power(power == std::floor(power) && power > 0 ? x : floats(call, x), power))
+    if (const auto known = call.power(power == std::floor(power) && power > 0 ? x : call.in_floats(x), power))
       return one(*known);
   }
   const auto [a, b] = operands(call, "self", "exponent");
-  return one(call.binary(BinaryKind::pow, floats(call, a), floats(call, b)));
+  return one(call.binary(BinaryKind::pow, call.in_floats(a), call.in_floats(b)));
 }
 
 Values neg(const Call& call) { return one(call.unary(UnaryKind::neg, call.tensor("self"))); }
@@ -212,7 +211,7 @@ Values log(const Call& call) { return unary(call, UnaryKind::log); }
 Values log10(const Call& call) { return one(call.scale(log(call)[0].node()->id, 1 / std::numbers::ln10)); }
 Values log2(const Call& call) { return one(call.scale(log(call)[0].node()->id, 1 / std::numbers::ln2)); }
 Values exp2(const Call& call) {
-  return one(call.unary(UnaryKind::exp, call.scale(floats(call, call.tensor("self")), std::numbers::ln2)));
+  return one(call.unary(UnaryKind::exp, call.scale(call.in_floats(call.tensor("self")), std::numbers::ln2)));
 }
 Values sqrt(const Call& call) { return unary(call, UnaryKind::sqrt); }
 Values rsqrt(const Call& call) { return unary(call, UnaryKind::rsqrt); }

@@ -11,10 +11,8 @@ namespace {
 
 using exported::refuse;
 
-NodeId in_floats(const Call& call, NodeId x) { return is_float(call.dtype(x)) ? x : call.cast(x, DType::f32); }
-
 Values of_self(const Call& call, FormulaKind kind) {
-  return one(call.add(Formula{kind}, {in_floats(call, call.tensor("self"))}));
+  return one(call.add(Formula{kind}, {call.in_floats(call.tensor("self"))}));
 }
 
 // Both in the type in which they meet.
@@ -66,7 +64,7 @@ Values log1p(const Call& call) { return of_self(call, FormulaKind::log1p); }
 Values expm1(const Call& call) { return of_self(call, FormulaKind::expm1); }
 Values atan2(const Call& call) {
   const NodeId a = call.tensor("self"), b = call.tensor("other");
-  return one(call.add(Formula{FormulaKind::atan2}, {in_floats(call, a), in_floats(call, b)}));
+  return one(call.add(Formula{FormulaKind::atan2}, {call.in_floats(a), call.in_floats(b)}));
 }
 // self + weight (end - self)
 Values lerp(const Call& call) {
@@ -83,7 +81,7 @@ Values addcdiv(const Call& call) {
   return one(add(call, call.tensor("self"), call.scale(quotient, call.number("value", 1))));
 }
 Values erfc(const Call& call) {
-  const NodeId x = in_floats(call, call.tensor("self"));
+  const NodeId x = call.in_floats(call.tensor("self"));
   return one(sub(call, number(call, x, 1), call.unary(UnaryKind::erf, x)));
 }
 Values frac(const Call& call) {
@@ -109,7 +107,7 @@ Values nan_to_num(const Call& call) {
 }
 // log(x / (1 - x)), of x no nearer to 0 and 1 than eps.
 Values logit(const Call& call) {
-  NodeId x = in_floats(call, call.tensor("self"));
+  NodeId x = call.in_floats(call.tensor("self"));
   if (const auto eps = call.optional_number("eps")) x = call.clamp(x, *eps, 1 - *eps);
   return one(call.unary(UnaryKind::log, call.binary(BinaryKind::div, x, sub(call, number(call, x, 1), x))));
 }
@@ -133,21 +131,21 @@ Values hypot(const Call& call) {
 // x log(y), 0 where x is.
 Values xlogy(const Call& call) {
   const NodeId x = call.tensor("self"), y = call.tensor_or_number("other", x);
-  const NodeId product = mul(call, x, call.unary(UnaryKind::log, in_floats(call, y)));
+  const NodeId product = mul(call, x, call.unary(UnaryKind::log, call.in_floats(y)));
   const NodeId is_zero = call.binary(BinaryKind::eq, x, number(call, x, 0));
   return one(call.select(is_zero, number(call, product, 0), product));
 }
 // sin(pi x) / (pi x), 1 at 0.
 Values sinc(const Call& call) {
-  const NodeId x = in_floats(call, call.tensor("self")), angle = call.scale(x, std::numbers::pi);
+  const NodeId x = call.in_floats(call.tensor("self")), angle = call.scale(x, std::numbers::pi);
   const NodeId quotient = call.binary(BinaryKind::div, call.unary(UnaryKind::sin, angle), angle);
   return one(call.select(call.binary(BinaryKind::eq, x, number(call, x, 0)), number(call, x, 1), quotient));
 }
 Values deg2rad(const Call& call) {
-  return one(call.scale(in_floats(call, call.tensor("self")), std::numbers::pi / 180));
+  return one(call.scale(call.in_floats(call.tensor("self")), std::numbers::pi / 180));
 }
 Values rad2deg(const Call& call) {
-  return one(call.scale(in_floats(call, call.tensor("self")), 180 / std::numbers::pi));
+  return one(call.scale(call.in_floats(call.tensor("self")), 180 / std::numbers::pi));
 }
 // x beyond a threshold on either side, else 0.
 Values hardshrink(const Call& call) {

@@ -10,8 +10,6 @@ namespace {
 
 using exported::refuse;
 
-NodeId flat(const Call& call, NodeId x) { return call.reshape(x, Shape{call.type(x).elements()}); }
-
 NodeId table(const Call& call, const std::vector<int64_t>& values, const Shape& shape) {
   return call.literal(Tensor::of<int64_t>(shape, values));
 }
@@ -29,7 +27,7 @@ NodeId moved(const Call& call, NodeId x, int from, int to) {
 NodeId rows_written(const Call& call, ScatterKind kind, NodeId updates) {
   const NodeId x = call.tensor("self");
   const int at = call.axis(x, call.integer("dim"));
-  const NodeId indices = flat(call, call.counted_from_front(call.tensor("index"), call.shape(x)[at]));
+  const NodeId indices = call.flat(call.counted_from_front(call.tensor("index"), call.shape(x)[at]));
   Shape wanted = call.shape(x);
   wanted[at] = call.type(indices).elements();
   updates = call.broadcast(call.cast(updates, call.dtype(x)), wanted);
@@ -115,12 +113,12 @@ Values trace(const Call& call) {
 Values take(const Call& call) {
   const NodeId x = call.tensor("self");
   return one(
-      call.Emit::gather(flat(call, x), call.counted_from_front(call.tensor("index"), call.type(x).elements()), 0));
+      call.Emit::gather(call.flat(x), call.counted_from_front(call.tensor("index"), call.type(x).elements()), 0));
 }
 // gather() of operands that broadcast in the other axes; without an axis, of all elements in a row.
 Values take_along_dim(const Call& call) {
   NodeId x = call.tensor("self"), indices = call.tensor("indices");
-  if (!call.has("dim")) return one(call.gather_elements(flat(call, x), flat(call, indices), 0));
+  if (!call.has("dim")) return one(call.gather_elements(call.flat(x), call.flat(indices), 0));
   const int at = call.axis(x, call.integer("dim"));
   if (call.rank(x) != call.rank(indices)) refuse("indices of {} for {}", call.type(indices), call.type(x));
   Shape of_x = call.shape(x), of_indices = call.shape(indices);
@@ -145,7 +143,7 @@ Values repeat_interleave_each(const Call& call) {
   const bool of_counts = !call.has("self");  // the places alone, as many as the count says
   const std::vector<int64_t> counts = call.integers(call.tensor("repeats"), "repeats");
   NodeId x = of_counts ? call.tensor("repeats") : call.tensor("self");
-  if (!call.has("dim")) x = flat(call, x);
+  if (!call.has("dim")) x = call.flat(x);
   const int at = call.axis(x, call.integer("dim", 0));
   const int64_t extent = call.shape(x)[at];
   if (counts.size() != 1 && static_cast<int64_t>(counts.size()) != extent)
@@ -181,7 +179,7 @@ Values as_strided(const Call& call) {
     places = std::move(more);
   }
   const NodeId at = table(call, places, Shape{static_cast<int64_t>(places.size())});
-  return one(call.reshape(call.Emit::gather(flat(call, x), at, 0), to));
+  return one(call.reshape(call.Emit::gather(call.flat(x), at, 0), to));
 }
 
 }  // namespace rung::pt2::operators

@@ -15,16 +15,6 @@ Values matmul(const Call& call) {
   return one(call.matmul(call.tensor("self"), call.tensor(is_mm ? "mat2" : "other")));
 }
 
-// beta self + alpha mat1 mat2
-Values addmm(const Call& call) {
-  const bool batched = call.find("batch1") != nullptr;
-  NodeId product = call.matmul(call.tensor(batched ? "batch1" : "mat1"), call.tensor(batched ? "batch2" : "mat2"));
-  NodeId added = call.tensor("self");
-  if (const double alpha = call.number("alpha", 1); alpha != 1) product = call.scale(product, alpha);
-  if (const double beta = call.number("beta", 1); beta != 1) added = call.scale(added, beta);
-  return one(call.binary(BinaryKind::add, product, added));
-}
-
 Values outer(const Call& call) {
   return one(call.binary(BinaryKind::mul, call.unsqueeze(call.tensor("self"), 1), call.tensor("vec2")));
 }

@@ -9,13 +9,8 @@ namespace {
 
 using exported::refuse;
 
-// In f32 where PyTorch is asked to compute in it.
-NodeId in_type(const Call& call, NodeId x) {
-  return call.cast(x, call.dtype_argument("dtype").value_or(call.dtype(x)));
-}
-
 Values reduced(const Call& call, ReduceKind kind) {
-  NodeId x = in_type(call, call.tensor("self"));
+  NodeId x = call.in_asked_type(call.tensor("self"));
   if (kind == ReduceKind::sum && !is_float(call.dtype(x))) x = call.cast(x, DType::i64);
   return one(call.reduce(kind, x, call.integers("dim", {}), call.flag("keepdim")));
 }
@@ -33,9 +28,11 @@ NodeId variance(const Call& call, NodeId x, const std::vector<int64_t>& axes, do
 }  // namespace
 
 Values log_softmax(const Call& call) {
-  return one(call.log_softmax(in_type(call, call.tensor("self")), call.integer("dim")));
+  return one(call.log_softmax(call.in_asked_type(call.tensor("self")), call.integer("dim")));
 }
-Values softmax(const Call& call) { return one(call.softmax(in_type(call, call.tensor("self")), call.integer("dim"))); }
+Values softmax(const Call& call) {
+  return one(call.softmax(call.in_asked_type(call.tensor("self")), call.integer("dim")));
+}
 Values mean(const Call& call) { return reduced(call, ReduceKind::mean); }
 Values sum(const Call& call) { return reduced(call, ReduceKind::sum); }
 Values amax(const Call& call) { return reduced(call, ReduceKind::max); }
@@ -89,17 +86,17 @@ Values topk(const Call& call) {
 }
 // Integers are multiplied as i64.
 Values prod(const Call& call) {
-  NodeId x = in_type(call, call.tensor("self"));
+  NodeId x = call.in_asked_type(call.tensor("self"));
   if (!is_float(call.dtype(x))) x = call.cast(x, DType::i64);
   return one(call.product(x, call.integers("dim", {}), call.flag("keepdim")));
 }
 Values cumprod(const Call& call) {
-  NodeId x = in_type(call, call.tensor("self"));
+  NodeId x = call.in_asked_type(call.tensor("self"));
   if (!is_float(call.dtype(x))) x = call.cast(x, DType::i64);
   return one(call.running_product(x, call.integer("dim")));
 }
 Values log_sum_exp(const Call& call) {
-  const NodeId x = in_type(call, call.tensor("self"));
+  const NodeId x = call.in_asked_type(call.tensor("self"));
   return one(call.log_sum_exp(x, call.integers("dim", {}), call.flag("keepdim")));
 }
 Values var(const Call& call) {
@@ -157,7 +154,7 @@ Values bucketize(const Call& call) {
   return places_among(call, call.tensor("boundaries"), call.tensor("self"), call.flag("right"));
 }
 Values cumsum(const Call& call) {
-  const NodeId x = in_type(call, call.tensor("self"));
+  const NodeId x = call.in_asked_type(call.tensor("self"));
   return one(call.add(CumSum{call.axis(x, call.integer("dim"))}, {x}));
 }
 
@@ -226,7 +223,7 @@ Values median(const Call& call) {
 }
 // NaN counts as nothing.
 Values nansum(const Call& call) {
-  const NodeId x = in_type(call, call.tensor("self"));
+  const NodeId x = call.in_asked_type(call.tensor("self"));
   const NodeId known = call.select(call.binary(BinaryKind::ne, x, x), call.scalar(0, call.dtype(x)), x);
   return one(call.reduce(ReduceKind::sum, known, call.integers("dim", {}), call.flag("keepdim")));
 }

@@ -9,8 +9,6 @@ namespace {
 
 using exported::refuse;
 
-NodeId flat(const Call& call, NodeId x) { return call.reshape(x, Shape{call.type(x).elements()}); }
-
 // Puts `updates`, of which as many as the indices have are read, at places along one axis.
 Values scattered(const Call& call, ScatterKind kind, NodeId updates) {
   const NodeId x = call.tensor("self"), indices = call.tensor("index");
@@ -22,7 +20,7 @@ Values scattered(const Call& call, ScatterKind kind, NodeId updates) {
     updates = call.slice(updates, i, 0, to[i]);
   }
   const NodeId places = call.element_places(x, indices, call.integer("dim"));
-  const NodeId y = call.scatter(kind, flat(call, x), flat(call, places), flat(call, call.cast(updates, call.dtype(x))));
+  const NodeId y = call.scatter(kind, call.flat(x), call.flat(places), call.flat(call.cast(updates, call.dtype(x))));
   return one(call.reshape(y, call.shape(x)));
 }
 
@@ -84,7 +82,7 @@ Values index_put(const Call& call) {
   updates_shape.insert(0, call.type(place).elements());
   const NodeId values = call.broadcast(call.cast(call.tensor("values"), call.dtype(x)), wanted);
   const ScatterKind kind = call.flag("accumulate") ? ScatterKind::add : ScatterKind::set;
-  const NodeId y = call.scatter(kind, call.reshape(x, rows), flat(call, place), call.reshape(values, updates_shape));
+  const NodeId y = call.scatter(kind, call.reshape(x, rows), call.flat(place), call.reshape(values, updates_shape));
   return one(call.reshape(y, call.shape(x)));
 }
 
