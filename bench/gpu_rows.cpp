@@ -99,7 +99,7 @@ class TimedRows {
     std::erase_if(all, [&](const KernelCandidate& c) { return !wanted(*c.kernel); });
     if (all.empty()) return {};
     cost_ = cost_of(read.graph, read.node);
-    bool narrow = read.problem.inputs[0].dtype != DType::f32;
+    bool narrow = !read.problem.inputs.empty() && read.problem.inputs[0].dtype != DType::f32;
     double flops = (narrow ? peaks_.gemm_bf16_gflops : peaks_.gemm_f32_gflops) * 1e9;
     floor_us_ = floor_seconds(cost_, flops, peaks_.read_gbps * 1e9) * 1e6;
     std::printf("%s\n", problem_key(read.problem).c_str());
@@ -153,15 +153,18 @@ Result<BenchProblem> read_problem(const std::string& text, int threads) {
   return read;
 }
 
-Status time_gpu_rows(const std::string& device, const std::string& filter) {
+Status time_gpu_rows(const std::string& device, const std::string& filter, std::vector<std::string> problems) {
   RUNG_TRY(const DeviceWord word, parse_device(device));
   RUNG_TRY(const Target* target, open_target(word));
   RUNG_TRY(gpu::GpuPeaks peaks, gpu::measure_peaks(*target->gpu, target->machine.gpu.preferred_library()));
   std::printf("%s\ncopy %.0f GB/s, GEMM bf16 %.0f TFLOP/s, f32 %.1f TFLOP/s\n", target->fingerprint.c_str(),
               peaks.read_gbps, peaks.gemm_bf16_gflops * 1e-3, peaks.gemm_f32_gflops * 1e-3);
   TimedRows rows(*target, filter, peaks);
-  for (const char* text : kPolicy) RUNG_CHECK(rows.time(text));
-  for (const char* text : kEncoder) RUNG_CHECK(rows.time(text));
+  if (problems.empty()) {
+    problems.assign(std::begin(kPolicy), std::end(kPolicy));
+    problems.insert(problems.end(), std::begin(kEncoder), std::end(kEncoder));
+  }
+  for (const std::string& text : problems) RUNG_CHECK(rows.time(text));
   return {};
 }
 

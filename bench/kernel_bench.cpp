@@ -1,6 +1,6 @@
 // Times kernel rows. kernel_bench [THREADS] [ROW-OR-OP] [FILE]: the processor's, on a small BERT at 16, 128 and 256
 // tokens, or on the graphs that stand in a file, one in a line;
-// kernel_bench DEVICE [ROW-OR-OP]: those of a GPU, such as cuda or hip:1, on the layers of Pi0.
+// kernel_bench DEVICE [ROW-OR-OP] [FILE]: those of a GPU, such as cuda or hip:1, on the layers of Pi0 or a file's graphs.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "base/random.hpp"
 #include "device/cpu/peaks.hpp"
@@ -149,14 +150,23 @@ void time_rows(const std::string& text, cpu::Team& team, const std::string& filt
   }
 }
 
+std::vector<std::string> lines_of(const char* path) {
+  std::ifstream file(path);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
 }  // namespace
 }  // namespace rung
 
 int main(int argc, char** argv) {
   using namespace rung;
   std::string where = argc > 1 ? argv[1] : "", filter = argc > 2 ? argv[2] : "";
+  const std::vector<std::string> graphs = argc > 3 ? lines_of(argv[3]) : std::vector<std::string>{};
+  if (argc > 3 && graphs.empty()) return (void)std::fprintf(stderr, "%s: no graphs in it\n", argv[3]), 1;
   if (auto device = parse_device(where); device && device->kind != "cpu") {
-    Status timed = time_gpu_rows(where, filter);
+    Status timed = time_gpu_rows(where, filter, graphs);
     if (!timed) std::fprintf(stderr, "%s\n", timed.error().message.c_str());
     return timed ? 0 : 1;
   }
@@ -164,11 +174,8 @@ int main(int argc, char** argv) {
   std::printf("%s, %d threads, %s\n", cpu::cpu_info().name.c_str(), team.size(), cpu::cpu_info().isa_text().c_str());
   std::printf("read %.1f GB/s, multiply-add %.1f GFLOP/s, hand-off %.2f us, barrier %.2f us\n", measure_read_gbps(team),
               measure_fma_gflops(team), measure_handoff_us(team), measure_barrier_us(team));
-  if (argc > 3) {
-    std::ifstream file(argv[3]);
-    for (std::string line; std::getline(file, line);) time_rows(line, team, filter);
-    return file.eof() ? 0 : 1;
-  }
+  for (const std::string& graph : graphs) time_rows(graph, team, filter);
+  if (!graphs.empty()) return 0;
   for (const char* type : {"f32", "bf16"})
     for (const char* problem : kProblems)
       for (const char* tokens : {"16", "128", "256"}) time_rows(with(problem, tokens, type), team, filter);

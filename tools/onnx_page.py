@@ -2,18 +2,20 @@
 # Runs the test cases of the onnx package on rung, and writes docs/onnx.md: what passes, and why others are refused.
 # SPDX-License-Identifier: Apache-2.0
 #
-#   PYTHONPATH=build/ci/python PYTHON tools/onnx_page.py [--only REGEX] [--json FILE] [--check] [--device WORD]
+#   PYTHONPATH=build/ci/python PYTHON tools/onnx_page.py [--only REGEX] [--json FILE] [--check] [--device WORD] [--jobs N]
 #
 # With another device, such as cuda or emu:gfx942, it prints the counts and the reasons, and leaves the page.
 #
 # PYTHON has the packages onnx and ml_dtypes. Cases run in a child process: one that crashes or hangs ends alone, and
 # the cases behind it run in a new child.
 import argparse
+import concurrent.futures
 import json
 import re
 import select
 import subprocess
 import sys
+import threading
 import warnings
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -156,17 +158,31 @@ class Child:
                 f'no answer within {CASE_LIMIT_S} s'}
 
 
-def results(only, device):
-    child, found = None, {}
-    for name, case in cases(only).items():
-        child = child or Child(only, device)
-        found[name] = child.run(name) | {'operator': operators(case)}
-        if child.process.poll() is not None:
-            child = None
-    if child:
-        child.process.stdin.close()
-        child.process.wait()
-    return found
+def results(only, device, jobs):
+    """Returns what each case gave, from `jobs` processes side by side."""
+    all_cases, found = cases(only), {}
+    names = iter(list(all_cases))
+    lock = threading.Lock()
+
+    def share():
+        child = None
+        while True:
+            with lock:
+                name = next(names, None)
+            if name is None:
+                break
+            child = child or Child(only, device)
+            found[name] = child.run(name) | {'operator': operators(all_cases[name])}
+            if child.process.poll() is not None:
+                child = None
+        if child:
+            child.process.stdin.close()
+            child.process.wait()
+
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for done in [pool.submit(share) for _ in range(jobs)]:
+            done.result()
+    return {name: found[name] for name in all_cases}
 
 
 def short(reason):
@@ -207,6 +223,7 @@ def main():
     parser.add_argument('--json')
     parser.add_argument('--check', action='store_true')
     parser.add_argument('--device', default='cpu')
+    parser.add_argument('--jobs', type=int, default=1, help='processes side by side')
     parser.add_argument('--work', action='store_true')
     options = parser.parse_args()
     if options.work:
@@ -217,7 +234,7 @@ def main():
     except ImportError as error:
         print(f'SKIPPED: {error}')
         return 0
-    found = results(options.only, options.device)
+    found = results(options.only, options.device, options.jobs)
     if options.json:
         Path(options.json).write_text(json.dumps(found, indent=1))
     print(dict(Counter(result['outcome'] for result in found.values())))
