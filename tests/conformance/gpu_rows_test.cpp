@@ -109,8 +109,10 @@ TEST(GpuKernelTable, EveryProblemHasARow) {
   for (const Case& test : unanswered_cases()) {
     const auto* linear = as<Linear>(test.problem.op);
     const auto* attention = as<Attention>(test.problem.op);
+    const auto* conv = as<Conv>(test.problem.op);
     // passes make these forms only where a row takes them
     if ((linear && linear->is_extended()) || (attention && !attention->span.sees_all())) continue;
+    if (conv && !conv->tail.empty()) continue;
     auto rows = (*target)->kernels_for(op_family(test.problem.op));
     const bool has_row = std::any_of(rows.begin(), rows.end(),
                                      [&](const Kernel* row) { return (*target)->supports(*row, test.problem).yes; });

@@ -191,6 +191,7 @@ constexpr const char* kFloatProblems[] = {
     R"~(result = pointwise(x:T[3,700], program="r1=tanh(r0);r2=mul(r1,0.5);r3=add(r2,r0)", out=f32))~",
     R"~(result = pointwise(x:T[4,1,6], y:T[5,6], keep:bool[4,5,1], program="r3=mul(r0,r1);r4=select(r2,r3,-1)", out=T))~",
     R"~(result = pointwise(x:T[33], program="r1=bf16(r0);r2=exp(r1);r3=lt(r2,1)", out=f32))~",
+    R"~(result = pointwise(x:f32[5,33793], y:f32[5,1], program="r2=mul(r0,r1);r3=add(r2,0.5)", out=bf16))~",
     R"~(result = pointwise(transpose(x:T[9,20], permutation=[1,0]), y:T[1], program="r2=sub(r0,r1);r3=square(r2)", out=T))~",
     // regions: softmax with a cap, log-softmax, norms of several results, rows alone, other strides, places
     R"~(result = region(x:T[6,1000], program="r1=mul(r0,0.3);r2=tanh(r1);r3=mul(r2,5);r4=row_max(r3);r5=sub(r3,r4);)~"

@@ -80,6 +80,13 @@ TEST(GeneratedSource, LoadsSixteenBytesWhereStridesAllowIt) {
   EXPECT_THAT(odd->text, HasSubstr("Pack<Bf16, 1>"));
 }
 
+TEST(GeneratedSource, ReadsWholeLinesOfWideElements) {
+  const auto source = source_of("pointwise(x:f32[4096,4096], program=\"r1=exp(r0)\")");
+  ASSERT_TRUE(source);
+  EXPECT_THAT(source->text, HasSubstr("Pack<float, 4> p0[2]"));
+  EXPECT_EQ(source->bytes_in_flight, 32u);
+}
+
 TEST(GeneratedSource, PrefersBlocksToNeighbours) {
   const auto few = source_of("pointwise(x:f32[64,64], program=\"r1=exp(r0)\")");
   ASSERT_TRUE(few);
@@ -92,8 +99,16 @@ TEST(GeneratedSource, GivesLongRowsABlock) {
     return source ? source->threads : 0;
   };
   EXPECT_EQ(threads("[8,128]"), 32u);
+  EXPECT_EQ(threads("[8,768]"), 256u);  // few rows: a thread does little in a row
   EXPECT_EQ(threads("[8,8192]"), 256u);
   EXPECT_EQ(threads("[8,32768]"), 1024u);
+}
+
+TEST(GeneratedSource, LetsShortRowsShareAWarp) {
+  const auto source = source_of(region("x:bf16[1048576,32]", "r1=row_sum(r0);r2=div(r0,r1);return r2:bf16"));
+  ASSERT_TRUE(source);
+  EXPECT_THAT(source->text, HasSubstr("me = thread_in_block() % 4u"));
+  EXPECT_EQ(source->blocks, 1048576u / 64);
 }
 
 TEST(GeneratedSource, RefusesWhatItHasNoFormFor) {

@@ -14,6 +14,7 @@ namespace rung::gpu {
 namespace {
 
 constexpr int64_t kThreads = 256, kMostThreads = 1024, kMostInRegisters = 32;
+constexpr int64_t kMostNeighbours = 8;  // of one thread in one access, and at hand at once where accesses hold fewer
 
 // The facts that both forms share: the program, the operands' strides over the shape, and the results.
 struct Work {
@@ -128,80 +129,136 @@ std::string entry(const Work& work, uint32_t threads, const std::string& body) {
       kGeneratedEntry, body);
 }
 
-// Returns the most neighbours, 8 at most, of which accesses along the inner axis are whole and aligned.
+// Returns the most neighbours of which accesses along the inner axis are whole and aligned, and 16 bytes at most: the
+// lanes of a warp then access one run of memory.
 int64_t neighbours(const Work& work, const Loops& loops, int64_t inner, std::span<const int64_t> inner_strides) {
-  int64_t v = 8;
+  constexpr int64_t kAccessBytes = 16;
+  int64_t v = kMostNeighbours;
   const auto halve_until = [&](int64_t divides) {
     while (divides % v != 0) v /= 2;
   };
+  const auto fit = [&](DType dtype) { v = std::min(v, kAccessBytes / static_cast<int64_t>(size_of(dtype))); };
   halve_until(inner);
   for (size_t i = 0; i < work.strides.size(); ++i) {
     if (inner_strides[i] != 1) continue;
+    fit(work.problem.inputs[i].dtype);
     for (int axis = 0; axis < loops.rank; ++axis) halve_until(loops.strides[axis][i]);
   }
+  for (const ResultPlace& result : work.results) fit(result.type.dtype);
   return v;
 }
 
 // ---- element by element
 
-// Every register then stands for elements: one thread computes `v` neighbours along the inner axis.
-GeneratedSource elementwise(Work& work, const GpuInfo& gpu) {
-  std::fill(work.rows.begin(), work.rows.end(), false);
+// A thread computes `chunks` runs of `v` neighbours along the inner axis; the runs of a block's threads stand side by
+// side, chunk by chunk. There are `runs` in all.
+struct ElementCut {
+  int64_t v, chunks, runs;
+};
+
+ElementCut cut_elements(const Work& work, const Loops& loops, const GpuInfo& gpu) {
+  const int64_t elements = work.shape.product(), enough = gpu.multiprocessors * kThreads;
+  ElementCut cut{neighbours(work, loops, loops.inner, loops.inner_strides), 1, 0};
+  while (cut.v > 1 && elements / cut.v < enough) cut.v /= 2;  // blocks first, then neighbours
+  cut.runs = elements / cut.v;
+  while (cut.v * cut.chunks < kMostNeighbours && cut.runs / (2 * cut.chunks) >= enough) cut.chunks *= 2;
+  return cut;
+}
+
+// Writes the body of a kernel by elements.
+class ElementWriter {
+ public:
+  ElementWriter(const Work& work, const Loops& loops, const ElementCut& cut)
+      : work_(work), loops_(loops), cut_(cut), body_(work) {}
+
+  std::string run() {
+    body_.line("allow_dependents();");
+    body_.line("const uint32_t first = block_index() * {}u + thread_in_block();", kThreads * cut_.chunks);
+    body_.line("wait_for_producers();");
+    for (size_t i = 0; i < work_.strides.size(); ++i)
+      body_.line("Pack<{}, {}> p{}[{}];", body_.operand_type(i), cut_.v, i, cut_.chunks);
+    begin_chunk();
+    load();
+    end_chunk();
+    begin_chunk();
+    compute();
+    end_chunk();
+    return body_.text;
+  }
+
+ private:
+  void begin_chunk() {
+    body_.line("#pragma unroll\n  for (int c = 0; c < {}; ++c) {{", cut_.chunks);
+    body_.line("const uint32_t t = first + c * {}u;", kThreads);
+    body_.line("if (t >= {}u) break;", cut_.runs);
+  }
+  void end_chunk() { body_.line("}}"); }
+
+  void load() {
+    const int64_t per_row = loops_.inner / cut_.v;
+    body_.line("const uint32_t row = t / {}u;", per_row);
+    body_.line("const int64_t e = t % {}u * {};", per_row, cut_.v);
+    body_.offsets(loops_, "row");
+    for (size_t i = 0; i < work_.strides.size(); ++i) {
+      const std::string type = body_.operand_type(i);
+      if (const int64_t stride = loops_.inner_strides[i]; stride == 1)
+        body_.line("p{0}[c] = *(const Pack<{1}, {2}>*)(in_memory<const {1}>(a.operand[{0}]) + o{0} + e);", i, type,
+                   cut_.v);
+      else
+        body_.line(
+            "for (int v = 0; v < {0}; ++v) p{1}[c].x[v] = in_memory<const {2}>(a.operand[{1}])[o{1} + (e + v) * {3}];",
+            cut_.v, i, type, stride);
+    }
+  }
+
+  void compute() {
+    const bool integers = work_.computes_integers();
+    const std::string_view type = integers ? "int" : "float";
+    for (size_t i = 0; i < work_.results.size(); ++i)
+      body_.line("Pack<{}, {}> q{};", element_type(work_.results[i].type.dtype), cut_.v, i);
+    body_.line("for (int v = 0; v < {}; ++v) {{", cut_.v);
+    for (size_t i = 0; i < work_.strides.size(); ++i)
+      body_.line("  const {0} r{1} = {2}(p{1}[c].x[v]);", type, i, integers ? "int" : "to_float");
+    if (integers && as<Formula>(work_.problem.op)->divides())
+      body_.line("  if (r1 == 0) *in_memory<uint32_t>(a.fault) = {}u;",
+                 static_cast<uint32_t>(Fault::integer_divided_by_zero));
+    for (size_t i = 0; i < work_.program.instructions.size(); ++i)
+      body_.line("  const {} r{} = {};", type, work_.program.inputs + i,
+                 body_.value_of(std::get<PointwiseInstruction>(work_.program.instructions[i]), ""));
+    for (size_t i = 0; i < work_.results.size(); ++i)
+      body_.line("  q{}.x[v] = {}<{}>(r{});", i, integers ? "static_cast" : "from_float",
+                 element_type(work_.results[i].type.dtype), work_.program.results[i].index);
+    body_.line("}}");
+    for (size_t i = 0; i < work_.results.size(); ++i)
+      body_.line("*(Pack<{0}, {1}>*)(in_memory<{0}>(a.result[{2}]) + int64_t{{t}} * {1}) = q{2};",
+                 element_type(work_.results[i].type.dtype), cut_.v, i);
+  }
+
+  const Work& work_;
+  const Loops& loops_;
+  const ElementCut& cut_;
+  Body body_;
+};
+
+GeneratedSource by_elements(Work& work, const GpuInfo& gpu) {
+  std::fill(work.rows.begin(), work.rows.end(), false);  // every register stands for elements
   std::vector<Strides> strides = work.strides;
   strides.push_back(contiguous_strides(work.shape));
   const Loops loops = collapse(work.shape, strides);
-  int64_t v = neighbours(work, loops, loops.inner, loops.inner_strides);
-  const int64_t elements = work.shape.product();
-  while (v > 1 && elements / v < gpu.multiprocessors * kThreads) v /= 2;  // blocks first, then neighbours
-  const int64_t count = elements / v, per_row = loops.inner / v;
-  GeneratedSource out{{}, static_cast<uint32_t>((count + kThreads - 1) / kThreads), static_cast<uint32_t>(kThreads)};
-  Body body(work);
-  body.line("const uint32_t t = block_index() * {}u + thread_in_block();", kThreads);
-  body.line("if (t >= {}u) return;", count);
-  body.line("const uint32_t row = t / {}u;", per_row);
-  body.line("const int64_t e = t % {}u * {};", per_row, v);
-  body.offsets(loops, "row");
-  for (size_t i = 0; i < work.strides.size(); ++i) {
-    const std::string type = body.operand_type(i);
-    const int64_t stride = loops.inner_strides[i];
-    if (stride == 1)
-      body.line("const auto p{0} = *(const Pack<{1}, {2}>*)(in_memory<const {1}>(a.operand[{0}]) + o{0} + e);", i, type,
-                v);
-    else
-      body.line(
-          "Pack<{0}, {1}> p{2};\n  for (int v = 0; v < {1}; ++v) p{2}.x[v] = in_memory<const {0}>(a.operand[{2}])"
-          "[o{2} + (e + v) * {3}];",
-          type, v, i, stride);
-    out.bytes_in_flight += static_cast<uint32_t>((stride == 0 ? 1 : v) * size_of(work.problem.inputs[i].dtype));
-  }
-  for (size_t i = 0; i < work.results.size(); ++i)
-    body.line("Pack<{}, {}> q{};", element_type(work.results[i].type.dtype), v, i);
-  body.line("for (int v = 0; v < {}; ++v) {{", v);
-  const bool integers = work.computes_integers();
-  const std::string_view type = integers ? "int" : "float";
+  const ElementCut cut = cut_elements(work, loops, gpu);
+  const int64_t share = kThreads * cut.chunks;
+  GeneratedSource out{{}, static_cast<uint32_t>((cut.runs + share - 1) / share), static_cast<uint32_t>(kThreads)};
   for (size_t i = 0; i < work.strides.size(); ++i)
-    body.line("  const {0} r{1} = {2}(p{1}.x[v]);", type, i, integers ? "int" : "to_float");
-  if (integers && as<Formula>(work.problem.op)->divides())
-    body.line("  if (r1 == 0) *in_memory<uint32_t>(a.fault) = {}u;",
-              static_cast<uint32_t>(Fault::integer_divided_by_zero));
-  for (size_t i = 0; i < work.program.instructions.size(); ++i)
-    body.line("  const {} r{} = {};", type, work.program.inputs + i,
-              body.value_of(std::get<PointwiseInstruction>(work.program.instructions[i]), ""));
-  for (size_t i = 0; i < work.results.size(); ++i)
-    body.line("  q{}.x[v] = {}<{}>(r{});", i, integers ? "static_cast" : "from_float",
-              element_type(work.results[i].type.dtype), work.program.results[i].index);
-  body.line("}}");
-  for (size_t i = 0; i < work.results.size(); ++i)
-    body.line("*(Pack<{0}, {1}>*)(in_memory<{0}>(a.result[{2}]) + (int64_t{{t}} * {1})) = q{2};",
-              element_type(work.results[i].type.dtype), v, i);
-  out.text = entry(work, out.threads, body.text);
+    out.bytes_in_flight += static_cast<uint32_t>(cut.chunks * (loops.inner_strides[i] == 0 ? 1 : cut.v) *
+                                                 size_of(work.problem.inputs[i].dtype));
+  out.text = entry(work, out.threads, ElementWriter(work, loops, cut).run());
   return out;
 }
 
 // ---- row by row
 
 // `threads` of one row hold `chunks` runs of `v` neighbours each; a block has `rows` rows, more than one only if each
-// is a warp's.
+// is a warp's or a part of a warp's.
 struct RowCut {
   int64_t v, threads, chunks, rows;
   bool whole;  // there are no places beyond the row
@@ -211,15 +268,21 @@ Result<RowCut> cut_rows(const Work& work, const Loops& loops, std::span<const in
   const int64_t width = work.shape.back();
   RowCut cut{neighbours(work, loops, width, along), gpu.lanes, 1, 1, false};
   const auto chunks = [&] { return (width + cut.threads * cut.v - 1) / (cut.threads * cut.v); };
-  while (cut.v > 1 && width < gpu.lanes * cut.v) cut.v /= 2;  // every lane has work
+  const auto has_idle_lanes = [&] { return loops.outer * width < cut.v * gpu.multiprocessors * kThreads; };
+  while (cut.v > 1 && width < gpu.lanes * cut.v && has_idle_lanes()) cut.v /= 2;
+  while (cut.threads > 1 && width <= cut.threads / 2 * cut.v) cut.threads /= 2;  // short rows share a warp
   constexpr int64_t kWarpsShare = 4;
   if (chunks() > kWarpsShare) cut.threads = kThreads;
+  const bool few = loops.outer * gpu.lanes * kWarpsShare <= gpu.multiprocessors * kThreads;
+  while (few && chunks() > 1 && cut.threads < kThreads) cut.threads *= 2;  // a thread's chain of work is what lasts
   while (chunks() * cut.v > kMostInRegisters && cut.threads < kMostThreads) cut.threads *= 2;
   cut.chunks = chunks();
   if (cut.chunks * cut.v > kMostInRegisters)
     return fail("rows of {} elements, wanted at most {}", width, kMostThreads * kMostInRegisters);
-  if (cut.threads == gpu.lanes)
-    while (cut.rows * cut.threads < kThreads && loops.outer >= 2 * cut.rows * gpu.multiprocessors) cut.rows *= 2;
+  if (cut.threads <= gpu.lanes)
+    while (cut.rows * cut.threads < gpu.lanes ||
+           (cut.rows * cut.threads < kThreads && loops.outer >= 2 * cut.rows * gpu.multiprocessors))
+      cut.rows *= 2;
   cut.whole = cut.chunks * cut.threads * cut.v == width;
   return cut;
 }
@@ -231,12 +294,12 @@ class RowWriter {
       : work_(work), loops_(loops), along_(along), cut_(cut), lanes_(lanes), body_(work) {}
 
   std::string run() {
-    const int64_t warps = cut_.threads / lanes_;
-    if (warps > 1) body_.line("__shared__ float shared[{}];", warps);
+    body_.line("allow_dependents();");
     body_.line("const uint32_t me = thread_in_block() % {}u;", cut_.threads);
     body_.line("const uint32_t row = block_index() * {}u + thread_in_block() / {}u;", cut_.rows, cut_.threads);
     if (loops_.outer % cut_.rows) body_.line("if (row >= {}u) return;", loops_.outer);
     body_.offsets(loops_, "row");
+    body_.line("wait_for_producers();");
     for (size_t i = 0; i < work_.program.inputs; ++i) declare(i);
     for (size_t i = 0; i < work_.program.inputs; ++i) load(i);
     for (size_t i = 0; i < work_.program.instructions.size(); ++i) compute(i);
@@ -290,15 +353,16 @@ class RowWriter {
     body_.line("float {} = {};", total, neutral_text(reduction.kind));
     loop(fmt::format("{} = {};", total, join_text(reduction.kind, total, body_.place_of(reduction.of, "[c][v]"))), true,
          " ");
-    body_.line("for (int mask = 1; mask < {}; mask *= 2) {{", lanes_);
+    body_.line("for (int mask = 1; mask < {}; mask *= 2) {{", std::min<int64_t>(lanes_, cut_.threads));
     body_.line("  const float other = lane_value({}, mask);", total);
     body_.line("  {0} = {1};\n  }}", total, join_text(reduction.kind, total, "other"));
     if (cut_.threads > lanes_) {
-      body_.line("if (thread_in_block() % {0}u == 0) shared[thread_in_block() / {0}u] = {1};", lanes_, total);
-      body_.line("sync_block();\n  {} = shared[0];", total);
+      const std::string parts = fmt::format("parts{}", reg);  // its own, so that no warp waits before it writes
+      body_.line("__shared__ float {}[{}];", parts, cut_.threads / lanes_);
+      body_.line("if (thread_in_block() % {0}u == 0) {1}[thread_in_block() / {0}u] = {2};", lanes_, parts, total);
+      body_.line("sync_block();\n  {} = {}[0];", total, parts);
       body_.line("for (int w = 1; w < {}; ++w) {} = {};", cut_.threads / lanes_, total,
-                 join_text(reduction.kind, total, "shared[w]"));
-      body_.line("sync_block();");
+                 join_text(reduction.kind, total, parts + "[w]"));
     }
     const bool mean = reduction.kind == RowKind::mean;
     body_.line("const float r{} = {}{};", reg, total, mean ? fmt::format(" / {}.0f", work_.shape.back()) : "");
@@ -352,7 +416,7 @@ Result<GeneratedSource> generate_source(const Problem& problem, const GpuInfo& g
       !work.program.reduces() && std::ranges::none_of(work.program.results, [&](const RegionResult& r) {
         return work.rows[static_cast<size_t>(r.index)] && work.shape.rank() > 0 && work.shape.back() > 1;
       });
-  if (by_element) return elementwise(work, gpu);
+  if (by_element) return by_elements(work, gpu);
   return by_rows(work, gpu);
 }
 

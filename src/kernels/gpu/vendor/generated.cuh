@@ -8,6 +8,7 @@
 //   thread_in_block(), block_index()
 //   lane_value(x, mask)                          x of the lane whose number differs in the bits of `mask`
 //   sync_block()
+//   wait_for_producers(), allow_dependents()     as portable.cuh has them: kernels of one stream overlap
 //   to_float(x), from_float<T>(x)                Bf16, F16, float, bool as Flag, and Int64 to write
 //   in_memory<T>(address)
 #pragma once
@@ -46,6 +47,8 @@ __device__ inline void sync_block() {
   __builtin_amdgcn_s_barrier();
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
+__device__ inline void wait_for_producers() {}
+__device__ inline void allow_dependents() {}
 template <class T>
 __device__ inline T* in_memory(uint64_t address) {
   return (T*)(__attribute__((address_space(1))) T*)address;
@@ -67,6 +70,16 @@ __device__ inline uint32_t thread_in_block() { return threadIdx.x; }
 __device__ inline uint32_t block_index() { return blockIdx.x; }
 __device__ inline float lane_value(float x, int mask) { return __shfl_xor_sync(~0u, x, mask); }
 __device__ inline void sync_block() { __syncthreads(); }
+__device__ inline void wait_for_producers() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+__device__ inline void allow_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
 template <class T>
 __device__ inline T* in_memory(uint64_t address) {
   return reinterpret_cast<T*>(address);
@@ -107,8 +120,14 @@ struct As {};
 __device__ inline float made(As<float>, float x) { return x; }
 __device__ inline F16 made(As<F16>, float x) { return half_of(x); }
 __device__ inline Bf16 made(As<Bf16>, float x) {
+#if __CUDA_ARCH__ >= 900
+  Bf16 y;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+  return y;
+#else
   const uint32_t bits = bits_of(x), even = bits >> 16 & 1;
   return {static_cast<uint16_t>(x != x ? 0x7fc0 : (bits + 0x7fff + even) >> 16)};
+#endif
 }
 __device__ inline Flag made(As<Flag>, float x) { return {static_cast<unsigned char>(x != 0.0f)}; }
 __device__ inline Int64 made(As<Int64>, float x) { return {static_cast<int64_t>(x)}; }
