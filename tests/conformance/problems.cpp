@@ -367,6 +367,9 @@ constexpr const char* kFloatProblems[] = {
     "result = linear(x:T[19,520], w:T[640,520], slice(c:T[19,100], axis=1, begin=0, end=64), s:T[19,64], "
     "slots=cos+sin, rotated_heads=9, out=T)",
     "result = linear(x:T[5,24], w:T[20,24], c:T[5,6], s:T[5,6], slots=cos+sin, rotated_heads=3, out=T)",
+    "result = linear(x:T[1,140,520], w:T[960,520], wb:T[960], c:T[1,140,64], s:T[1,140,64], slots=bias+cos+sin, "
+    "rotated_heads=9, out=T)",
+    "result = linear(x:T[70,64], w:T[96,64], c:f32[70,32], s:f32[70,32], slots=cos+sin, rotated_heads=2, out=T)",
     "result = linear(x:T[1,140,520], w:T[640,520], c:T[1,140,128], s:T[1,140,128], slots=cos+sin, rotated_heads=4, "
     "out=T)",
     "result = linear(x:T[70,264], w:T[768,264], wb:f32[768], slice(c:f32[70,300], axis=1, begin=0, end=256), "
