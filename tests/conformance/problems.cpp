@@ -389,6 +389,7 @@ constexpr const char* kFloatProblems[] = {
     "result = linear(x:T[68,24], w:T[36,24], out=f32)",
     "result = linear(x:T[137,72], w:T[48,72], gated=true, activation=silu, out=f32)",
     "result = linear(x:T[72,2056], w:T[72,2056], wb:T[72], slots=bias, activation=gelu, out=T)",
+    "result = linear(x:T[129,776], w:T[100,776], wb:f32[100], r:T[129,100], slots=bias+residual, out=T)",
 };
 
 // For f32 alone, or for other types as written.
@@ -493,6 +494,7 @@ std::vector<std::string> problems() {
   std::vector<std::string> all;
   for (const char* type : {"f32", "bf16", "f16"})
     for (const char* text : kFloatProblems) all.push_back(replaced(text, type));
+  for (std::string& text : ragged_problems()) all.push_back(std::move(text));
   for (const char* text : kOtherProblems) all.emplace_back(text);
   all.push_back(of_many_numbers());
   for (std::string& text : function_problems()) all.push_back(std::move(text));

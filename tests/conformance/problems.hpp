@@ -12,5 +12,7 @@ namespace rung::test {
 std::vector<std::string> problems();
 // Those of them that follow from the tables of functions.
 std::vector<std::string> function_problems();
+// Those of them that are products whose rows are no multiple of what a machine loads at once.
+std::vector<std::string> ragged_problems();
 
 }  // namespace rung::test

@@ -54,6 +54,18 @@ TEST(LinearSkinny, FillsTheDeviceWithAboutOneBlockEach) {
   EXPECT_EQ(plan_of(layer(50, 4096, 1024, true)).blocks(), 128u);
 }
 
+TEST(LinearSkinny, CutsManyTokensIntoEqualTiles) {
+  const SkinnyPlan wide = plan_of(layer(128, 3072, 768)), deep = plan_of(layer(128, 768, 3072));
+  EXPECT_EQ(wide.token_tiles * wide.blocks(), 96u);
+  EXPECT_EQ(wide.tile.split, 1u);
+  EXPECT_EQ(deep.token_tiles * deep.blocks(), 96u);
+  EXPECT_EQ(deep.tile.split, 4u);
+  const SkinnyPlan uneven = plan_of(layer(197, 768, 768));
+  EXPECT_EQ(uneven.token_tiles, 4u);
+  EXPECT_EQ(uneven.shared.tokens, 56u);
+  EXPECT_EQ(plan_of(layer(64, 768, 768)).token_tiles, 1u);
+}
+
 TEST(LinearSkinny, TakesTheTileAndRingAskedFor) {
   Problem asked = layer(50, 4096, 1024, true);
   asked.params = {{"rows", 64}, {"split", 2}, {"ring", 48}};
@@ -160,7 +172,9 @@ TEST(LinearSkinny, SaysWhyItRefuses) {
   const auto reason = [](const Problem& each, const Machine& machine) { return row().supports(each, machine).reason; };
   EXPECT_TRUE(row().supports(layer(50, 1024, 2048), hopper()));
   EXPECT_TRUE(row().supports(layer(1, 4, 8), hopper()));
-  EXPECT_EQ(reason(layer(65, 1024, 2048), hopper()), "65 rows, wanted 1 to 64");
+  EXPECT_EQ(reason(layer(1025, 64, 2048), hopper()), "1025 rows, wanted 1 to 1024");
+  EXPECT_EQ(reason(layer(257, 3072, 768), hopper()), "more tiles than run at once");
+  EXPECT_EQ(reason(normed(layer(65, 1024, 2048)), hopper()), "a norm and more than 64 rows");
   EXPECT_EQ(reason(layer(50, 1024, 2050), hopper()), "rows of x or w are not a multiple of 16 bytes");
   EXPECT_EQ(reason(layer(50, 1023, 2048), hopper()), "n is not a multiple of 4");
   EXPECT_EQ(reason(layer(50, 1024, 2048), Machine(cpu::CpuInfo{})), "made for compute capability 9.0");

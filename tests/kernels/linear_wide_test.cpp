@@ -110,7 +110,8 @@ TEST(LinearWide, NamesFunctionsByTypeTileAndEnding) {
 TEST(LinearWide, UsesGeneralKernelsForRareEndingsOnly) {
   const Problem plain = layer(816, 2048, 2048);
   EXPECT_EQ(ending(plain, kAlone), "1_rounded");
-  EXPECT_EQ(ending(plain, kAlone, Activation::gelu_tanh), "1_gelu");
+  EXPECT_EQ(ending(plain, kAlone, Activation::gelu_tanh), "1_gelu_tanh");
+  EXPECT_EQ(ending(plain, kAlone, Activation::gelu), "1_gelu");
   EXPECT_EQ(ending(plain, kAlone, Activation::silu), "1_any");
   EXPECT_EQ(ending(plain, kOfTwo), "2_any");
   EXPECT_EQ(ending(with_residual(DType::f32, DType::f32), kOfTwo), "2_sum");

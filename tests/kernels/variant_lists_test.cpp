@@ -65,6 +65,14 @@ const Module kModules[] = {
      {
 #include "kernels/gpu/attention/attention_split_kv.inc"
      }},
+    {"linear_mma",
+     {
+#include "kernels/gpu/linear/linear_mma.inc"
+     }},
+    {"linear_gemv",
+     {
+#include "kernels/gpu/linear/linear_gemv.inc"
+     }},
     {"linear_fma",
      {
 #include "kernels/gpu/linear/linear_fma.inc"

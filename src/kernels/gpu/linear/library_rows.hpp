@@ -19,7 +19,7 @@ struct LibraryTraits {
   bool epilogues;            // adds a bias, computes ReLU and tanh-GELU
   bool any_rows;             // takes rows of any length, not only of multiples of 16 bytes
 };
-inline constexpr LibraryTraits kCublaslt{"cublaslt", "cuBLASLt", true, false};
+inline constexpr LibraryTraits kCublaslt{"cublaslt", "cuBLASLt", true, true};
 inline constexpr LibraryTraits kHipblaslt{"hipblaslt", "hipBLASLt", true, false};
 inline constexpr LibraryTraits kRocblas{"rocblas", "rocBLAS", false, true};
 

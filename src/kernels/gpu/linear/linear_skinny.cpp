@@ -41,7 +41,7 @@ SkinnyEpilogue epilogue_of(const Problem& problem) {
 struct Cut {
   int64_t blocks;       // blocks that run at once
   uint32_t most_bytes;  // leaves room for another kernel's block, so that loads of the next layer's weights start early
-  uint32_t tokens, w_rows, chunks;
+  uint32_t token_tiles, tokens, w_rows, chunks;  // tokens: of a tile
   uint32_t half;  // rows of w between partners; 0: no pairs
   bool rotated;
   DType type;
@@ -49,7 +49,9 @@ struct Cut {
 
   Cut(const Problem& problem, const GpuInfo& gpu) : blocks(blocks_at_once(gpu)), most_bytes(shared_bytes_of_two(gpu)) {
     const LinearShape shape(problem);
-    tokens = divide_up(static_cast<uint32_t>(shape.m), 8) * 8;
+    const auto m = static_cast<uint32_t>(shape.m);
+    token_tiles = divide_up(m, kSkinnyTokens);
+    tokens = divide_up(divide_up(m, token_tiles), 8) * 8;
     w_rows = static_cast<uint32_t>(shape.w_rows);
     chunks = divide_up(static_cast<uint32_t>(shape.k), kBoxColumns);
     half = static_cast<uint32_t>(problem.as<Linear>().epilogue.gated ? shape.n : shape.head / 2);
@@ -61,9 +63,12 @@ struct Cut {
   bool fits(const SkinnyConfig& tile) const {
     if (tile.type != type || tile.epilogue != epilogue || shared(tile, 2, 2).bytes() > most_bytes) return false;
     if (tile.split > 1 && chunks < tile.split * kLeastChunks) return false;
+    // Larger tiles, of linear_wide_sm90, read x and w less often: with more tiles than run at once, that is faster.
+    if (token_tiles > 1 && all_tiles(tile) > blocks) return false;
     return !rotated || half % box_rows(tile) == 0;
   }
-  int64_t distance(const SkinnyConfig& tile) const { return std::abs(int64_t{tiles(tile)} * tile.split - blocks); }
+  int64_t all_tiles(const SkinnyConfig& tile) const { return int64_t{tiles(tile)} * token_tiles; }
+  int64_t distance(const SkinnyConfig& tile) const { return std::abs(all_tiles(tile) * tile.split - blocks); }
   SkinnyShared shared(const SkinnyConfig& tile, uint32_t x_stages, uint32_t w_stages) const {
     return {tile.rows, tokens, tile.split, x_stages, w_stages};
   }
@@ -97,7 +102,7 @@ SkinnyPlan::SkinnyPlan(const Problem& problem, const GpuInfo& gpu) {
   tile = fitting.front();
   if (const SkinnyConfig* asked = find_asked(problem, kSkinnyParameters, fitting)) tile = *asked;
   box_rows = cut.box_rows(tile);
-  tiles = cut.tiles(tile);
+  tiles = cut.tiles(tile), token_tiles = cut.token_tiles;
   chunks = cut.chunks;
   shared = cut.shared(tile, problem.param("ring", kRingKib));
   shared_bytes = problem.param("alone", 0) != 0 ? std::max(shared.bytes(), shared_bytes_apart(gpu)) : shared.bytes();

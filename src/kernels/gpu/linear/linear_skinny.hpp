@@ -18,7 +18,7 @@ inline std::vector<int64_t> parameters_of(const SkinnyConfig& tile) { return {ti
 struct SkinnyPlan {
   SkinnyConfig tile{};
   uint32_t box_rows = 0;  // the rows of w of a tile, or half of them if rows come in pairs
-  uint32_t tiles = 0, chunks = 0;
+  uint32_t tiles = 0, token_tiles = 0, chunks = 0;  // tiles: of the rows of w
   SkinnyShared shared{};
   uint32_t shared_bytes = 0;  // the bytes of `shared`, or more than half of a multiprocessor's
   uint32_t throttle_ns = 0;   // between two chunks of weights, while their ring fills for the first time
@@ -27,7 +27,7 @@ struct SkinnyPlan {
   // Plans by the problem's parameters "rows" and "split" of a tile, "ring" (KiB of weights under way), "alone" (no two
   // blocks of a launch on one multiprocessor) and "throttle" (throttle_ns), or by default.
   SkinnyPlan(const Problem& problem, const GpuInfo& gpu);
-  uint32_t blocks() const { return tiles * tile.split; }
+  uint32_t blocks() const { return tiles * tile.split; }  // of a tile of tokens
 };
 
 // Returns the tiles that are worth a trial on this problem, the preferred one first.

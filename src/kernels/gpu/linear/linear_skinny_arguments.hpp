@@ -6,7 +6,7 @@
 
 namespace rung::gpu {
 
-constexpr uint32_t kSkinnyTokens = 64;  // the most tokens; those of one matrix instruction
+constexpr uint32_t kSkinnyTokens = 64;  // the most tokens of a tile; those of one matrix instruction
 constexpr uint32_t kSkinnyMaxSplit = 8;
 constexpr uint32_t kSkinnyMaxStages = 16;
 constexpr uint32_t kSkinnyThreads = 256;       // a warpgroup multiplies, a warp fetches w, another x; all finish
@@ -25,14 +25,14 @@ struct SkinnyConfig {
   bool operator==(const SkinnyConfig&) const = default;
 };
 
-// A tile is some rows of w, or some and their partners. The blocks of a cluster take one part of K each, in chunks of
+// A tile is some tokens by some rows of w, or by some and their partners. The blocks of a cluster take one part of K each, in chunks of
 // kBoxColumns, and finish groups of 8 tokens in turns.
 struct LinearSkinnyArguments {
   TensorMap x, w;  // boxes of `tokens` rows of x; of the rows of a tile of w, or of half of them
   LinearPrologue begin;
   LinearEpilogue end;                   // strides are multiples of 4
   uint32_t m = 0, n = 0;                // n: a multiple of 4
-  uint32_t tokens = 0;                  // m, rounded up to a multiple of 8
+  uint32_t tokens = 0;                  // of a tile; a multiple of 8
   uint32_t chunks = 0;                  // of K
   uint32_t x_stages = 0, w_stages = 0;  // of the two rings; at least 2
   uint32_t throttle_ns = 0;             // between two chunks of weights, while their ring fills for the first time

@@ -51,11 +51,11 @@ Verdict supports_streamed(const Problem& problem, bool (*takes)(DType)) {
   return supports_distances(problem, kTogether);
 }
 
-Verdict supports_skinny(const Problem& problem, bool (*takes)(DType)) {
+Verdict supports_skinny(const Problem& problem, bool (*takes)(DType), int64_t most_tokens) {
   if (auto verdict = supports_streamed(problem, takes); !verdict) return verdict;
   const LinearShape shape(problem);
-  if (shape.m < 1 || shape.m > kSkinnyMostTokens)
-    return reject(fmt::format("{} rows, wanted 1 to {}", shape.m, kSkinnyMostTokens));
+  if (shape.m < 1 || shape.m > most_tokens)
+    return reject(fmt::format("{} rows, wanted 1 to {}", shape.m, most_tokens));
   if (auto verdict = supports_norms(problem, shape); !verdict) return verdict;
   return supports_heads(shape, kPaired);
 }

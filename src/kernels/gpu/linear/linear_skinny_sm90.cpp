@@ -1,4 +1,4 @@
-// The row of linear layers of at most 64 tokens, bound by the reading of their weights.
+// The row of linear layers of few tokens, which are short of blocks or bound by the reading of their weights.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/kernel.hpp"
 #include "kernels/gpu/linear/linear_skinny.hpp"
@@ -7,10 +7,16 @@
 namespace rung::gpu {
 namespace {
 
+constexpr int64_t kMostTokens = 1024;  // with more, larger tiles read less
+
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
-  if (auto verdict = supports_skinny(problem); !verdict) return verdict;
+  if (auto verdict = supports_skinny(problem, is_narrow, kMostTokens); !verdict) return verdict;
+  // Only this row takes a norm: a pass that folds norms of many tokens would leave such layers no other.
+  if (problem.output.rows() > kSkinnyMostTokens && !problem.as<Linear>().slots.within(kSlotsButNorms))
+    return reject(fmt::format("a norm and more than {} rows", kSkinnyMostTokens));
   if (!skinny_tiles(problem, machine.gpu).empty()) return accept();
+  if (problem.output.rows() > kSkinnyMostTokens) return reject("more tiles than run at once");
   return reject(fmt::format("no tile fits {} bytes of shared memory", machine.gpu.shared_bytes_per_block));
 }
 
@@ -47,7 +53,7 @@ Result<LinearSkinnyArguments> arguments_of(const Call& call, const SkinnyPlan& p
 
 Status enqueue(const Call& call) {
   const SkinnyPlan plan(call.problem, call.gpu.info());
-  const Launch launch{.grid = {plan.blocks()},
+  const Launch launch{.grid = {plan.blocks(), plan.token_tiles},
                       .block = {kSkinnyThreads},
                       .cluster = {plan.tile.split},
                       .shared_bytes = plan.shared_bytes,

@@ -1,11 +1,13 @@
-// Linear layers of at most 64 tokens on Hopper: every weight is read once, straight from its row; the blocks of a
-// cluster share K, and add up their sums through each other's shared memory in the order of their ranks.
+// Linear layers of few tokens on Hopper: each tile of up to 64 tokens reads every weight once, straight from its row;
+// the blocks of a cluster share K, and add up their sums through each other's shared memory in the order of their
+// ranks.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/sm90/bulk_copy.cuh"
 #include "kernels/gpu/sm90/cluster.cuh"
 #include "kernels/gpu/linear/linear_skinny_arguments.hpp"
 #include "kernels/gpu/linear/linear_wgmma_sm90.cuh"
 #include "kernels/gpu/linear/linear_ends.cuh"
+#include "kernels/gpu/linear/narrow_gelu.cuh"
 #include "kernels/gpu/sm90/shared_memory.cuh"
 
 namespace rung::gpu {
@@ -46,7 +48,7 @@ struct Skinny {
       kEpilogue == SkinnyEpilogue::norm || kEpilogue == SkinnyEpilogue::gated || kEpilogue == SkinnyEpilogue::rotated;
 
   const LinearSkinnyArguments& a;
-  uint32_t rank, column;                             // column: the tile's first column of out
+  uint32_t rank, column, first_token;                // column: the tile's first column of out
   uint32_t first_chunk, chunks, groups, own_groups;  // groups of 8 tokens
   Ring x, w;
   uint32_t received, multiplied;     // barriers: the other blocks' sums, the warps that are done with the rings
@@ -57,6 +59,7 @@ struct Skinny {
     rank = blockIdx.x % kSplit;
     column = blockIdx.x / kSplit * (kPaired ? kRows / 2 : kRows);
     if constexpr (kRotated) column += column / a.end.half * a.end.half;  // skips the upper halves of the heads before
+    first_token = blockIdx.y * a.tokens;
     first_chunk = rank * a.chunks / kSplit;
     chunks = (rank + 1) * a.chunks / kSplit - first_chunk;
     groups = a.tokens / 8;
@@ -92,15 +95,21 @@ struct Skinny {
 
   __device__ void fetch_w(uint32_t chunk, uint32_t stage) const {
     CopyTarget at{w.base + stage * w.stage_bytes, w.full + 8 * stage};
-    const uint64_t policy = policy_evict_first();
     const uint32_t k = (first_chunk + chunk) * kBoxColumns;
     if (elect_lane()) {
       barrier_expect(at.barrier, w.stage_bytes);
-      stream_box(at, a.w, column, k, policy);
+      fetch_w_box(at, column, k);
       at.address += w.stage_bytes / 2;
-      if (kPaired) stream_box(at, a.w, column + a.end.half, k, policy);
+      if (kPaired) fetch_w_box(at, column + a.end.half, k);
     }
     sync_warp();
+  }
+  // Weights that another tile of tokens reads as well stay in the L2 cache.
+  __device__ void fetch_w_box(CopyTarget to, uint32_t row, uint32_t k) const {
+    if (gridDim.y == 1)
+      stream_box(to, a.w, row, k, policy_evict_first());
+    else
+      load_box(to, a.w, row, k);
   }
   // Fetches as much as the ring holds, under an issue throttle: the launch before is still at work, and a burst would
   // hold up its tokens.
@@ -127,7 +136,7 @@ struct Skinny {
       const CopyTarget at{x.base + step.stage * x.stage_bytes, x.full + 8 * step.stage};
       if (elect_lane()) {
         barrier_expect(at.barrier, x.stage_bytes);
-        load_box(at, a.x, 0, (first_chunk + chunk) * kBoxColumns);
+        load_box(at, a.x, first_token, (first_chunk + chunk) * kBoxColumns);
       }
       sync_warp();
     }
@@ -228,7 +237,8 @@ struct Skinny {
     const uint32_t row = threadIdx.x / kQuads, first = threadIdx.x % kQuads * 4;
     return {row, first, column + first, row < kRound && column + first < a.n};
   }
-  __device__ uint32_t token(uint32_t row) const { return (row / 8 * kSplit + rank) * 8 + row % 8; }
+  __device__ uint32_t token_of_tile(uint32_t row) const { return (row / 8 * kSplit + rank) * 8 + row % 8; }
+  __device__ uint32_t token(uint32_t row) const { return first_token + token_of_tile(row); }
   __device__ float4 bias_at(uint32_t column) const { return kPlain ? float4{} : load_bias(a.end, column); }
   __device__ bool is_token(uint32_t row) const { return row < own_groups * 8 && token(row) < a.m; }
   __device__ float4 residual_at(uint32_t row, uint32_t at) const {
@@ -241,7 +251,7 @@ struct Skinny {
   __device__ float4 sum(uint32_t row, uint32_t first) const {
     const uint32_t in_row = first * 4, others = inbox + row * kPitch + in_row;
     float4 part[kSplit];
-    part[0] = load_shared<float4>(sums + token(row) * kPitch + in_row);
+    part[0] = load_shared<float4>(sums + token_of_tile(row) * kPitch + in_row);
 #pragma unroll
     for (uint32_t s = 1; s < kSplit; ++s) part[s] = load_shared<float4>(others + (s - 1) * slot_bytes);
 #pragma unroll
@@ -263,6 +273,10 @@ struct Skinny {
     store4(a.end.out, kPlain ? DType::bf16 : a.end.out_type, static_cast<int64_t>(token(row)) * a.n + at, y);
   }
 
+  __device__ float4 activated(float4 y) const {
+    if (a.end.activation != Activation::gelu || a.end.out_type == DType::f32) return activate4(a.end.activation, y);
+    return {narrow_gelu(y.x), narrow_gelu(y.y), narrow_gelu(y.z), narrow_gelu(y.w)};
+  }
   __device__ void finish_rows() const {
     const Place at = place();
     float4 bias{}, up_bias{}, residual{};
@@ -277,7 +291,7 @@ struct Skinny {
     for (uint32_t row = at.row; row < own_groups * 8; row += kRound) {
       const float4 next = kPlain ? float4{} : residual_at(row + kRound, at.column);
       const float r = factor(row);
-      float4 y = activate4(a.end.activation, plus(sum(row, at.first) * r, bias));
+      float4 y = activated(plus(sum(row, at.first) * r, bias));
       if (kGated) y = y * plus(sum(row, at.first + kRows / 2) * r, up_bias);
       if (token(row) < a.m) store(row, at.column, plus(y, residual));
       residual = next;

@@ -1,8 +1,6 @@
 // A matrix product in f32 for any strides and types: 64 x 64 results per block, 4 x 4 per thread. The last resort.
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/gpu/pointwise/activation.cuh"
-#include "kernels/gpu/elements.cuh"
-#include "kernels/gpu/linear/linear_tiled_arguments.hpp"
+#include "kernels/gpu/linear/linear_tiled_ends.cuh"
 
 namespace rung::gpu {
 namespace {
@@ -29,13 +27,30 @@ struct Lines {
   int64_t begin[kPerThread];  // the first element of the line that slot i loads; -1: beyond the matrix
 };
 
-__device__ void load_tile(Tile& tile, const Lines& from, uint32_t first, uint32_t depth) {
+// A thread's elements of a tile as they are in memory: they are on their way while the tile before is multiplied.
+using Held = uint32_t[kPerThread];
+
+template <class Bits>
+__device__ void fetch_tile(Held& held, const Lines& from, uint32_t first, uint32_t depth) {
+#pragma unroll
+  for (int i = 0; i < kPerThread; ++i) {
+    const uint32_t k = first + slot_of(i, from.step == 1).k;
+    held[i] = from.begin[i] >= 0 && k < depth ? element<const Bits>(from.base, from.begin[i] + k * from.step) : 0;
+  }
+}
+__device__ void fetch_tile(Held& held, const Lines& from, uint32_t first, uint32_t depth) {
+  if (from.type == DType::f32)
+    fetch_tile<uint32_t>(held, from, first, depth);
+  else
+    fetch_tile<uint16_t>(held, from, first, depth);
+}
+__device__ void store_tile(Tile& tile, const Held& held, const Lines& from) {
 #pragma unroll
   for (int i = 0; i < kPerThread; ++i) {
     const Slot slot = slot_of(i, from.step == 1);
-    const uint32_t k = first + slot.k;
-    const bool inside = from.begin[i] >= 0 && k < depth;
-    tile[slot.k][slot.line] = inside ? load_as<float>(from.base, from.type, from.begin[i] + k * from.step) : 0.0f;
+    float both[2] = {as_float(held[i])};
+    if (from.type != DType::f32) unpack_pair(held[i], from.type, both);
+    tile[slot.k][slot.line] = both[0];
   }
 }
 
@@ -71,13 +86,6 @@ __device__ Lines lines_of_x(const TiledArguments& a, int64_t matrix) {
   return lines;
 }
 
-// Returns the other row of w, and of the bias, that the result's column needs: up's, or that of the head's other half.
-__device__ uint32_t partner_of(const TiledArguments& a, uint32_t column) {
-  if (a.end.gated) return a.n + column;
-  if (column >= a.end.rotated) return column;
-  return column / a.end.half % 2 == 0 ? column + a.end.half : column - a.end.half;
-}
-
 __device__ Lines lines_of_w(const TiledArguments& a, int64_t matrix, bool partners) {
   Lines lines{a.w, a.w_type, a.w_step, {}};
 #pragma unroll
@@ -86,17 +94,6 @@ __device__ Lines lines_of_w(const TiledArguments& a, int64_t matrix, bool partne
     lines.begin[i] = column < a.n ? matrix + int64_t{partners ? partner_of(a, column) : column} * a.w_row : -1;
   }
   return lines;
-}
-
-__device__ float bias_of(const TiledArguments& a, uint32_t column) {
-  return a.end.bias ? load_as<float>(a.end.bias, a.end.bias_type, column * a.bias_step) : 0.0f;
-}
-
-__device__ float rotated(const TiledArguments& a, uint32_t column, const int64_t (&begin)[4], float y, float partner) {
-  const uint32_t angle = column % (2 * a.end.half);
-  const float cos = load_as<float>(a.end.cos, a.end.cos_type, begin[2] + angle * a.cos_step);
-  const float sin = load_as<float>(a.end.sin, a.end.sin_type, begin[3] + angle * a.sin_step);
-  return y * cos + (angle < a.end.half ? -partner : partner) * sin;
 }
 
 template <bool kPairs>
@@ -111,14 +108,8 @@ __device__ void store_results(const TiledArguments& a, uint32_t z, const Sums& s
     for (int j = 0; j < kPerThread; ++j) {
       const uint32_t column = blockIdx.x * kTile + own_column(j);
       if (column >= a.n) continue;
-      float value = activate(a.end.activation, sums[i][j] + bias_of(a, column));
-      if (kPairs) {
-        const float partner = partners[i][j] + bias_of(a, partner_of(a, column));
-        if (a.end.gated) value *= partner;
-        if (column < a.end.rotated) value = rotated(a, column, begin, value, partner);
-      }
-      if (a.end.residual)
-        value += load_as<float>(a.end.residual, a.end.residual_type, begin[1] + column * a.residual_step);
+      const ResultEnds ends = load_ends<kPairs>(a, begin, column);
+      const float value = end_result<kPairs>(a, ends, column, sums[i][j], partners[i][j]);
       store_as<float>(a.end.out, a.end.out_type, (int64_t{z} * a.m + row) * a.n + column, value);
     }
   }
@@ -131,12 +122,18 @@ __device__ void product(const TiledArguments& a, uint32_t z) {
   a.batch.locate(z, matrices);
   const Lines x = lines_of_x(a, matrices[0]), w = lines_of_w(a, matrices[1], false);
   const Lines second = kPairs ? lines_of_w(a, matrices[1], true) : w;
+  Held held_x, held_w, held_second;
+  const auto fetch = [&](uint32_t k) {
+    fetch_tile(held_x, x, k, a.k), fetch_tile(held_w, w, k, a.k);
+    if (kPairs) fetch_tile(held_second, second, k, a.k);
+  };
   Sums sums = {}, partners = {};
+  fetch(0);
   for (uint32_t k = 0; k < a.k; k += kDepth) {
-    load_tile(x_tile, x, k, a.k);
-    load_tile(w_tile[0], w, k, a.k);
-    if (kPairs) load_tile(w_tile[kPairs], second, k, a.k);
+    store_tile(x_tile, held_x, x), store_tile(w_tile[0], held_w, w);
+    if (kPairs) store_tile(w_tile[kPairs], held_second, second);
     sync_block();
+    if (k + kDepth < a.k) fetch(k + kDepth);
     multiply_tiles(sums, x_tile, w_tile[0]);
     if (kPairs) multiply_tiles(partners, x_tile, w_tile[kPairs]);
     sync_block();

@@ -31,7 +31,8 @@ WideEpilogue epilogue_of(const Problem& problem, int32_t split) {
     return out == DType::f32 ? WideEpilogue::sum : WideEpilogue::sum_16;
   }
   if (split > 1 || out == DType::f32) return WideEpilogue::any;
-  if (op.epilogue.activation == Activation::gelu_tanh) return WideEpilogue::gelu;
+  if (op.epilogue.activation == Activation::gelu) return WideEpilogue::gelu;
+  if (op.epilogue.activation == Activation::gelu_tanh) return WideEpilogue::gelu_tanh;
   return op.epilogue.activation == Activation::none ? WideEpilogue::rounded : WideEpilogue::any;
 }
 

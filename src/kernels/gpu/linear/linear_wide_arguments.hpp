@@ -29,11 +29,23 @@ struct LinearWideArguments {
 
 // The end of a layer; each has its own kernels. 16 bits stand for x's type. Ends other than `any` have no activation
 // beside the one in their name, and ends other than `any` and the sums no residual.
-//   rounded, gelu           a result of 16 bits, as it is or after gelu_tanh
+//   rounded                 a result of 16 bits as it is
+//   gelu, gelu_tanh         a result of 16 bits after that activation
 //   sum, sum_16             a residual and a result in f32, or both of 16 bits
 //   rotated, rotated_f32    16 bits, the first heads rotated (RoPE) by angles of 16 bits or in f32
 //   gated_gelu, gated_silu  16 bits
-enum class WideEpilogue : uint8_t { any, rounded, gelu, sum, sum_16, rotated, rotated_f32, gated_gelu, gated_silu };
+enum class WideEpilogue : uint8_t {
+  any,
+  rounded,
+  gelu,
+  gelu_tanh,
+  sum,
+  sum_16,
+  rotated,
+  rotated_f32,
+  gated_gelu,
+  gated_silu
+};
 
 // A variant of the kernel: the type of x and w, rows of w and tokens of a tile, the blocks that share its K, and the
 // epilogue. If two blocks share K, each multiplies half of K and finishes half of the tokens.

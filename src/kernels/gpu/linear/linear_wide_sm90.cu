@@ -2,6 +2,7 @@
 // while two warpgroups multiply, each its own rows of weights.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/linear/linear_wide_block_sm90.cuh"
+#include "kernels/gpu/linear/narrow_gelu.cuh"
 
 namespace rung::gpu {
 namespace {
@@ -254,7 +255,8 @@ struct Wide : WideBlock<config> {
     } else {
       sums_of(d, state, at);
       if constexpr (kEpilogue == WideEpilogue::rounded) finish_rounded(d, at, [](float x) { return x; });
-      if constexpr (kEpilogue == WideEpilogue::gelu) finish_rounded(d, at, gate_gelu_tanh);
+      if constexpr (kEpilogue == WideEpilogue::gelu) finish_rounded(d, at, narrow_gelu);
+      if constexpr (kEpilogue == WideEpilogue::gelu_tanh) finish_rounded(d, at, gate_gelu_tanh);
       if constexpr (kEpilogue == WideEpilogue::gated_gelu) finish_gated(d, at, gate_gelu_tanh);
       if constexpr (kEpilogue == WideEpilogue::gated_silu) finish_gated(d, at, gate_silu);
       if constexpr (kEpilogue == WideEpilogue::any) {

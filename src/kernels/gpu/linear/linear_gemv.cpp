@@ -1,0 +1,111 @@
+// The rows of products of a few rows with a matrix whose rows have any length, bound by the reading of the matrix.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/divide.hpp"
+#include "kernels/gpu/linear/linear_gemv_arguments.hpp"
+#include "kernels/gpu/linear/linear_tiled_operands.hpp"
+#include "kernels/gpu/linear/product_shape.hpp"
+#include "kernels/gpu/make_nest.hpp"
+#include "kernels/gpu/occupancy.hpp"
+#include "kernels/gpu/variant.hpp"
+
+namespace rung::gpu {
+namespace {
+
+constexpr Variant<GemvConfig> kVariants[] = {
+#include "kernels/gpu/linear/linear_gemv.inc"
+};
+constexpr int64_t kMostRows = 8;
+constexpr int64_t kMostMatrices = 65535;  // of a grid
+constexpr int64_t kWarpsToFill = 16;      // warps with which a multiprocessor keeps its memory busy
+constexpr int64_t kMostBlocks = 4;        // of a multiprocessor, before blocks take further columns
+
+// The cut of a product into teams of warps.
+struct Cut : ProductShape {
+  int64_t lanes, multiprocessors, most_shared_bytes;
+  GemvConfig tile;
+
+  Cut(const Problem& problem, const GpuInfo& gpu)
+      : ProductShape(problem),
+        lanes(gpu.lanes),
+        multiprocessors(std::max(gpu.multiprocessors, 1)),
+        most_shared_bytes(static_cast<int64_t>(gpu.shared_bytes_per_block)),
+        tile{problem.inputs[1].dtype, 16, m <= 1 ? 1 : m <= 4 ? 4 : 8} {
+    narrow([&](int64_t bytes) {
+      return k % tile.vector() == 0 && has_aligned_lines(problem.inputs[1], w_axis, bytes);
+    });
+  }
+  // Takes smaller vectors until `fits` says that w has them at their multiples, or until they are single elements.
+  template <class Fits>
+  void narrow(Fits fits) {
+    while (tile.vector() > 1 && !fits(tile.bytes)) tile.bytes /= 2;
+  }
+  int64_t vectors() const { return k / tile.vector(); }
+  int64_t warps() const { return kGemvThreads / lanes; }
+  uint32_t shared_bytes() const { return static_cast<uint32_t>(tile.rows * k * 4); }
+
+  // Returns the sizes of a team in which each lane has a vector, the preferred one first: the smallest with which there
+  // are warps enough to keep the memory busy, as additions across warps take time.
+  std::vector<int64_t> teams() const {
+    std::vector<int64_t> all;
+    for (int64_t team = 1; team <= warps() && (team == 1 || vectors() > lanes * team / 2); team *= 2)
+      all.push_back(team);
+    const auto fills = [&](int64_t team) { return n * count * team >= multiprocessors * kWarpsToFill; };
+    const auto preferred = std::find_if(all.begin(), all.end() - 1, fills);
+    std::rotate(all.begin(), preferred, preferred + 1);
+    return all;
+  }
+  uint32_t blocks(int64_t team) const {
+    const int64_t columns = divide_up(n, warps() / team);
+    const int64_t together = std::clamp<int64_t>(most_shared_bytes / std::max(shared_bytes(), 1u), 1, kMostBlocks);
+    return static_cast<uint32_t>(std::min(columns, multiprocessors * together));
+  }
+};
+
+Verdict supports(const Problem& problem, const Machine& machine) {
+  if (auto verdict = supports_types(problem, is_computed_float); !verdict) return verdict;
+  if (as<Linear>(problem.op))
+    if (auto verdict = supports_slots(problem, kSlotsButNorms); !verdict) return verdict;
+  if (auto verdict = supports_count(problem.output.shape); !verdict) return verdict;
+  const Cut cut(problem, machine.gpu);
+  if (cut.m < 1 || cut.m > kMostRows) return reject(fmt::format("{} rows, wanted 1 to {}", cut.m, kMostRows));
+  if (cut.n < 1 || cut.k < 1) return reject("a matrix without elements");
+  if (cut.count > kMostMatrices) return reject(fmt::format("{} matrices, wanted at most {}", cut.count, kMostMatrices));
+  if (problem.inputs[1].strides[cut.w_axis] != 1) return reject("the terms of a column's sum are not neighbours in w");
+  if (cut.k > cut.most_shared_bytes) return reject(fmt::format("{} columns of x do not fit shared memory", cut.k));
+  return supports_shared_bytes(cut.shared_bytes(), machine.gpu);
+}
+
+std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
+  return {{"warps", Cut(problem, machine.gpu).teams()}};
+}
+
+Status enqueue(const Call& call) {
+  const Problem& problem = call.problem;
+  Cut cut(problem, call.gpu.info());
+  cut.narrow([&](int64_t bytes) { return call.inputs[1] % static_cast<uint64_t>(bytes) == 0; });
+  const int64_t team = problem.param("warps", cut.teams().front());
+  const auto quad = static_cast<int64_t>(size_of(problem.inputs[0].dtype)) * 4;
+  const Operand& x = problem.inputs[0];
+  const bool x_quads = x.strides[cut.x_axis] == 1 && cut.k % 4 == 0 && call.inputs[0] % static_cast<uint64_t>(quad) == 0 &&
+                       has_aligned_lines(x, cut.x_axis, quad);
+  const LinearGemvArguments a{.of = as<Linear>(problem.op) ? tiled_linear(call) : tiled_matmul(call),
+                              .team = static_cast<uint32_t>(team),
+                              .w_constant = problem.inputs[1].constant,
+                              .x_quads = x_quads};
+  const Launch launch{.grid = {cut.blocks(team), static_cast<uint32_t>(cut.count)},
+                      .block = {kGemvThreads},
+                      .shared_bytes = cut.shared_bytes(),
+                      .dependent = call.gpu.info().dependent_launch};
+  return call.launch("linear_gemv", symbol_of(kVariants, cut.tile), launch, a);
+}
+
+}  // namespace
+
+extern const Kernel linear_gemv{
+    .name = "linear_gemv", .op = "linear", .supports = supports, .tunables = tunables, .enqueue = enqueue};
+extern const Kernel matmul_gemv{
+    .name = "matmul_gemv", .op = "matmul", .supports = supports, .tunables = tunables, .enqueue = enqueue};
+
+}  // namespace rung::gpu

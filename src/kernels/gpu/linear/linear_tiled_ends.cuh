@@ -1,0 +1,54 @@
+// The end of one result of a product of any strides and types: its operands, and what becomes of its sum.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/gpu/elements.cuh"
+#include "kernels/gpu/linear/linear_tiled_arguments.hpp"
+#include "kernels/gpu/pointwise/activation.cuh"
+
+namespace rung::gpu {
+
+// Returns the other row of w, and of the bias, that the result's column needs: up's, or that of the head's other half.
+__device__ inline uint32_t partner_of(const TiledArguments& a, uint32_t column) {
+  if (a.end.gated) return a.n + column;
+  if (column >= a.end.rotated) return column;
+  return column / a.end.half % 2 == 0 ? column + a.end.half : column - a.end.half;
+}
+
+// The operands of the end of one result. They are loaded together, so that no load waits for another.
+struct ResultEnds {
+  float bias = 0, partner_bias = 0, residual = 0, cos = 0, sin = 0;
+};
+// `begin`: the row's first elements in x, the residual, cos and sin, as TiledArguments::rows locates them.
+template <bool kPairs>
+__device__ inline ResultEnds load_ends(const TiledArguments& a, const int64_t (&begin)[4], uint32_t column) {
+  ResultEnds ends;
+  const auto bias = [&](uint32_t of) {
+    return a.end.bias ? load_as<float>(a.end.bias, a.end.bias_type, of * a.bias_step) : 0.0f;
+  };
+  ends.bias = bias(column);
+  if (a.end.residual)
+    ends.residual = load_as<float>(a.end.residual, a.end.residual_type, begin[1] + column * a.residual_step);
+  if (!kPairs) return ends;
+  ends.partner_bias = bias(partner_of(a, column));
+  if (column >= a.end.rotated) return ends;
+  const uint32_t angle = column % (2 * a.end.half);
+  ends.cos = load_as<float>(a.end.cos, a.end.cos_type, begin[2] + angle * a.cos_step);
+  ends.sin = load_as<float>(a.end.sin, a.end.sin_type, begin[3] + angle * a.sin_step);
+  return ends;
+}
+
+// Returns the result of a column from its sum and its partner's.
+template <bool kPairs>
+__device__ inline float end_result(const TiledArguments& a, const ResultEnds& ends, uint32_t column, float sum,
+                                   float partner_sum) {
+  float y = activate(a.end.activation, sum + ends.bias);
+  if (kPairs) {
+    const float partner = partner_sum + ends.partner_bias;
+    if (a.end.gated) y *= partner;
+    if (column < a.end.rotated)
+      y = y * ends.cos + (column % (2 * a.end.half) < a.end.half ? -partner : partner) * ends.sin;
+  }
+  return y + ends.residual;
+}
+
+}  // namespace rung::gpu
