@@ -82,6 +82,8 @@ constexpr const char* kFloatProblems[] = {
     "result = l2_normalize(x:T[4,19])",
     "result = group_norm(x:T[2,9,7,40], groups=8)",
     "result = group_norm(x:T[1,70,36], groups=36, eps=0.5)",
+    "result = group_norm(x:T[2,16,256], groups=8)",
+    "result = group_norm(x:T[1,19,60,48], groups=3)",
     "result = group_norm(far:T[3,5,74], groups=2)",
     "result = recurrence(x:T[5,2,148], w:T[148,37], h:T[2,37], c:T[2,37])",
     "result = recurrence(slice(x:T[4,3,300], axis=2, begin=20, end=180), w:T[160,40], h:T[3,40], c:T[3,40], "
@@ -94,6 +96,8 @@ constexpr const char* kFloatProblems[] = {
     "result = reduce(x:T[7,130], kind=mean, keep_dim=true)",
     "result = reduce(x:T[2,16,40], kind=sum, axis=1)",
     "result = reduce(x:T[3,9], kind=max, axis=0)",
+    "result = reduce(x:T[1,300,24], kind=max, axis=1)",
+    "result = reduce(slice(x:T[2,40,40], axis=2, begin=8, end=24), kind=mean, axis=1)",
     "result = reduce(transpose(x:T[6,50], permutation=[1,0]), kind=mean)",
     "result = cumsum(x:T[3,20])",
     "result = top_k(x:T[3,40], k=5)",
@@ -146,6 +150,9 @@ constexpr const char* kFloatProblems[] = {
     "result = conv(x:T[1,5,6,8], w:T[70,1,1,8], wb:T[70], r:T[1,5,6,70], slots=bias+residual, activation=silu, "
     "last=relu)",
     "result = conv(x:T[1,9,8,4], w:T[6,1,1,4], stride=[2,2])",
+    "result = conv(x:T[2,27,30,3], w:T[72,7,7,3], wb:T[72], slots=bias, stride=[2,2], before=[3,3], after=[3,3], "
+    "activation=relu)",
+    "result = conv(x:T[1,16,7], w:T[40,5,7], wb:T[40], r:T[1,16,40], slots=bias+residual, before=[2], after=[2])",
     "result = conv(x:T[1,40,6], w:T[9,3,6], r:T[1,36,9], slots=residual, dilation=[2])",
     "result = conv(x:T[1,9,6], w:T[9,3,6], wb:f32[9], r:f32[1,7,9], slots=bias+residual, last=relu)",
     "result = conv(x:T[1,140,4], w:T[7,5,4], before=[2], after=[2], activation=gelu)",
@@ -154,12 +161,20 @@ constexpr const char* kFloatProblems[] = {
     "result = conv(x:T[2,9,20,37], w:T[37,3,3,1], wb:T[37], slots=bias, groups=37, before=[1,1], after=[1,1])",
     "result = conv(x:T[1,15,14,40], w:T[40,5,5,1], groups=40, stride=[2,2], before=[2,1], after=[1,2], "
     "activation=silu)",
+    "result = conv(x:T[2,13,18,48], w:T[48,7,7,1], wb:T[48], slots=bias, groups=48, before=[3,3], after=[3,3])",
+    "result = conv(x:T[1,17,19,40], w:T[40,3,3,1], r:T[1,9,9,40], slots=residual, groups=40, before=[1,0], "
+    "after=[1,0], stride=[2,2], dilation=[1,1], last=relu)",
+    "result = conv(x:T[1,70,64], w:T[64,4,1], wb:T[64], slots=bias, groups=64, before=[3], activation=silu)",
+    "result = conv(x:T[1,3,21,13,16], w:T[16,1,3,5,1], groups=16, before=[0,2,4], after=[0,2,0], dilation=[1,2,1])",
     "result = conv(x:T[1,33,8], w:T[8,7,1], r:T[1,21,8], slots=residual, groups=8, dilation=[2], last=relu)",
     "result = conv(x:T[2,7,6,16], w:T[24,3,3,16], wb:T[24], r:T[2,7,6,24], slots=bias+residual, before=[1,1], "
     "after=[1,1], last=relu)",
     "result = conv(x:T[1,20,64], w:T[40,5,64], wb:T[40], slots=bias, stride=[2], before=[2], after=[2], "
     "activation=silu)",
     "result = conv(x:T[1,6,5,32], w:T[48,2,2,16], groups=2, dilation=[2,1])",
+    "result = conv(x:T[1,14,14,64], w:T[72,3,3,64], wb:T[72], r:T[1,14,14,72], slots=bias+residual, before=[1,1], "
+    "after=[1,1], activation=relu, last=silu)",
+    "result = conv(x:T[1,16,256], w:T[44,5,256], before=[2], after=[2])",
     "result = conv(slice(x:T[1,4,5,5,24], axis=4, begin=8, end=16), w:T[12,2,3,3,8], before=[1,1,1], "
     "after=[0,1,1])",
     "result = conv(x:T[1,9,6], w:T[12,3,1], groups=6)",

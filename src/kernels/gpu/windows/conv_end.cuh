@@ -1,4 +1,4 @@
-// Ends a convolution's results: one at a time, or eight neighbouring channels together.
+// Ends a convolution's results: one at a time, or two or eight neighbouring channels together.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/gpu/elements.cuh"
@@ -13,6 +13,30 @@ __device__ inline void finish(const ConvEnd& end, int64_t index, uint32_t channe
   y = activate(end.activation, y);
   if (end.residual) y = activate(end.last, y + load_as<float>(end.residual, end.residual_type, index));
   store_as<float>(end.out, end.out_type, index, y);
+}
+
+__device__ inline float2 load_pair(uint64_t base, DType type, int64_t at) {
+  if (type == DType::f32) return element<const float2>(base, at / 2);
+  float pair[2];
+  unpack_pair(element<const uint32_t>(base, at / 2), type, pair);
+  return {pair[0], pair[1]};
+}
+
+// Stores the results from `index` on, of two channels from `channel` on; both are even, and the bias is dense.
+__device__ inline void finish(const ConvEnd& end, int64_t index, uint32_t channel, float2 y) {
+  if (end.bias) {
+    const float2 bias = load_pair(end.bias, end.bias_type, channel);
+    y.x += bias.x, y.y += bias.y;
+  }
+  y.x = activate(end.activation, y.x), y.y = activate(end.activation, y.y);
+  if (end.residual) {
+    const float2 residual = load_pair(end.residual, end.residual_type, index);
+    y.x = activate(end.last, y.x + residual.x), y.y = activate(end.last, y.y + residual.y);
+  }
+  if (end.out_type == DType::f32)
+    element<float2>(end.out, index / 2) = y;
+  else
+    element<uint32_t>(end.out, index / 2) = end.out_type == DType::bf16 ? pack<bf16>(y.x, y.y) : pack<f16>(y.x, y.y);
 }
 
 // Stores the results from `index` on, of channels from `channel` on; both are multiples of 8, and the bias is dense.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/windows/conv_operands.hpp"
 
+#include "ir/with_type.hpp"
 #include "kernels/gpu/windows/make_windows.hpp"
 
 namespace rung::gpu {
@@ -49,6 +50,22 @@ ConvEnd conv_end_of(const Call& call) {
     end.residual_type = p.inputs[static_cast<size_t>(at)].dtype;
   }
   return end;
+}
+
+size_t depthwise_packed_bytes(const Problem& p, const Machine&, size_t operand) {
+  return operand == 1 ? static_cast<size_t>(p.inputs[1].shape.product()) * sizeof(float) : 0;
+}
+
+void pack_depthwise(const Problem& p, const Machine&, size_t, const void* from, void* to) {
+  const Operand& w = p.inputs[1];
+  const int64_t channels = w.shape[0], taps = w.shape.product() / channels;
+  with_type(w.dtype, [&](auto type) {
+    const auto* rows = static_cast<const decltype(type)*>(from);
+    auto* packed = static_cast<float*>(to);
+    for (int64_t channel = 0; channel < channels; ++channel)
+      for (int64_t tap = 0; tap < taps; ++tap)
+        packed[tap * channels + channel] = static_cast<float>(rows[channel * taps + tap]);
+  });
 }
 
 }  // namespace rung::gpu

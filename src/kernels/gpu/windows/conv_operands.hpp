@@ -14,4 +14,8 @@ Verdict supports_dense_bias(const Problem& problem);
 void place_windows(const Problem& problem, WindowAxis (&axes)[kWindowAxes]);
 ConvEnd conv_end_of(const Call& call);
 
+// Kernel::packed_bytes and Kernel::pack of depthwise rows: w, [channels, taps], becomes f32 [taps, channels].
+size_t depthwise_packed_bytes(const Problem& problem, const Machine&, size_t operand);
+void pack_depthwise(const Problem& problem, const Machine&, size_t operand, const void* from, void* to);
+
 }  // namespace rung::gpu
