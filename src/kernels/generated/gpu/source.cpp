@@ -1,359 +1,83 @@
-// Chooses the form of a kernel, element by element or row by row, and writes its text.
+// Chooses the form of a kernel, element by element or row by row, and writes the first.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/generated/gpu/source.hpp"
 
 #include <algorithm>
 
 #include "ir/fault.hpp"
-#include "kernels/collapse.hpp"
-#include "kernels/elementwise_program.hpp"
 #include "kernels/generated/gpu/function_text.hpp"
-#include "kernels/strided.hpp"
+#include "kernels/generated/gpu/lines.hpp"
+#include "kernels/generated/gpu/row_form.hpp"
 
 namespace rung::gpu {
 namespace {
 
-constexpr int64_t kThreads = 256, kMostThreads = 1024, kMostInRegisters = 32;
-
-// The facts that both forms share: the program, the operands' strides over the shape, and the results.
-struct Work {
-  RegionProgram program;
-  Shape shape;
-  std::vector<bool> rows;  // by register
-  std::vector<Strides> strides;
-  std::vector<ResultPlace> results;
-  const Problem& problem;
-
-  // Returns whether it computes with i32, as formulas of integers do.
-  bool computes_integers() const { return as<Formula>(problem.op) && !is_float(problem.inputs[0].dtype); }
-};
-
-Result<Work> work_of(const Problem& p) {
-  RegionProgram program;
-  if (const auto* region = as<Region>(p.op)) {
-    RUNG_TRY(program, parse_region(region->program, p.inputs.size()));
-  } else {
-    RUNG_TRY(const PointwiseProgram elements, program_of(p));
-    program.inputs = elements.inputs;
-    program.instructions.assign(elements.instructions.begin(), elements.instructions.end());
-    program.results = {{static_cast<int>(elements.registers()) - 1, p.output.dtype}};
-  }
-  const std::vector<Type> types = operand_types(p);
-  RUNG_TRY(const Shape shape, region_shape(types));
-  Work work{std::move(program), shape, {}, {}, results_of(p), p};
-  work.rows = row_registers(work.program, types, shape);
-  for (const Operand& x : p.inputs) work.strides.push_back(broadcast_strides(x, shape));
-  return work;
-}
-
-Status check_integers(const Problem& problem) {
-  const auto is_taken = [](DType dtype) { return dtype == DType::i32 || dtype == DType::i8 || dtype == DType::u8; };
-  for (const Operand& x : problem.inputs)
-    if (!is_taken(x.dtype)) return fail("an operand is {}", name_of(x.dtype));
-  return {};
-}
-
-bool is_written(DType dtype) { return is_computed_float(dtype) || dtype == DType::boolean || dtype == DType::i64; }
-
-Status check(const Work& work) {
-  if (work.problem.inputs.size() > kMaxGeneratedOperands) return fail("{} operands", work.problem.inputs.size());
-  if (work.shape.product() == 0 || work.shape.product() >= int64_t{1} << 31)
-    return fail("{} elements, wanted 1 to 2^31", work.shape.product());
-  if (work.computes_integers()) return check_integers(work.problem);
-  for (size_t i = 0; i < work.problem.inputs.size(); ++i)
-    if (const DType dtype = work.problem.inputs[i].dtype; !is_computed_float(dtype) && dtype != DType::boolean)
-      return fail("operand {} is {}", i, name_of(dtype));
-  for (const ResultPlace& result : work.results)
-    if (!is_written(result.type.dtype)) return fail("a result is {}", name_of(result.type.dtype));
-  for (const RegionInstruction& instruction : work.program.instructions) {
-    if (const auto* reduction = std::get_if<RowReduction>(&instruction);
-        reduction && reduction->kind == RowKind::argmax)
-      return fail("{} has no generated form", name_of(reduction->kind));
-    if (const auto* scan = std::get_if<RowScan>(&instruction))
-      return fail("{} has no generated form", name_of(scan->kind));
-  }
-  return {};
-}
-
-// Lines of a function's body, with what both forms write alike.
-class Body {
- public:
-  explicit Body(const Work& work) : work_(work) {}
-
-  template <class... Args>
-  void line(fmt::format_string<Args...> format, Args&&... args) {
-    text += "  " + fmt::format(format, std::forward<Args>(args)...) + "\n";
-  }
-
-  // Declares an offset for each operand, from the outer axes at position `from`, which is the name of a uint32_t.
-  void offsets(const Loops& loops, std::string_view from) {
-    line("uint32_t rest = {};", from);
-    for (int axis = loops.rank - 1; axis >= 0; --axis) {
-      line("const int64_t at{} = rest % {}u;", axis, loops.shape[axis]);
-      line("rest /= {}u;", loops.shape[axis]);
-    }
-    for (size_t i = 0; i < work_.strides.size(); ++i) {
-      std::string sum = "0";
-      for (int axis = 0; axis < loops.rank; ++axis)
-        if (loops.strides[axis][i] != 0) sum += fmt::format(" + at{} * {}", axis, loops.strides[axis][i]);
-      line("const int64_t o{} = {};", i, sum);
-    }
-  }
-
-  std::string operand_type(size_t i) const { return std::string(element_type(work_.problem.inputs[i].dtype)); }
-  std::string place_of(const PointwiseOperand& operand, std::string_view element) const {
-    if (const auto* value = std::get_if<float>(&operand)) return literal_text(*value);
-    const int reg = std::get<Register>(operand).index;
-    return fmt::format("r{}{}", reg, work_.rows[static_cast<size_t>(reg)] ? "" : element);
-  }
-  std::string value_of(const PointwiseInstruction& instruction, std::string_view element) const {
-    std::array<std::string, 3> x;
-    for (size_t j = 0; j < instruction.arity(); ++j) x[j] = place_of(instruction.operands[j], element);
-    return call_text(instruction.function, x);
-  }
-
-  std::string text;
-
- private:
-  const Work& work_;
-};
-
-std::string entry(const Work& work, uint32_t threads, const std::string& body) {
-  return fmt::format(
-      "#include \"generated.cuh\"\nstruct RungArguments {{ uint64_t operand[{}]; uint64_t result[8]; uint64_t fault; "
-      "}};\n{}\n"
-      "RUNG_KERNEL({}) {}(const RungArguments a) {{\n{}}}\n",
-      kMaxGeneratedOperands,
-      function_definitions(work.program, work.computes_integers() ? work.problem.output.dtype : DType::f32), threads,
-      kGeneratedEntry, body);
-}
-
-// Returns the most neighbours, 8 at most, of which accesses along the inner axis are whole and aligned.
-int64_t neighbours(const Work& work, const Loops& loops, int64_t inner, std::span<const int64_t> inner_strides) {
-  int64_t v = 8;
-  const auto halve_until = [&](int64_t divides) {
-    while (divides % v != 0) v /= 2;
-  };
-  halve_until(inner);
-  for (size_t i = 0; i < work.strides.size(); ++i) {
-    if (inner_strides[i] != 1) continue;
-    for (int axis = 0; axis < loops.rank; ++axis) halve_until(loops.strides[axis][i]);
-  }
-  return v;
-}
-
-// ---- element by element
-
 // Every register then stands for elements: one thread computes `v` neighbours along the inner axis.
-GeneratedSource elementwise(Work& work, const GpuInfo& gpu) {
+GeneratedSource elementwise(GeneratedWork& work, const GpuInfo& gpu) {
   std::fill(work.rows.begin(), work.rows.end(), false);
   std::vector<Strides> strides = work.strides;
   strides.push_back(contiguous_strides(work.shape));
   const Loops loops = collapse(work.shape, strides);
   int64_t v = neighbours(work, loops, loops.inner, loops.inner_strides);
   const int64_t elements = work.shape.product();
-  while (v > 1 && elements / v < gpu.multiprocessors * kThreads) v /= 2;  // blocks first, then neighbours
+  while (v > 1 && elements / v < gpu.multiprocessors * kGeneratedThreads) v /= 2;  // blocks first, then neighbours
   const int64_t count = elements / v, per_row = loops.inner / v;
-  GeneratedSource out{{}, static_cast<uint32_t>((count + kThreads - 1) / kThreads), static_cast<uint32_t>(kThreads)};
-  Body body(work);
-  body.line("const uint32_t t = block_index() * {}u + thread_in_block();", kThreads);
-  body.line("if (t >= {}u) return;", count);
-  body.line("const uint32_t row = t / {}u;", per_row);
-  body.line("const int64_t e = t % {}u * {};", per_row, v);
-  body.offsets(loops, "row");
+  GeneratedSource out{{},
+                      static_cast<uint32_t>((count + kGeneratedThreads - 1) / kGeneratedThreads),
+                      static_cast<uint32_t>(kGeneratedThreads)};
+  GeneratedLines lines(work);
+  lines.line("const uint32_t t = block_index() * {}u + thread_in_block();", kGeneratedThreads);
+  lines.line("if (t >= {}u) return;", count);
+  lines.line("const uint32_t row = t / {}u;", per_row);
+  lines.line("const int64_t e = t % {}u * {};", per_row, v);
+  lines.offsets(loops, "row");
   for (size_t i = 0; i < work.strides.size(); ++i) {
-    const std::string type = body.operand_type(i);
+    const std::string_view type = element_type(work.problem.inputs[i].dtype);
     const int64_t stride = loops.inner_strides[i];
     if (stride == 1)
-      body.line("const auto p{0} = *(const Pack<{1}, {2}>*)(in_memory<const {1}>(a.operand[{0}]) + o{0} + e);", i, type,
-                v);
+      lines.line("const auto p{0} = *(const Pack<{1}, {2}>*)(in_memory<const {1}>(a.operand[{0}]) + o{0} + e);", i,
+                 type, v);
     else
-      body.line(
+      lines.line(
           "Pack<{0}, {1}> p{2};\n  for (int v = 0; v < {1}; ++v) p{2}.x[v] = in_memory<const {0}>(a.operand[{2}])"
           "[o{2} + (e + v) * {3}];",
           type, v, i, stride);
     out.bytes_in_flight += static_cast<uint32_t>((stride == 0 ? 1 : v) * size_of(work.problem.inputs[i].dtype));
   }
   for (size_t i = 0; i < work.results.size(); ++i)
-    body.line("Pack<{}, {}> q{};", element_type(work.results[i].type.dtype), v, i);
-  body.line("for (int v = 0; v < {}; ++v) {{", v);
+    lines.line("Pack<{}, {}> q{};", element_type(work.results[i].type.dtype), v, i);
+  lines.line("for (int v = 0; v < {}; ++v) {{", v);
   const bool integers = work.computes_integers();
-  const std::string_view type = integers ? "int" : "float";
+  const std::string_view type = work.computed_type();
   for (size_t i = 0; i < work.strides.size(); ++i)
-    body.line("  const {0} r{1} = {2}(p{1}.x[v]);", type, i, integers ? "int" : "to_float");
+    lines.line("  const {0} r{1} = {2}(p{1}.x[v]);", type, i, integers ? type : "to_float");
   if (integers && as<Formula>(work.problem.op)->divides())
-    body.line("  if (r1 == 0) *in_memory<uint32_t>(a.fault) = {}u;",
-              static_cast<uint32_t>(Fault::integer_divided_by_zero));
+    lines.line("  if (r1 == 0) *in_memory<uint32_t>(a.fault) = {}u;",
+               static_cast<uint32_t>(Fault::integer_divided_by_zero));
   for (size_t i = 0; i < work.program.instructions.size(); ++i)
-    body.line("  const {} r{} = {};", type, work.program.inputs + i,
-              body.value_of(std::get<PointwiseInstruction>(work.program.instructions[i]), ""));
+    lines.line("  const {} r{} = {};", type, work.program.inputs + i,
+               lines.value_of(std::get<PointwiseInstruction>(work.program.instructions[i]), ""));
   for (size_t i = 0; i < work.results.size(); ++i)
-    body.line("  q{}.x[v] = {}<{}>(r{});", i, integers ? "static_cast" : "from_float",
-              element_type(work.results[i].type.dtype), work.program.results[i].index);
-  body.line("}}");
+    lines.line("  q{}.x[v] = {}<{}>(r{});", i, integers ? "static_cast" : "from_float",
+               element_type(work.results[i].type.dtype), work.program.results[i].index);
+  lines.line("}}");
   for (size_t i = 0; i < work.results.size(); ++i)
-    body.line("*(Pack<{0}, {1}>*)(in_memory<{0}>(a.result[{2}]) + (int64_t{{t}} * {1})) = q{2};",
-              element_type(work.results[i].type.dtype), v, i);
-  out.text = entry(work, out.threads, body.text);
-  return out;
-}
-
-// ---- row by row
-
-// `threads` of one row hold `chunks` runs of `v` neighbours each; a block has `rows` rows, more than one only if each
-// is a warp's.
-struct RowCut {
-  int64_t v, threads, chunks, rows;
-  bool whole;  // there are no places beyond the row
-};
-
-Result<RowCut> cut_rows(const Work& work, const Loops& loops, std::span<const int64_t> along, const GpuInfo& gpu) {
-  const int64_t width = work.shape.back();
-  RowCut cut{neighbours(work, loops, width, along), gpu.lanes, 1, 1, false};
-  const auto chunks = [&] { return (width + cut.threads * cut.v - 1) / (cut.threads * cut.v); };
-  while (cut.v > 1 && width < gpu.lanes * cut.v) cut.v /= 2;  // every lane has work
-  constexpr int64_t kWarpsShare = 4;
-  if (chunks() > kWarpsShare) cut.threads = kThreads;
-  while (chunks() * cut.v > kMostInRegisters && cut.threads < kMostThreads) cut.threads *= 2;
-  cut.chunks = chunks();
-  if (cut.chunks * cut.v > kMostInRegisters)
-    return fail("rows of {} elements, wanted at most {}", width, kMostThreads * kMostInRegisters);
-  if (cut.threads == gpu.lanes)
-    while (cut.rows * cut.threads < kThreads && loops.outer >= 2 * cut.rows * gpu.multiprocessors) cut.rows *= 2;
-  cut.whole = cut.chunks * cut.threads * cut.v == width;
-  return cut;
-}
-
-// Writes the body of a kernel by rows.
-class RowWriter {
- public:
-  RowWriter(const Work& work, const Loops& loops, std::span<const int64_t> along, const RowCut& cut, int lanes)
-      : work_(work), loops_(loops), along_(along), cut_(cut), lanes_(lanes), body_(work) {}
-
-  std::string run() {
-    const int64_t warps = cut_.threads / lanes_;
-    if (warps > 1) body_.line("__shared__ float shared[{}];", warps);
-    body_.line("const uint32_t me = thread_in_block() % {}u;", cut_.threads);
-    body_.line("const uint32_t row = block_index() * {}u + thread_in_block() / {}u;", cut_.rows, cut_.threads);
-    if (loops_.outer % cut_.rows) body_.line("if (row >= {}u) return;", loops_.outer);
-    body_.offsets(loops_, "row");
-    for (size_t i = 0; i < work_.program.inputs; ++i) declare(i);
-    for (size_t i = 0; i < work_.program.inputs; ++i) load(i);
-    for (size_t i = 0; i < work_.program.instructions.size(); ++i) compute(i);
-    for (size_t i = 0; i < work_.results.size(); ++i) store(i);
-    return body_.text;
-  }
-
- private:
-  void declare(size_t reg) {
-    if (!work_.rows[reg]) body_.line("float r{}[{}][{}];", reg, cut_.chunks, cut_.v);
-  }
-
-  // Writes a loop over this thread's chunks around `inside`, which may name c, e and, if `each`, the neighbour v.
-  void loop(const std::string& inside, bool each, const std::string& outside_row = {}) {
-    body_.line("#pragma unroll\n  for (int c = 0; c < {}; ++c) {{", cut_.chunks);
-    body_.line("  [[maybe_unused]] const uint32_t e = (c * {}u + me) * {}u;", cut_.threads, cut_.v);
-    const std::string neighbours = each ? fmt::format("for (int v = 0; v < {}; ++v) ", cut_.v) : "";
-    const std::string guard = outside_row.empty() || cut_.whole ? "" : fmt::format("if (e < {}u) ", work_.shape.back());
-    body_.line("  {}{{ {}{} }}", guard, neighbours, inside);
-    if (!guard.empty() && outside_row != " ") body_.line("  else {{ {} }}", outside_row);
-    body_.line("}}");
-  }
-
-  void load(size_t i) {
-    const std::string type = body_.operand_type(i),
-                      base = fmt::format("in_memory<const {}>(a.operand[{}]) + o{}", type, i, i);
-    if (work_.rows[i]) return body_.line("const float r{} = to_float(*({}));", i, base);
-    const std::string none = fmt::format("for (int v = 0; v < {}; ++v) r{}[c][v] = 0.0f;", cut_.v, i);
-    if (along_[i] == 1)
-      loop(fmt::format("const auto p = *(const Pack<{0}, {1}>*)({2} + e); for (int v = 0; v < {1}; ++v) r{3}[c][v] = "
-                       "to_float(p.x[v]);",
-                       type, cut_.v, base, i),
-           false, none);
-    else
-      loop(fmt::format("r{}[c][v] = to_float(({})[int64_t{{e + v}} * {}]);", i, base, along_[i]), true, none);
-  }
-
-  void compute(size_t i) {
-    const size_t reg = work_.program.inputs + i;
-    if (const auto* reduction = std::get_if<RowReduction>(&work_.program.instructions[i]))
-      return reduce(reg, *reduction);
-    const auto& instruction = std::get<PointwiseInstruction>(work_.program.instructions[i]);
-    if (work_.rows[reg]) return body_.line("const float r{} = {};", reg, body_.value_of(instruction, ""));
-    declare(reg);
-    loop(fmt::format("r{}[c][v] = {};", reg, body_.value_of(instruction, "[c][v]")), true);
-  }
-
-  // Joins what a thread has, then the lanes of each warp, then the warps, always in one order.
-  void reduce(size_t reg, const RowReduction& reduction) {
-    const std::string total = fmt::format("t{}", reg);
-    body_.line("float {} = {};", total, neutral_text(reduction.kind));
-    loop(fmt::format("{} = {};", total, join_text(reduction.kind, total, body_.place_of(reduction.of, "[c][v]"))), true,
-         " ");
-    body_.line("for (int mask = 1; mask < {}; mask *= 2) {{", lanes_);
-    body_.line("  const float other = lane_value({}, mask);", total);
-    body_.line("  {0} = {1};\n  }}", total, join_text(reduction.kind, total, "other"));
-    if (cut_.threads > lanes_) {
-      body_.line("if (thread_in_block() % {0}u == 0) shared[thread_in_block() / {0}u] = {1};", lanes_, total);
-      body_.line("sync_block();\n  {} = shared[0];", total);
-      body_.line("for (int w = 1; w < {}; ++w) {} = {};", cut_.threads / lanes_, total,
-                 join_text(reduction.kind, total, "shared[w]"));
-      body_.line("sync_block();");
-    }
-    const bool mean = reduction.kind == RowKind::mean;
-    body_.line("const float r{} = {}{};", reg, total, mean ? fmt::format(" / {}.0f", work_.shape.back()) : "");
-  }
-
-  void store(size_t i) {
-    const std::string_view type = element_type(work_.results[i].type.dtype);
-    const auto reg = static_cast<size_t>(work_.program.results[i].index);
-    if (work_.rows[reg])
-      return body_.line("if (me == 0) in_memory<{0}>(a.result[{1}])[row] = from_float<{0}>(r{2});", type, i, reg);
-    loop(fmt::format("Pack<{0}, {1}> q; for (int v = 0; v < {1}; ++v) q.x[v] = from_float<{0}>(r{2}[c][v]); "
-                     "*(Pack<{0}, {1}>*)(in_memory<{0}>(a.result[{3}]) + int64_t{{row}} * {4} + e) = q;",
-                     type, cut_.v, reg, i, work_.shape.back()),
-         false, " ");
-  }
-
-  const Work& work_;
-  const Loops& loops_;
-  std::span<const int64_t> along_;
-  const RowCut& cut_;
-  const int lanes_;
-  Body body_;
-};
-
-Result<GeneratedSource> by_rows(const Work& work, const GpuInfo& gpu) {
-  Shape outer = work.shape;
-  outer.erase(work.shape.rank() - 1);
-  std::vector<Strides> strides = work.strides;
-  std::vector<int64_t> along;
-  for (Strides& of_one : strides) {
-    along.push_back(of_one.back());
-    of_one.erase(work.shape.rank() - 1);
-  }
-  const Loops loops = collapse_outer(outer, strides);
-  RUNG_TRY(const RowCut cut, cut_rows(work, loops, along, gpu));
-  const auto threads = static_cast<uint32_t>(cut.rows * cut.threads);
-  GeneratedSource out{{}, static_cast<uint32_t>((loops.outer + cut.rows - 1) / cut.rows), threads};
-  for (size_t i = 0; i < work.program.inputs; ++i)
-    out.bytes_in_flight +=
-        static_cast<uint32_t>((work.rows[i] ? 1 : cut.chunks * cut.v) * size_of(work.problem.inputs[i].dtype));
-  out.text = entry(work, threads, RowWriter(work, loops, along, cut, gpu.lanes).run());
+    lines.line("*(Pack<{0}, {1}>*)(in_memory<{0}>(a.result[{2}]) + (int64_t{{t}} * {1})) = q{2};",
+               element_type(work.results[i].type.dtype), v, i);
+  out.text = entry_text(work, out.threads, lines.text);
   return out;
 }
 
 }  // namespace
 
 Result<GeneratedSource> generate_source(const Problem& problem, const GpuInfo& gpu) {
-  RUNG_TRY(Work work, work_of(problem));
-  RUNG_CHECK(check(work));
+  RUNG_TRY(GeneratedWork work, work_of(problem));
   const bool by_element =
       !work.program.reduces() && std::ranges::none_of(work.program.results, [&](const RegionResult& r) {
         return work.rows[static_cast<size_t>(r.index)] && work.shape.rank() > 0 && work.shape.back() > 1;
       });
   if (by_element) return elementwise(work, gpu);
-  return by_rows(work, gpu);
+  return row_form(work, gpu);
 }
 
 }  // namespace rung::gpu
