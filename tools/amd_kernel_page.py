@@ -64,6 +64,8 @@ REASONS = {
         'A loop for each unit of 16, 8, 4, 2 and 1 bytes; the widest that both ends are aligned to runs.',
     r'matmul_cdna_.*_single_single_.*':
         'The way for matrices whose strides are no multiples of 16 bytes: an element at a time.',
+    r'recurrence_.*':
+        'A warp computes one number of a state, and its lanes take neighbouring weights, one each: states are short.',
     r'scatter_.*': 'Each thread reads every index, and joins the updates of its own elements one after another.',
     r'tiled(_pairs)?': 'Products of any types and strides, known only as it runs, for what no other row takes.',
     r'norm_long': 'Rows too long for registers, of any types and strides: an element at a time, lanes in a row.',
