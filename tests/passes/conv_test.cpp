@@ -109,6 +109,54 @@ TEST(FoldChannelScale, KeepsWhatIsNoNumberOfAChannel) {
   }
 }
 
+// A batch norm in 16 bits, as importers write it: in f32, between two casts.
+std::string narrow_norm(const std::string& type, const std::string& conv) {
+  return fmt::format(
+      "w: {0}[4,3,2] = constant()\nb: {0}[4] = constant()\ns: f32[4] = constant()\nc: f32[4] = constant()\n"
+      "y = cast(add(mul(cast(conv({1})), s), c), to={0})",
+      type, conv);
+}
+TEST(FoldChannelScale, NormsInF32FoldIntoNarrowConvolutions) {
+  for (const std::string type : {"f16", "bf16"}) {
+    const double roundoff = type == "f16" ? 0x1p-10 : 0x1p-7;
+    for (const std::string conv : {"x:{}[1,6,2], w", "x:{}[1,6,2], w, b, slots=bias"}) {
+      const std::string text = narrow_norm(type, fmt::format(fmt::runtime(conv), type));
+      expect_equivalent(fold_channel_scale, text, roundoff);
+      const Graph folded = run_pass(fold_channel_scale, graph_of(text)).graph;
+      EXPECT_EQ(expression(folded).rfind("y = cast(cast(conv(x, cast(mul(cast(w), ", 0), 0u) << expression(folded);
+      for (NodeId id : folded.order())
+        if (folded.as<Conv>(id)) {
+          EXPECT_EQ(folded.type(folded[id].operands[2]).dtype, DType::f32);
+        }
+    }
+  }
+}
+TEST(FoldChannelScale, NumbersOfItsOwnTypeFoldThroughF32) {
+  expect_equivalent(fold_channel_scale,
+                    "w: bf16[4,3,2] = constant()\ns: bf16[4] = constant()\nc: f32[4] = constant()\n"
+                    "y = mul(cast(add(cast(conv(x:bf16[1,6,2], w)), c), to=bf16), s)",
+                    0x1p-7);
+}
+TEST(FoldChannelScale, KeepsSumsThatAreReadInF32) {
+  const std::string sum = "w: f16[4,3,2] = constant()\nc: f32[4] = constant()\ny = add(cast(conv(x:f16[1,6,2], w)), c)";
+  expect_unchanged(fold_channel_scale, sum);
+  expect_unchanged(fold_channel_scale, sum + "\nz = cast(y, to=f16)\nreturn y, z");
+  expect_unchanged(fold_channel_scale, sum + "\nz = cast(y, to=bf16)");
+}
+TEST(FoldChannelScale, KeepsFactorsThatTakeWeightsOutOfF16) {
+  const auto scaled = [](const char* type, double factor) {
+    return fmt::format(
+        "w: {0}[1,1,2] = constant(values=[2,-8])\ns: f32[1] = constant(values=[{1}])\n"
+        "y = mul(cast(conv(x:{0}[1,6,2], w)), s)",
+        type, factor);
+  };
+  expect_equivalent(fold_channel_scale, scaled("f16", 8000), 0x1p-10);
+  expect_unchanged(fold_channel_scale, scaled("f16", -9000));  // 72,000 is beyond f16
+  expect_equivalent(fold_channel_scale, scaled("f16", 0.001), 0x1p-10);
+  expect_unchanged(fold_channel_scale, scaled("f16", 0.0001));
+  expect_equivalent(fold_channel_scale, scaled("bf16", -9e8), 0x1p-7);
+}
+
 TEST(FuseConv, ActivationsAndResidualsGoIntoTheConvolution) {
   expect_rewrite(fuse_conv, kPlain + "y = silu(conv(x:f32[1,6,2], w, b, slots=bias))",
                  "y = conv(x, w, b, slots=bias, activation=silu)");
