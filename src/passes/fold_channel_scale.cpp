@@ -2,67 +2,83 @@
 // them.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 
 #include "base/words.hpp"
+#include "passes/conv_parts.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
-#include "reference/evaluate.hpp"
 
 namespace rung::passes {
 namespace {
 
-// Products of weights and factors in f16 must stay within its numbers: those below 2^-14 lose digits, which only counts
-// where the largest are not far above.
-constexpr double kLeastLargest = 0x1p-9, kMostLargest = 65504;
-
 class Folder {
  public:
-  explicit Folder(Graph& graph) : graph_(graph), is_constant_(constant_nodes(graph)) {}
+  Folder(Graph& graph, PassContext& context) : graph_(graph), context_(context), is_constant_(constant_nodes(graph)) {}
 
+  bool fold(NodeId id) { return fold_factor(id) || fold_summand(id) || fold_wide_factor(id) || fold_wide_summand(id); }
+
+ private:
   // mul(conv(x, w, b), s)  =>  conv(x, w * s, b * s)      s is constant, one number for each channel; the conv is
-  // plain, its weights are constant, and nothing else reads it. A conv in 16 bits may be cast to f32 in between, as
-  // batch norms have it: the product is then cast. Its weights are rounded once more, its result once less.
-  Result<bool> fold_factor(NodeId id) {
+  // plain, its weights are constant, and nothing else reads it
+  bool fold_factor(NodeId id) {
     const auto found = find(id, BinaryKind::mul);
-    if (!found) return false;
-    const NodeId w = graph_[found->conv].operands[1];
-    RUNG_TRY(const bool fits, products_fit(w, found->numbers));
-    if (!fits) return false;
+    if (!found || found->widened || scales_channels(graph_, found->conv)) return false;
     Insertion here(graph_, id);
-    Shape rows = Dims::filled(graph_.shape(w).rank(), 1);
-    rows[0] = graph_.shape(w)[0];
-    Conv op = *graph_.as<Conv>(found->conv);
     std::vector<NodeId> operands = graph_[found->conv].operands;
-    const NodeId factors = constant(reshaped(graph_, wide(found->numbers), {rows[0]}, graph_[id].label));
-    const NodeId of_rows = constant(reshaped(graph_, factors, rows, graph_[id].label));
-    operands[1] = constant(cast_to(graph_, combined(BinaryKind::mul, wide(w), of_rows), graph_.type(w).dtype));
-    if (const NodeId* bias = op.slots.find(operands, ConvSlot::bias))
-      op.slots.put(operands, ConvSlot::bias, combined(BinaryKind::mul, wide(*bias), factors));
-    return put(id, op, std::move(operands));
+    Shape rows = Dims::filled(graph_.shape(operands[1]).rank(), 1);
+    rows[0] = graph_.shape(operands[1])[0];
+    const Conv op = *graph_.as<Conv>(found->conv);
+    const NodeId factors = view(found->numbers, {rows[0]});
+    operands[1] = combined(BinaryKind::mul, operands[1], view(factors, rows));
+    if (op.has(ConvSlot::bias)) operands[2] = combined(BinaryKind::mul, operands[2], factors);
+    replace(graph_, id, op, std::move(operands));
+    return true;
   }
 
   // add(conv(x, w, b), c)  =>  conv(x, w, b + c)      c is constant, one number for each channel; the conv is plain,
-  // its bias is constant or absent, and nothing else reads it. A conv in 16 bits may be cast to f32 in between where
-  // the sum is rounded back, and by nothing else read.
+  // its bias is constant or absent, and nothing else reads it
   bool fold_summand(NodeId id) {
     const auto found = find(id, BinaryKind::add);
-    if (!found || (graph_.type(id) != graph_.type(found->conv) && !is_rounded_to(id, graph_.type(found->conv))))
-      return false;
+    if (!found || found->widened || scales_channels(graph_, found->conv)) return false;
     Insertion here(graph_, id);
     std::vector<NodeId> operands = graph_[found->conv].operands;
     Conv op = *graph_.as<Conv>(found->conv);
-    const Shape channels{graph_.shape(found->conv).back()};
-    NodeId bias = constant(reshaped(graph_, found->numbers, channels, graph_[id].label));
-    if (const NodeId* before = op.slots.find(operands, ConvSlot::bias))
-      bias = combined(BinaryKind::add, wide(*before), wide(bias));
+    NodeId bias = view(found->numbers, {graph_.shape(found->conv).back()});
+    if (op.has(ConvSlot::bias)) bias = combined(BinaryKind::add, operands[2], bias);
     op.slots.put(operands, ConvSlot::bias, bias);
-    return put(id, op, std::move(operands));
+    replace(graph_, id, op, std::move(operands));
+    return true;
   }
 
- private:
+  // mul(cast(conv(x, w, b)), s)  =>  cast(conv(x, w, [s, b * s]))      as above, in 16 bits and with a product in f32,
+  // which is what importers make of a batch norm. Weights in 16 bits would be rounded once more, for all results of a
+  // channel alike, and means over places would keep that error. A kernel takes factors, or what phases become does.
+  bool fold_wide_factor(NodeId id) {
+    const auto found = find(id, BinaryKind::mul);
+    if (!found || !found->widened) return false;
+    Insertion here(graph_, id);
+    Ends ends = ends_of(found->conv);
+    const NodeId factors = row(found->numbers);
+    ends.factors = ends.factors == kNoNode ? factors : combined(BinaryKind::mul, ends.factors, factors);
+    if (ends.summands != kNoNode) ends.summands = combined(BinaryKind::mul, ends.summands, factors);
+    return put_wide(id, found->conv, ends);
+  }
+
+  // add(cast(conv(x, w, b)), c)  =>  cast(conv(x, w, b + c))      as above; the sum is rounded back, and nothing else
+  // reads it
+  bool fold_wide_summand(NodeId id) {
+    const auto found = find(id, BinaryKind::add);
+    if (!found || !found->widened || !is_rounded_to(id, graph_.type(found->conv))) return false;
+    Insertion here(graph_, id);
+    Ends ends = ends_of(found->conv);
+    const NodeId summands = row(found->numbers);
+    ends.summands = ends.summands == kNoNode ? summands : combined(BinaryKind::add, ends.summands, summands);
+    return put_wide(id, found->conv, ends);
+  }
+
   struct Found {
     NodeId conv, numbers;
+    bool widened;  // the conv is in 16 bits, and a cast to f32 stands behind it
   };
 
   std::optional<Found> find(NodeId id, BinaryKind kind) const {
@@ -71,22 +87,20 @@ class Folder {
     for (size_t i : {size_t{0}, size_t{1}}) {
       const NodeId value = graph_[id].operands[i], numbers = graph_[id].operands[1 - i];
       if (!graph_.single_use(value) || !(graph_.type(value) == graph_.type(id))) continue;
-      const NodeId conv = before_widening(value);
+      const bool widened = graph_.as<Cast>(value) && graph_.type(value).dtype == DType::f32;
+      const NodeId conv = widened ? graph_[value].operands[0] : value;
       const auto* op = graph_.as<Conv>(conv);
       if (!op || !op->is_plain() || !graph_.single_use(conv)) continue;
       if (!has_constant_weights(conv) || !is_of_channels(numbers, graph_.shape(conv).back())) continue;
-      return Found{conv, numbers};
+      return Found{conv, numbers, widened};
     }
     return std::nullopt;
   }
 
-  // Returns what a cast to f32 reads, or the value itself.
-  NodeId before_widening(NodeId value) const {
-    return graph_.as<Cast>(value) && graph_.type(value).dtype == DType::f32 ? graph_[value].operands[0] : value;
-  }
   // Returns whether a cast to the type is all that reads the value.
   bool is_rounded_to(NodeId id, const Type& type) const {
-    return graph_.single_use(id) && graph_.as<Cast>(graph_[id].users[0]) && graph_.type(graph_[id].users[0]) == type;
+    const auto is_cast = [&](NodeId user) { return graph_.as<Cast>(user) && graph_.type(user) == type; };
+    return graph_.single_use(id) && std::ranges::any_of(graph_[id].users, is_cast);
   }
   bool has_constant_weights(NodeId conv) const {
     const std::vector<NodeId>& operands = graph_[conv].operands;
@@ -98,20 +112,32 @@ class Folder {
   }
   bool is_constant(NodeId id) const { return id < is_constant_.size() && is_constant_[id]; }
 
-  // Returns whether all products of the weights and the factors are numbers of the weights' type.
-  Result<bool> products_fit(NodeId w, NodeId factors) const {
-    if (graph_.type(w).dtype != DType::f16) return true;
-    RUNG_TRY(const double weight, largest(w));
-    RUNG_TRY(const double factor, largest(factors));
-    return weight * factor >= kLeastLargest && weight * factor <= kMostLargest;
+  // What stands behind a conv's products in f32, as rows [1,O]; kNoNode: nothing.
+  struct Ends {
+    NodeId factors = kNoNode, summands = kNoNode;
+  };
+  Ends ends_of(NodeId conv) {
+    const NodeId* bias = graph_.as<Conv>(conv)->slots.find(graph_[conv].operands, ConvSlot::bias);
+    if (!bias) return {};
+    if (!scales_channels(graph_, conv)) return {kNoNode, row(*bias)};
+    const auto part = [&](int64_t at) { return constant(graph_.add(Slice{0, at, at + 1, 1}, {*bias})); };
+    return {part(0), part(1)};
   }
-  Result<double> largest(NodeId id) const {
-    while (is_view(graph_[id].op)) id = graph_[id].operands[0];
-    RUNG_TRY(const Tensor values, evaluate_constant(graph_, id));
-    const Tensor numbers = convert(values, DType::f32);
-    double most = 0;
-    for (const float each : numbers.as<float>()) most = std::max(most, std::abs(static_cast<double>(each)));
-    return most;
+
+  // Puts the conv with these ends, cast to f32, where `old` stood, if a kernel runs it.
+  bool put_wide(NodeId old, NodeId conv, const Ends& ends) {
+    Conv op = *graph_.as<Conv>(conv);
+    std::vector<NodeId> operands = graph_[conv].operands;
+    NodeId bias = ends.summands;
+    if (ends.factors != kNoNode) {
+      const auto zeros = [&] { return graph_.literal("zeros", Tensor(graph_.type(ends.factors))); };
+      bias = graph_.add(Concat{0}, {ends.factors, bias == kNoNode ? zeros() : bias}, graph_[old].label);
+    }
+    op.slots.put(operands, ConvSlot::bias,
+                 constant(ends.factors == kNoNode ? view(bias, {graph_.shape(conv).back()}) : bias));
+    if (!op.transposed && !context_.kernel_for(graph_, op, operands)) return false;
+    const NodeId by = graph_.add(op, std::move(operands), graph_[old].label);
+    return replace_with(graph_, old, cast_to(graph_, by, DType::f32));
   }
 
   // Remembers that a new node is constant.
@@ -120,30 +146,28 @@ class Folder {
     is_constant_[id] = true;
     return id;
   }
-  NodeId wide(NodeId id) { return constant(cast_to(graph_, id, DType::f32)); }
-  NodeId combined(BinaryKind kind, NodeId a, NodeId b) {
-    return constant(graph_.add(Binary{kind}, {a, b}, graph_[a].label));
+  NodeId view(NodeId numbers, const Shape& shape) {
+    return constant(reshaped(graph_, numbers, shape, graph_[numbers].label));
   }
-  // Puts the convolution where `old` stood, in its type.
-  bool put(NodeId old, const Conv& op, std::vector<NodeId> operands) {
-    const NodeId conv = graph_.add(op, std::move(operands), graph_[old].label);
-    return replace_with(graph_, old, cast_to(graph_, conv, graph_.type(old).dtype));
+  NodeId wide(NodeId id) { return constant(cast_to(graph_, id, DType::f32)); }
+  NodeId row(NodeId numbers) { return view(wide(numbers), {1, graph_.type(numbers).elements()}); }
+  // Computes in the type of both, or else in f32.
+  NodeId combined(BinaryKind kind, NodeId a, NodeId b) {
+    if (graph_.type(a).dtype != graph_.type(b).dtype) a = wide(a), b = wide(b);
+    return constant(graph_.add(Binary{kind}, {a, b}, graph_[a].label));
   }
 
   Graph& graph_;
+  PassContext& context_;
   std::vector<bool> is_constant_;
 };
 
 }  // namespace
 
 Status fold_channel_scale(Graph& graph, PassContext& context) {
-  Folder folder(graph);
+  Folder folder(graph, context);
   size_t folded = 0;
-  for (NodeId id : graph.order()) {
-    if (!graph[id].alive) continue;
-    RUNG_TRY(const bool has_factor, folder.fold_factor(id));
-    folded += has_factor || folder.fold_summand(id);
-  }
+  for_each_node(graph, [&](NodeId id) { folded += folder.fold(id); });
   if (folded)
     context.notes.add("{} of channels folded into a convolution",
                       words::counted(folded, "factor or summand", "factors and summands"));

@@ -110,51 +110,46 @@ TEST(FoldChannelScale, KeepsWhatIsNoNumberOfAChannel) {
 }
 
 // A batch norm in 16 bits, as importers write it: in f32, between two casts.
-std::string narrow_norm(const std::string& type, const std::string& conv) {
+std::string narrow_norm(const std::string& conv, const std::string& sum = "add(mul(cast(c), s), d)") {
   return fmt::format(
-      "w: {0}[4,3,2] = constant()\nb: {0}[4] = constant()\ns: f32[4] = constant()\nc: f32[4] = constant()\n"
-      "y = cast(add(mul(cast(conv({1})), s), c), to={0})",
-      type, conv);
+      "w: bf16[4,3,2] = constant()\nb: bf16[4] = constant()\ns: f32[4] = constant()\nd: f32[4] = constant()\n"
+      "c = conv(x:bf16[1,6,2], w{})\nh = {}\n",
+      conv, sum);
 }
-TEST(FoldChannelScale, NormsInF32FoldIntoNarrowConvolutions) {
-  for (const std::string type : {"f16", "bf16"}) {
-    const double roundoff = type == "f16" ? 0x1p-10 : 0x1p-7;
-    for (const std::string conv : {"x:{}[1,6,2], w", "x:{}[1,6,2], w, b, slots=bias"}) {
-      const std::string text = narrow_norm(type, fmt::format(fmt::runtime(conv), type));
-      expect_equivalent(fold_channel_scale, text, roundoff);
-      const Graph folded = run_pass(fold_channel_scale, graph_of(text)).graph;
-      EXPECT_EQ(expression(folded).rfind("y = cast(cast(conv(x, cast(mul(cast(w), ", 0), 0u) << expression(folded);
-      for (NodeId id : folded.order())
-        if (folded.as<Conv>(id)) {
-          EXPECT_EQ(folded.type(folded[id].operands[2]).dtype, DType::f32);
-        }
-    }
+TEST(FoldChannelScale, NormsInF32AreTheEndOfNarrowConvolutions) {
+  for (const char* conv : {"", ", b, slots=bias", ", transposed=true, stride=[2]"}) {
+    const std::string text = narrow_norm(conv) + "y = cast(h, to=bf16)";
+    expect_equivalent(fold_channel_scale, text, 0x1p-7);
+    const Graph folded = run_pass(fold_channel_scale, graph_of(text)).graph;
+    EXPECT_EQ(expression(folded).rfind("y = cast(cast(conv(x, w, concat(", 0), 0u) << expression(folded);
   }
 }
-TEST(FoldChannelScale, NumbersOfItsOwnTypeFoldThroughF32) {
-  expect_equivalent(fold_channel_scale,
-                    "w: bf16[4,3,2] = constant()\ns: bf16[4] = constant()\nc: f32[4] = constant()\n"
-                    "y = mul(cast(add(cast(conv(x:bf16[1,6,2], w)), c), to=bf16), s)",
-                    0x1p-7);
+TEST(FoldChannelScale, FactorsAndSummandsOfNarrowConvolutionsGoAlone) {
+  expect_equivalent(fold_channel_scale, narrow_norm("", "mul(mul(cast(c), s), d)") + "y = tanh(h)", 0x1p-7);
+  const std::string sum = narrow_norm("", "add(cast(c), d)") + "y = cast(h, to=bf16)";
+  expect_equivalent(fold_channel_scale, sum, 0x1p-7);
+  EXPECT_EQ(expression(run_pass(fold_channel_scale, graph_of(sum)).graph),
+            "y = cast(cast(conv(x, w, d, slots=bias)), to=bf16)");
+}
+TEST(FoldChannelScale, OneOfTwoNormsIsTheEnd) {
+  const std::string twice = narrow_norm("") + "e: bf16[4] = constant()\ny = add(mul(cast(h, to=bf16), e), e)";
+  expect_equivalent(fold_channel_scale, twice, 0x1p-6);
+  const std::string third = narrow_norm("", "mul(add(mul(cast(c), s), d), s)") + "y = cast(h, to=bf16)";
+  expect_equivalent(fold_channel_scale, third, 0x1p-6);
 }
 TEST(FoldChannelScale, KeepsSumsThatAreReadInF32) {
-  const std::string sum = "w: f16[4,3,2] = constant()\nc: f32[4] = constant()\ny = add(cast(conv(x:f16[1,6,2], w)), c)";
-  expect_unchanged(fold_channel_scale, sum);
-  expect_unchanged(fold_channel_scale, sum + "\nz = cast(y, to=f16)\nreturn y, z");
-  expect_unchanged(fold_channel_scale, sum + "\nz = cast(y, to=bf16)");
+  const std::string sum = narrow_norm("", "add(cast(c), d)");
+  expect_unchanged(fold_channel_scale, sum + "return h");
+  expect_unchanged(fold_channel_scale, sum + "y = tanh(h)");
+  expect_unchanged(fold_channel_scale, sum + "y = cast(h, to=bf16)\nreturn y, h");
+  expect_unchanged(fold_channel_scale, sum + "y = cast(h, to=f16)");
 }
-TEST(FoldChannelScale, KeepsFactorsThatTakeWeightsOutOfF16) {
-  const auto scaled = [](const char* type, double factor) {
-    return fmt::format(
-        "w: {0}[1,1,2] = constant(values=[2,-8])\ns: f32[1] = constant(values=[{1}])\n"
-        "y = mul(cast(conv(x:{0}[1,6,2], w)), s)",
-        type, factor);
+TEST(FoldChannelScale, KeepsNormsThatNoKernelTakes) {
+  const KernelQuery no_bias = [](const Op& op, std::span<const Type>) {
+    return as<Conv>(op)->has(ConvSlot::bias) ? reject("no") : accept();
   };
-  expect_equivalent(fold_channel_scale, scaled("f16", 8000), 0x1p-10);
-  expect_unchanged(fold_channel_scale, scaled("f16", -9000));  // 72,000 is beyond f16
-  expect_equivalent(fold_channel_scale, scaled("f16", 0.001), 0x1p-10);
-  expect_unchanged(fold_channel_scale, scaled("f16", 0.0001));
-  expect_equivalent(fold_channel_scale, scaled("bf16", -9e8), 0x1p-7);
+  const Graph graph = graph_of(narrow_norm("") + "y = cast(h, to=bf16)");
+  EXPECT_EQ(expression(run_pass(fold_channel_scale, graph, no_bias).graph), expression(graph));
 }
 
 TEST(FuseConv, ActivationsAndResidualsGoIntoTheConvolution) {
@@ -211,9 +206,10 @@ TEST(LowerPatchConv, WindowsThatDoNotOverlapBecomeALinear) {
   expect_equivalent(lower_patch_conv, conv + "y = relu(c)");
 }
 TEST(LowerPatchConv, KeepsWindowsThatOverlapOrDiffer) {
-  for (const char* twin : {"w:f32[5,3,3,3], stride=[2,2]", "w:f32[5,2,3,3], stride=[2,3]", "w:f32[5,1,1,3]",
-                           "w:f32[5,2,2,3], stride=[2,2], before=[1,1]", "w:f32[3,2,2,1], stride=[2,2], groups=3",
-                           "w:f32[5,2,2,3], stride=[2,2], activation=relu"})
+  for (const char* twin :
+       {"w:f32[5,3,3,3], stride=[2,2]", "w:f32[5,2,3,3], stride=[2,3]", "w:f32[5,1,1,3]",
+        "w:f32[5,2,2,3], stride=[2,2], before=[1,1]", "w:f32[3,2,2,1], stride=[2,2], groups=3",
+        "w:f32[5,2,2,3], stride=[2,2], activation=relu", "w:f32[5,2,2,3], b:f32[2,5], slots=bias, stride=[2,2]"})
     expect_unchanged(lower_patch_conv,
                      fmt::format("y = conv(transpose(x:f32[1,3,6,6], permutation=[0,2,3,1]), {})", twin));
   expect_unchanged(lower_patch_conv, "y = conv(x:f32[1,6,6,3], w:f32[5,2,2,3], stride=[2,2])");
@@ -237,6 +233,28 @@ TEST(LowerTransposedConv, PhasesBecomePlainConvolutions) {
                     "w: f32[4,4,3] = constant()\nb: f32[4] = constant()\n"
                     "y = conv(x:f32[2,5,6], w, b, slots=bias, transposed=true, stride=[2], groups=2, activation=relu)");
 }
+const std::string kNarrowTransposed =
+    "w: bf16[4,4,3] = constant()\nb: f32[2,4] = constant()\n"
+    "c = conv(x:bf16[2,5,3], w, b, slots=bias, transposed=true, stride=[2])\n";
+TEST(LowerTransposedConv, PhasesHaveFactorsBiasAndActivation) {
+  const std::string text = kNarrowTransposed + "y = relu(c)";
+  expect_equivalent(lower_transposed_conv, text, 0x1p-7);
+  const Graph lowered = run_pass(lower_transposed_conv, graph_of(text)).graph;
+  EXPECT_EQ(count_ops(lowered, "conv"), 2u);
+  EXPECT_EQ(count_ops(lowered, "relu") + count_ops(lowered, "mul"), 0u);
+  EXPECT_EQ(count_ops(run_pass(lower_transposed_conv, graph_of(text + "\nreturn y, c")).graph, "relu"), 1u);
+}
+TEST(LowerTransposedConv, WhatNoKernelEndsStandsBehindThePhases) {
+  const KernelQuery plain_alone = [](const Op& op, std::span<const Type>) {
+    const auto* conv = as<Conv>(op);
+    return conv && conv->has(ConvSlot::bias) ? reject("no") : accept();
+  };
+  const Graph graph = graph_of(kNarrowTransposed + "y = relu(c)");
+  const Graph lowered = run_pass(lower_transposed_conv, graph, plain_alone).graph;
+  EXPECT_EQ(count_ops(lowered, "conv"), 2u);
+  EXPECT_EQ(count_ops(lowered, "relu"), 1u);
+  expect_same_values(graph, lowered, 0x1p-6);
+}
 TEST(LowerTransposedConv, KeepsPhasesThatSeeNothing) {
   expect_unchanged(lower_transposed_conv, "y = conv(x:f32[1,5,3], w:f32[4,2,3], transposed=true, stride=[3])");
   expect_unchanged(lower_transposed_conv, "y = conv(x:f32[1,5,3], w:f32[4,99,3], transposed=true, stride=[99])");
@@ -249,7 +267,8 @@ TEST(LowerConv, WindowsOfOneElementBecomeLinears) {
 }
 TEST(LowerConv, KeepsStepsGroupsAndLastActivations) {
   for (const char* twin : {"w:f32[4,1,2], stride=[2]", "w:f32[4,1,1], groups=2", "w:f32[4,3,2]",
-                           "w:f32[4,1,2], r:f32[1,6,4], slots=residual, last=relu", "w:f32[4,1,2], before=[1]"})
+                           "w:f32[4,1,2], r:f32[1,6,4], slots=residual, last=relu", "w:f32[4,1,2], before=[1]",
+                           "w:f32[4,1,2], b:f32[2,4], slots=bias"})
     expect_unchanged(lower_conv, fmt::format("y = conv(x:f32[1,6,2], {})", twin));
 }
 TEST(LowerConv, WithoutAKernelWindowsBecomeRows) {
@@ -261,6 +280,7 @@ TEST(LowerConv, WithoutAKernelWindowsBecomeRows) {
         "x:f32[2,9,4], w:f32[6,3,4], r:f32[2,5,6], slots=residual, dilation=[2], activation=silu, last=relu",
         "x:f32[1,4,5,6,2], w:f32[3,2,1,3,2]", "x:f32[1,6,5,4], w:f32[6,3,2,2], groups=2, after=[1,1]",
         "x:f32[1,6,5,4], w:f32[4,3,2,1], b:f32[4], slots=bias, groups=4, dilation=[2,1]",
+        "x:f32[1,6,5,4], w:f32[3,3,2,4], b:f32[2,3], slots=bias, activation=tanh",
         "x:f32[1,6,5,4], w:f32[4,1,1,4], stride=[2,2]"}) {
     const Graph graph = graph_of(fmt::format("y = conv({})", conv));
     const Graph lowered = run_pass(lower_conv, graph, no_conv).graph;
