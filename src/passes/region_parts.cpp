@@ -14,9 +14,8 @@ bool fits_f32(DType dtype) {
   return dtype == DType::f32 || dtype == DType::bf16 || dtype == DType::f16 || dtype == DType::boolean;
 }
 
-bool all_fit_f32(const Graph& graph, NodeId id) {
-  return fits_f32(graph.type(id).dtype) &&
-         std::ranges::all_of(graph[id].operands, [&](NodeId o) { return fits_f32(graph.type(o).dtype); });
+bool reads_fit_f32(const Graph& graph, NodeId id) {
+  return std::ranges::all_of(graph[id].operands, [&](NodeId o) { return fits_f32(graph.type(o).dtype); });
 }
 
 bool is_last(const Graph& graph, NodeId x, int64_t axis) {
@@ -26,6 +25,15 @@ bool is_last(const Graph& graph, NodeId x, int64_t axis) {
 RowKind row_kind(ReduceKind kind) {
   if (kind == ReduceKind::max) return RowKind::max;
   return kind == ReduceKind::mean ? RowKind::mean : RowKind::sum;
+}
+
+// Returns the rows of a region of one result that another region can take in; places are read by no member.
+std::optional<Shape> rows_of_region(const Graph& graph, NodeId id) {
+  const auto* region = graph.as<Region>(id);
+  if (!region || parse_region(region->program, graph[id].operands.size())->results.size() > 1) return std::nullopt;
+  std::vector<Type> operands;
+  for (const NodeId operand : graph[id].operands) operands.push_back(graph.type(operand));
+  return *region_shape(operands);
 }
 
 }  // namespace
@@ -39,6 +47,7 @@ std::optional<RowPlace> place_among(const Shape& rows, const Shape& value) {
 }
 
 std::optional<Shape> reduced_rows(const Graph& graph, NodeId id) {
+  if (const auto rows = rows_of_region(graph, id)) return rows;
   const Node& node = graph[id];
   const auto* reduce = as<Reduce>(node.op);
   const auto* softmax = as<Softmax>(node.op);
@@ -56,7 +65,9 @@ bool is_scan(const Graph& graph, NodeId id) {
 
 bool can_join(const Graph& graph, NodeId id, const Shape& rows) {
   const Node& node = graph[id];
-  if (!all_fit_f32(graph, id) || !place_among(rows, node.type.shape)) return false;
+  const bool gives_place = as<Region>(node.op) && node.type.dtype == DType::i64;
+  if (!reads_fit_f32(graph, id) || !(gives_place || fits_f32(node.type.dtype))) return false;
+  if (!place_among(rows, node.type.shape)) return false;
   if (const auto reduced = reduced_rows(graph, id)) return *reduced == rows;
   if (as<Reshape>(node.op)) {  // with the axis of 1 or without it
     const auto from = place_among(rows, graph.shape(node.operands[0]));
@@ -69,6 +80,7 @@ bool can_join(const Graph& graph, NodeId id, const Shape& rows) {
 
 bool agrees(const Graph& graph, NodeId id, const Shape& rows, NodeId member) {
   const auto to = place_among(rows, graph.shape(id)), from = place_among(rows, graph.shape(member));
+  if (graph.as<Region>(id)) return from != RowPlace::flat_row;
   if (reduced_rows(graph, id)) return from == RowPlace::element;
   if (as<Reshape>(graph[id].op)) return from != RowPlace::element;
   if (to == RowPlace::element) return from != RowPlace::flat_row;
@@ -139,6 +151,7 @@ PointwiseOperand RegionWriter::emit(NodeId id) {
   if (const auto* binary = as<Binary>(node.op)) return call(binary->kind, {in[0], in[1]});
   if (as<Select>(node.op)) return call(Select{}, {in[0], in[1], in[2]});
   if (as<Cast>(node.op)) return emit_cast(id, in[0]);
+  if (const auto* region = as<Region>(node.op)) return emit_cast(id, emit_region(*region, in));
   if (const auto* pointwise = as<Pointwise>(node.op)) return emit_cast(id, emit_program(*pointwise, in));
   if (const auto* reduction = as<Reduce>(node.op)) return reduce(row_kind(reduction->kind), in[0]);
   if (as<CumSum>(node.op)) return append(RowScan{ScanKind::sum, in[0]});
@@ -158,13 +171,24 @@ PointwiseOperand RegionWriter::emit_cast(NodeId id, const PointwiseOperand& x) {
 PointwiseOperand RegionWriter::emit_program(const Pointwise& op, const std::vector<PointwiseOperand>& in) {
   std::vector<PointwiseOperand> registers = in;
   const PointwiseProgram program = *parse_pointwise(op.program, in.size());
-  for (PointwiseInstruction instruction : program.instructions) {
-    for (size_t i = 0; i < instruction.arity(); ++i)
-      if (const auto* from = std::get_if<Register>(&instruction.operands[i]))
-        instruction.operands[i] = registers[static_cast<size_t>(from->index)];
-    registers.push_back(append(instruction));
-  }
+  for (const PointwiseInstruction& instruction : program.instructions)
+    registers.push_back(append_over(registers, instruction));
   return registers.back();
+}
+
+PointwiseOperand RegionWriter::emit_region(const Region& op, const std::vector<PointwiseOperand>& in) {
+  std::vector<PointwiseOperand> registers = in;
+  const RegionProgram program = *parse_region(op.program, in.size());
+  for (const RegionInstruction& instruction : program.instructions)
+    registers.push_back(append_over(registers, instruction));
+  return registers[static_cast<size_t>(program.results[0].index)];
+}
+
+PointwiseOperand RegionWriter::append_over(const std::vector<PointwiseOperand>& registers,
+                                           RegionInstruction instruction) {
+  for (PointwiseOperand& operand : operands_of(instruction))
+    if (const auto* from = std::get_if<Register>(&operand)) operand = registers[static_cast<size_t>(from->index)];
+  return append(instruction);
 }
 
 // A row's sum is 1 at least, so that its inverse is a number: a product costs less than a quotient at each element.

@@ -175,6 +175,12 @@ constexpr const char* kFloatProblems[] = {
     "result = conv(x:T[1,14,14,64], w:T[72,3,3,64], wb:T[72], r:T[1,14,14,72], slots=bias+residual, before=[1,1], "
     "after=[1,1], activation=relu, last=silu)",
     "result = conv(x:T[1,16,256], w:T[44,5,256], before=[2], after=[2])",
+    "result = conv(x:T[1,6,5,16], w:T[24,3,3,16], wb:f32[2,24], r:T[1,6,5,24], slots=bias+residual, before=[1,1], "
+    "after=[1,1], activation=relu)",
+    "result = conv(x:T[1,9,12], w:T[9,3,4], wb:f32[2,9], slots=bias, groups=3)",
+    "result = conv(x:T[2,9,7,24], w:T[24,3,3,1], wb:T[2,24], slots=bias, groups=24, activation=silu)",
+    "result = conv(x:T[1,9,8,37], w:T[37,3,3,1], wb:f32[2,37], slots=bias, groups=37, stride=[2,2])",
+    "result = conv(x:T[1,20,64], w:T[40,5,64], wb:f32[2,40], slots=bias, stride=[2], before=[2], after=[2])",
     "result = conv(slice(x:T[1,4,5,5,24], axis=4, begin=8, end=16), w:T[12,2,3,3,8], before=[1,1,1], "
     "after=[0,1,1])",
     "result = conv(x:T[1,9,6], w:T[12,3,1], groups=6)",

@@ -3,6 +3,7 @@
 #include "kernels/cpu/windows/conv_operands.hpp"
 
 #include "base/numeric.hpp"
+#include "ir/windows.hpp"
 
 namespace rung::cpu {
 
@@ -13,6 +14,8 @@ Verdict supports_conv(const Problem& problem) {
     if (!is_computed_float(operand.dtype)) return reject("only f32, bf16 and f16");
   for (size_t i = 2; i < problem.inputs.size(); ++i)
     if (!problem.inputs[i].contiguous()) return reject("bias or residual is not dense");
+  const Operand* bias = op.slots.find(problem.inputs, ConvSlot::bias);
+  if (bias && has_factors(bias->shape)) return reject("its bias has factors");
   if (!op.tail.empty() && (op.activation != Activation::none || op.last != Activation::none || !tail_of(op)))
     return reject("its tail is no clipped line, or comes after an activation");
   return accept();

@@ -9,6 +9,7 @@ namespace rung::gpu {
 
 // Stores the result `index`, of channel `channel`.
 __device__ inline void finish(const ConvEnd& end, int64_t index, uint32_t channel, float y) {
+  if (end.factors) y *= load_as<float>(end.factors, end.bias_type, channel * end.bias_stride);
   if (end.bias) y += load_as<float>(end.bias, end.bias_type, channel * end.bias_stride);
   y = activate(end.activation, y);
   if (end.residual) y = activate(end.last, y + load_as<float>(end.residual, end.residual_type, index));
@@ -42,6 +43,11 @@ __device__ inline void finish(const ConvEnd& end, int64_t index, uint32_t channe
 // Stores the results from `index` on, of channels from `channel` on; both are multiples of 8, and the bias is dense.
 __device__ inline void finish(const ConvEnd& end, int64_t index, uint32_t channel, float (&y)[kVector]) {
   float other[kVector];
+  if (end.factors) {
+    unpack(load_vector(end.factors, end.bias_type, channel), end.bias_type, other);
+#pragma unroll
+    for (int i = 0; i < kVector; ++i) y[i] *= other[i];
+  }
   if (end.bias) {
     unpack(load_vector(end.bias, end.bias_type, channel), end.bias_type, other);
 #pragma unroll

@@ -43,7 +43,11 @@ ConvEnd conv_end_of(const Call& call) {
   ConvEnd end{.out = call.output, .out_type = p.output.dtype, .activation = op.activation, .last = op.last};
   if (const int at = op.slots.at(ConvSlot::bias); at >= 0) {
     const Operand& bias = p.inputs[static_cast<size_t>(at)];
-    end.bias = call.inputs[static_cast<size_t>(at)], end.bias_type = bias.dtype, end.bias_stride = bias.strides[0];
+    end.bias = call.inputs[static_cast<size_t>(at)], end.bias_type = bias.dtype, end.bias_stride = bias.strides.back();
+    if (has_factors(bias.shape)) {
+      end.factors = end.bias;
+      end.bias += static_cast<uint64_t>(bias.strides[0]) * size_of(bias.dtype);
+    }
   }
   if (const int at = op.slots.at(ConvSlot::residual); at >= 0) {
     end.residual = call.inputs[static_cast<size_t>(at)];
