@@ -25,6 +25,10 @@ __device__ inline float2 load_pair(uint64_t base, DType type, int64_t at) {
 
 // Stores the results from `index` on, of two channels from `channel` on; both are even, and the bias is dense.
 __device__ inline void finish(const ConvEnd& end, int64_t index, uint32_t channel, float2 y) {
+  if (end.factors) {
+    const float2 factors = load_pair(end.factors, end.bias_type, channel);
+    y.x *= factors.x, y.y *= factors.y;
+  }
   if (end.bias) {
     const float2 bias = load_pair(end.bias, end.bias_type, channel);
     y.x += bias.x, y.y += bias.y;
