@@ -2,7 +2,7 @@
 # Runs the test cases of the onnx package on rung, and writes docs/onnx.md: what passes, and why others are refused.
 # SPDX-License-Identifier: Apache-2.0
 #
-#   PYTHONPATH=build/ci/python PYTHON tools/onnx_page.py [--only REGEX] [--json FILE] [--check] [--device WORD] [--jobs N]
+#   PYTHONPATH=build/ci/python PYTHON tools/onnx_page.py [--only REGEX] [--json FILE] [--check] [--device WORD]
 #
 # With another device, such as cuda or emu:gfx942, it prints the counts and the reasons, and leaves the page.
 #
