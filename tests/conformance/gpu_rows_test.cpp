@@ -136,20 +136,25 @@ TEST(GpuKernelRows, OfGatherReportAnIndexOutOfRange) {
   }
 }
 
-TEST(GpuKernelRows, OfIntegerDivisionReportAZero) {
-  auto target = open_target(gpu_word());
-  if (!target) GTEST_SKIP() << target.error().message;
+void expect_zero_divisors_reported(const Target& target, const std::string& text) {
   int rows = 0;
-  for (const Kernel* row : (*target)->kernels_for("binary")) {
-    Case test = make_case("y = div(x:i64[70], nonzero:i64[70])");
-    if (!(*target)->supports(*row, test.problem)) continue;
-    test.inputs["nonzero"].as<int64_t>()[69] = 0;
-    auto outcome = run_gpu_row(**target, *row, test);
+  Case test = make_case(text);
+  test.inputs["nonzero"].as<int64_t>()[69] = 0;
+  for (const Kernel* row : target.kernels_for(op_family(test.problem.op))) {
+    if (!target.supports(*row, test.problem)) continue;
+    auto outcome = run_gpu_row(target, *row, test);
     ASSERT_TRUE(outcome) << outcome.error().message;
     EXPECT_EQ(outcome->fault, Fault::integer_divided_by_zero) << row->name;
     ++rows;
   }
-  EXPECT_GT(rows, 0);
+  EXPECT_GT(rows, 0) << text;
+}
+
+TEST(GpuKernelRows, OfIntegerDivisionReportAZero) {
+  auto target = open_target(gpu_word());
+  if (!target) GTEST_SKIP() << target.error().message;
+  expect_zero_divisors_reported(**target, "y = div(x:i64[70], nonzero:i64[70])");
+  expect_zero_divisors_reported(**target, "y = formula(x:i64[70], nonzero:i64[70], kind=floor_mod)");
 }
 
 }  // namespace
