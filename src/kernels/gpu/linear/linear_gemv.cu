@@ -15,7 +15,6 @@ class Gemv {
   __device__ Gemv(const LinearGemvArguments& arguments, float* memory)
       : a(arguments.of),
         x(memory),
-        vectors(a.k / kVector),
         team_lanes(arguments.team * kLanes),
         teams(kWarps / arguments.team),
         own_team(static_cast<uint32_t>(warp()) / arguments.team),
@@ -62,29 +61,32 @@ class Gemv {
   __device__ Item next(const Item& item) const {
     return item.side + 1 < sides ? Item{item.column, item.side + 1} : Item{item.column + gridDim.x * teams, 0};
   }
-  // Returns the row of w that this team multiplies; null: there is none.
-  __device__ const Bits* line_of(const Item& item) const {
+  // The row of w that this team multiplies; it has no vectors if the team has no column.
+  struct Line {
+    int64_t first;  // element of w
+    uint32_t vectors;
+  };
+  __device__ Line line_of(const Item& item) const {
     const uint32_t column = item.column + own_team;
-    if (column >= a.n) return nullptr;
     const uint32_t row = item.side > 0 ? partner_of(a, column) : column;
-    return in_memory<const Bits>(a.w + (matrices[1] + row * a.w_row) * sizeof(T));
+    return {matrices[1] + row * a.w_row, column < a.n ? a.k / kVector : 0};
   }
 
   // ---- products
 
-  __device__ void load(Vectors& to, const Bits* line, uint32_t at) const {
+  __device__ void load(Vectors& to, const Line& line, uint32_t at) const {
+    const auto* from = reinterpret_cast<const Bits*>(in_memory<const T>(a.w) + line.first);
 #pragma unroll
     for (int i = 0; i < kAhead; ++i)
-      if (line && at + i * team_lanes < vectors) to[i] = line[at + i * team_lanes];
+      if (at + i * team_lanes < line.vectors) to[i] = from[at + i * team_lanes];
   }
-  __device__ void multiply(Sums& sums, Vectors& held, const Bits* line) const {
-    if (!line) return;
-    for (uint32_t at = first_vector; at < vectors; at += kAhead * team_lanes) {
+  __device__ void multiply(Sums& sums, Vectors& held, const Line& line) const {
+    for (uint32_t at = first_vector; at < line.vectors; at += kAhead * team_lanes) {
       Vectors following;
       load(following, line, at + kAhead * team_lanes);
 #pragma unroll
       for (int i = 0; i < kAhead; ++i)
-        if (at + i * team_lanes < vectors) add_products(sums, held[i], at + i * team_lanes);
+        if (at + i * team_lanes < line.vectors) add_products(sums, held[i], at + i * team_lanes);
 #pragma unroll
       for (int i = 0; i < kAhead; ++i) held[i] = following[i];
     }
@@ -125,7 +127,7 @@ class Gemv {
 
   static constexpr uint32_t kGroup = kVector < 4 ? kVector : 4;
   __device__ uint32_t place(uint32_t vector, uint32_t element) const {
-    return (element / kGroup * vectors + vector) * kGroup + element % kGroup;
+    return (element / kGroup * (a.k / kVector) + vector) * kGroup + element % kGroup;
   }
   __device__ void load_x(bool quads) const {
     if (a.x_type == DType::f32)
@@ -144,10 +146,10 @@ class Gemv {
 #pragma unroll 4
       for (uint32_t k = threadIdx.x * kTogether; k < a.k; k += kGemvThreads * kTogether) {
         X from[kTogether] = {};
-        if (row < a.m) {
-          const uint64_t at = a.x + (begin[0] + k * a.x_step) * sizeof(X);
-          *reinterpret_cast<Unit<kTogether * sizeof(X)>*>(from) = *in_memory<const Unit<kTogether * sizeof(X)>>(at);
-        }
+        using Together = Unit<kTogether * sizeof(X)>;
+        if (row < a.m)
+          *reinterpret_cast<Together*>(from) =
+              *reinterpret_cast<const Together*>(in_memory<const X>(a.x) + begin[0] + k * a.x_step);
 #pragma unroll
         for (uint32_t i = 0; i < kTogether; ++i)
           x[row * a.k + place((k + i) / kVector, (k + i) % kVector)] = to_float(from[i]);
@@ -194,7 +196,6 @@ class Gemv {
 
   const TiledArguments& a;
   float* const x;
-  const uint32_t vectors;  // of a row of w
   const uint32_t team_lanes, teams, own_team, first_vector;
   const uint32_t sides;  // 2: columns have partners
   int64_t matrices[2] = {};
