@@ -238,7 +238,7 @@ TEST_F(RowLaunches, OnHopperAreThoseThatWereMeasured) {
   EXPECT_EQ(launches_of("linear_skinny_sm90", linear(197, 768, 3072)),
             "  boxes of 56 rows\n"
             "  boxes of 64 rows\n"
-            "  linear_skinny_bf16_64_2_any 24 4 1 of 256, 2 together, 0 bytes, dependent\n");
+            "  linear_skinny_bf16_64_2_any 24 4 1 of 256, 2 together, 111616 bytes, dependent\n");
   EXPECT_EQ(launches_of("linear_wide_sm90", gated(816, 16384, 2048)),
             "  boxes of [64, 8, 2, 16, 1]\n"
             "  boxes of 136 rows\n"
