@@ -95,15 +95,15 @@ TEST(DeviceRowRefusals, AreOfRowsOfAnyLength) {
        "a block takes 232480 bytes of shared memory, and may have 232448"},
       {"linear_gemv", "result = linear(x:f32[1,@], w:f32[3,@])", "58112", "400000",
        "400000 columns of x do not fit shared memory"},
-      {"matmul_gemv", "result = matmul(x:bf16[2,40], @)", "transpose(y:bf16[3,40], permutation=[1,0])",
-       "y:bf16[40,3]", "the terms of a column's sum are not neighbours in w"},
+      {"matmul_gemv", "result = matmul(x:bf16[2,40], @)", "transpose(y:bf16[3,40], permutation=[1,0])", "y:bf16[40,3]",
+       "the terms of a column's sum are not neighbours in w"},
       {"linear_mma", "result = linear(x:@, w:bf16[3,40])", "bf16[9,40]", "f16[9,40]",
        "x and w are not both bf16 or both f16"},
       {"linear_mma", "result = linear(x:bf16[9,40], w:bf16[4,40], gated=@, out=bf16)", "false", "true", "gated"},
-      {"linear_mma", "result = linear(@, w:bf16[3,40])", "x:bf16[9,40]",
-       "transpose(x:bf16[40,9], permutation=[1,0])", "x is not made of dense rows"},
-      {"matmul_mma", "result = matmul(x:bf16[9,40], @)", "transpose(y:bf16[3,40], permutation=[1,0])",
-       "y:bf16[40,3]", "the terms of a sum are not neighbours in x and in w"},
+      {"linear_mma", "result = linear(@, w:bf16[3,40])", "x:bf16[9,40]", "transpose(x:bf16[40,9], permutation=[1,0])",
+       "x is not made of dense rows"},
+      {"matmul_mma", "result = matmul(x:bf16[9,40], @)", "transpose(y:bf16[3,40], permutation=[1,0])", "y:bf16[40,3]",
+       "the terms of a sum are not neighbours in x and in w"},
   }});
 }
 

@@ -31,10 +31,12 @@ struct Cut : ProductShape {
         lanes(gpu.lanes),
         multiprocessors(std::max(gpu.multiprocessors, 1)),
         most_shared_bytes(static_cast<int64_t>(gpu.shared_bytes_per_block)),
-        tile{problem.inputs[1].dtype, 16, m <= 1 ? 1 : m <= 4 ? 4 : 8} {
-    narrow([&](int64_t bytes) {
-      return k % tile.vector() == 0 && has_aligned_lines(problem.inputs[1], w_axis, bytes);
-    });
+        tile{problem.inputs[1].dtype, 16,
+             m <= 1   ? 1
+             : m <= 4 ? 4
+                      : 8} {
+    narrow(
+        [&](int64_t bytes) { return k % tile.vector() == 0 && has_aligned_lines(problem.inputs[1], w_axis, bytes); });
   }
   // Takes smaller vectors until `fits` says that w has them at their multiples, or until they are single elements.
   template <class Fits>
@@ -88,8 +90,8 @@ Status enqueue(const Call& call) {
   const int64_t team = problem.param("warps", cut.teams().front());
   const auto quad = static_cast<int64_t>(size_of(problem.inputs[0].dtype)) * 4;
   const Operand& x = problem.inputs[0];
-  const bool x_quads = x.strides[cut.x_axis] == 1 && cut.k % 4 == 0 && call.inputs[0] % static_cast<uint64_t>(quad) == 0 &&
-                       has_aligned_lines(x, cut.x_axis, quad);
+  const bool x_quads = x.strides[cut.x_axis] == 1 && cut.k % 4 == 0 &&
+                       call.inputs[0] % static_cast<uint64_t>(quad) == 0 && has_aligned_lines(x, cut.x_axis, quad);
   const LinearGemvArguments a{.of = as<Linear>(problem.op) ? tiled_linear(call) : tiled_matmul(call),
                               .team = static_cast<uint32_t>(team),
                               .w_constant = problem.inputs[1].constant,

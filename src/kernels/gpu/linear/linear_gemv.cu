@@ -99,21 +99,21 @@ class Gemv {
       const float* from = x + row * a.k;
 #pragma unroll
       for (uint32_t j = 0; j < kVector; j += kGroup) {
-        float part[kGroup];
-        __builtin_memcpy(part, __builtin_assume_aligned(from + place(vector, j), sizeof(part)), sizeof(part));
+        const auto group = *reinterpret_cast<const Unit<kGroup * 4>*>(from + place(vector, j));
+        const auto* words = reinterpret_cast<const uint32_t*>(&group);
 #pragma unroll
-        for (uint32_t i = 0; i < kGroup; ++i) sums[row] = fmaf(part[i], w[j + i], sums[row]);
+        for (uint32_t i = 0; i < kGroup; ++i) sums[row] = fmaf(as_float(words[i]), w[j + i], sums[row]);
       }
     }
   }
   __device__ static void widen(float (&to)[kVector], const Bits& bits) {
+    const auto* words = reinterpret_cast<const uint32_t*>(&bits);
     if constexpr (sizeof(T) == 4) {
-      __builtin_memcpy(to, &bits, sizeof(to));
+#pragma unroll
+      for (uint32_t i = 0; i < kVector; ++i) to[i] = as_float(words[i]);
     } else if constexpr (kVector == 1) {
       to[0] = unpack<T>(bits).x;
     } else {
-      uint32_t words[kVector / 2];
-      __builtin_memcpy(words, &bits, sizeof(words));
 #pragma unroll
       for (uint32_t i = 0; i < kVector / 2; ++i) {
         const float2 pair = unpack<T>(words[i]);

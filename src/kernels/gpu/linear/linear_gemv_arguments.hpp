@@ -19,10 +19,10 @@ struct GemvConfig {
 // A team of warps shares the K of one column of the result, and the teams of a block take neighbouring columns. A block
 // keeps its rows of x in shared memory as f32, and goes on to further columns if there are more than all blocks take.
 struct LinearGemvArguments {
-  TiledArguments of;     // w_step is 1; k is a multiple of the vector
-  uint32_t team;         // warps; a power of two that divides the block's
-  uint32_t w_constant;   // not 0: w may be read before the producers have ended
-  uint32_t x_quads;      // not 0: four neighbours of x are aligned to their size
+  TiledArguments of;    // w_step is 1; k is a multiple of the vector
+  uint32_t team;        // warps; a power of two that divides the block's
+  uint32_t w_constant;  // not 0: w may be read before the producers have ended
+  uint32_t x_quads;     // not 0: four neighbours of x are aligned to their size
 };
 
 }  // namespace rung::gpu

@@ -42,7 +42,7 @@ struct Cut {
   int64_t blocks;       // blocks that run at once
   uint32_t most_bytes;  // leaves room for another kernel's block, so that loads of the next layer's weights start early
   uint32_t token_tiles, tokens, w_rows, chunks;  // tokens: of a tile
-  uint32_t half;  // rows of w between partners; 0: no pairs
+  uint32_t half;                                 // rows of w between partners; 0: no pairs
   bool rotated;
   DType type;
   SkinnyEpilogue epilogue;
@@ -99,8 +99,7 @@ std::vector<SkinnyConfig> skinny_tiles(const Problem& problem, const GpuInfo& gp
   std::vector<SkinnyConfig> tiles;
   for (const auto& [config, symbol] : kVariants)
     if (cut.fits(config)) tiles.push_back(config);
-  std::stable_sort(tiles.begin(), tiles.end(),
-                   [&](const auto& a, const auto& b) { return cut.cost(a) < cut.cost(b); });
+  std::stable_sort(tiles.begin(), tiles.end(), [&](const auto& a, const auto& b) { return cut.cost(a) < cut.cost(b); });
   if (tiles.size() > kMostTiles) tiles.erase(tiles.begin() + kMostTiles, tiles.end());
   return tiles;
 }
