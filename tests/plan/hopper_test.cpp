@@ -47,7 +47,7 @@ TEST(HopperPlan, InBf16FusesActivationsThatF32LinearsRefuse) {
   auto built = build_plan(graph, in_bf16(), {.target = &target});
   ASSERT_TRUE(built) << built.error().message;
   EXPECT_THAT(kernels_of(built->plan),
-              ::testing::ElementsAre("layer_norm_rows", "linear_wide_sm90", "linear_cublaslt", "layer_norm_rows"));
+              ::testing::ElementsAre("layer_norm_rows", "linear_skinny_sm90", "linear_skinny_sm90", "layer_norm_rows"));
 }
 
 // Norms of the prefix's 816 tokens stay, as do the first of each step, which no linear feeds, and the last, which is

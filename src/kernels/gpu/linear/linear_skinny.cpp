@@ -70,12 +70,12 @@ struct Cut {
   int64_t all_tiles(const SkinnyConfig& tile) const { return int64_t{tiles(tile)} * token_tiles; }
   // Returns what is least for the best tile. For one tile of tokens, which reads each weight once, that is how far the
   // blocks are from one each for all multiprocessors. For several it is the cycles that they take wave after wave, as
-  // measured: those of a chunk of K, whatever the rows, and those of an exchange of sums.
+  // measured: those of a chunk of K, whatever the rows, of a block's beginning and end, and of an exchange of sums.
   int64_t cost(const SkinnyConfig& tile) const {
-    constexpr int64_t chunk = 290, exchange = 600, exchange_each = 180;
+    constexpr int64_t chunk = 290, ends = 1500, exchange = 600, exchange_each = 180;
     const int64_t all = all_tiles(tile) * tile.split;
     if (token_tiles == 1) return std::abs(all - blocks);
-    return divide_up(all, blocks) * divide_up(chunks, tile.split) * chunk +
+    return divide_up(all, blocks) * (divide_up(chunks, tile.split) * chunk + ends) +
            (tile.split > 1 ? exchange + exchange_each * tile.split : 0);
   }
   SkinnyShared shared(const SkinnyConfig& tile, uint32_t x_stages, uint32_t w_stages) const {
