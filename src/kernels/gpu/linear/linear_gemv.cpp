@@ -31,12 +31,12 @@ struct Cut : ProductShape {
         lanes(gpu.lanes),
         multiprocessors(std::max(gpu.multiprocessors, 1)),
         most_shared_bytes(static_cast<int64_t>(gpu.shared_bytes_per_block)),
-        tile{problem.inputs[1].dtype, 16,
-             m <= 1   ? 1
-             : m <= 4 ? 4
-                      : 8} {
-    narrow(
-        [&](int64_t bytes) { return k % tile.vector() == 0 && has_aligned_lines(problem.inputs[1], w_axis, bytes); });
+        tile{problem.inputs[1].dtype, 16, 1} {
+    if (m > 1) tile.rows = m <= 4 ? 4 : 8;
+    const auto fits = [&](int64_t bytes) {
+      return k % tile.vector() == 0 && has_aligned_lines(problem.inputs[1], w_axis, bytes);
+    };
+    narrow(fits);
   }
   // Takes smaller vectors until `fits` says that w has them at their multiples, or until they are single elements.
   template <class Fits>
@@ -45,7 +45,8 @@ struct Cut : ProductShape {
   }
   int64_t vectors() const { return k / tile.vector(); }
   int64_t warps() const { return kGemvThreads / lanes; }
-  uint32_t shared_bytes() const { return static_cast<uint32_t>(tile.rows * k * 4); }
+  uint32_t shared_bytes() const { return static_cast<uint32_t>(tile.rows * k * 4); }  // that a launch asks for
+  uint32_t all_shared_bytes() const { return shared_bytes() + tile.parts() * 4; }
 
   // Returns the sizes of a team in which each lane has a vector, the preferred one first: the smallest with which there
   // are warps enough to keep the memory busy, as additions across warps take time.
@@ -76,7 +77,7 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   if (cut.count > kMostMatrices) return reject(fmt::format("{} matrices, wanted at most {}", cut.count, kMostMatrices));
   if (problem.inputs[1].strides[cut.w_axis] != 1) return reject("the terms of a column's sum are not neighbours in w");
   if (cut.k > cut.most_shared_bytes) return reject(fmt::format("{} columns of x do not fit shared memory", cut.k));
-  return supports_shared_bytes(cut.shared_bytes(), machine.gpu);
+  return supports_shared_bytes(cut.all_shared_bytes(), machine.gpu);
 }
 
 std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {

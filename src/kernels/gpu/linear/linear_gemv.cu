@@ -8,6 +8,7 @@ namespace rung::gpu {
 namespace {
 
 constexpr uint32_t kWarps = kGemvThreads / kLanes;
+static_assert(kWarps <= kGemvMostWarps);
 
 template <GemvConfig config>
 class Gemv {

@@ -6,6 +6,7 @@
 namespace rung::gpu {
 
 constexpr uint32_t kGemvThreads = 256;
+constexpr int32_t kGemvMostWarps = 8;  // on machines of 32 lanes
 
 // A variant of the kernel: the type of w, the bytes of w that a lane loads at a time, and the most rows of x.
 struct GemvConfig {
@@ -14,6 +15,9 @@ struct GemvConfig {
   bool operator==(const GemvConfig&) const = default;
 
   constexpr int32_t vector() const { return bytes / (type == DType::f32 ? 4 : 2); }  // elements
+  // Returns the sums that are in shared memory beside x: those of a block's warps, of columns and their partners, and
+  // of the columns before, which some threads may still read.
+  constexpr int32_t parts() const { return 2 * 2 * rows * kGemvMostWarps; }
 };
 
 // A team of warps shares the K of one column of the result, and the teams of a block take neighbouring columns. A block
