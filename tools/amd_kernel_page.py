@@ -62,6 +62,9 @@ REASONS = {
         'eight.',
     r'copy_ranges':
         'A loop for each unit of 16, 8, 4, 2 and 1 bytes; the widest that both ends are aligned to runs.',
+    r'linear_gemv_.*':
+        'Rows of any length: the vectors of w, of the size in the name, and groups of four elements of x.',
+    r'linear_mma_.*': 'Rows of any length, by vectors of as many elements as the name says.',
     r'matmul_cdna_.*_single_single_.*':
         'The way for matrices whose strides are no multiples of 16 bytes: an element at a time.',
     r'recurrence_.*':

@@ -83,13 +83,31 @@ TEST(DeviceRowRefusals, AreOfLinearsByALibrary) {
 
 TEST(DeviceRowRefusals, AreOfMatmulsByALibrary) {
   const std::string_view row = "matmul_cublaslt";
-  expect_refusals(std::array<Refusal, 4>{{
+  expect_refusals(std::array<Refusal, 3>{{
       {row, "result = matmul(x:@[16,64], y:@[64,32])", "f16", "f8e4m3fn", "only f32, bf16 and f16"},
       {row, "result = matmul(@, y:bf16[64,32])", "x:bf16[16,64]", "transpose(x:bf16[64,16], permutation=[1,0])",
        "a is not rows of one stride, matrices at one distance"},
       {row, "result = matmul(x:bf16[16,64], @)", "y:bf16[64,32]", "slice(y:bf16[64,64], axis=1, end=64, step=2)",
        "b is not rows or columns of one stride, matrices at one distance"},
-      {row, "result = matmul(x:bf16[16,64], y:bf16[64,@])", "32", "36", "rows are not a multiple of 16 bytes"},
+  }});
+}
+
+TEST(DeviceRowRefusals, AreOfRowsOfAnyLength) {
+  expect_refusals(std::array<Refusal, 8>{{
+      {"linear_gemv", "result = linear(x:bf16[@,5], w:bf16[3,5])", "8", "9", "9 rows, wanted 1 to 8"},
+      {"linear_gemv", "result = linear(x:f32[8,@], w:f32[3,@])", "7232", "7233",
+       "a block takes 232480 bytes of shared memory, and may have 232448"},
+      {"linear_gemv", "result = linear(x:f32[1,@], w:f32[3,@])", "58080", "400000",
+       "400000 columns of x do not fit shared memory"},
+      {"matmul_gemv", "result = matmul(x:bf16[2,40], @)", "transpose(y:bf16[3,40], permutation=[1,0])", "y:bf16[40,3]",
+       "the terms of a column's sum are not neighbours in w"},
+      {"linear_mma", "result = linear(x:@, w:bf16[3,40])", "bf16[9,40]", "f16[9,40]",
+       "x and w are not both bf16 or both f16"},
+      {"linear_mma", "result = linear(x:bf16[9,40], w:bf16[4,40], gated=@, out=bf16)", "false", "true", "gated"},
+      {"linear_mma", "result = linear(@, w:bf16[3,40])", "x:bf16[9,40]", "transpose(x:bf16[40,9], permutation=[1,0])",
+       "x is not made of dense rows"},
+      {"matmul_mma", "result = matmul(x:bf16[9,40], @)", "transpose(y:bf16[3,40], permutation=[1,0])", "y:bf16[40,3]",
+       "the terms of a sum are not neighbours in x and in w"},
   }});
 }
 

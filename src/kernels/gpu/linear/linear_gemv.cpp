@@ -31,10 +31,12 @@ struct Cut : ProductShape {
         lanes(gpu.lanes),
         multiprocessors(std::max(gpu.multiprocessors, 1)),
         most_shared_bytes(static_cast<int64_t>(gpu.shared_bytes_per_block)),
-        tile{problem.inputs[1].dtype, 16, m <= 1 ? 1 : m <= 4 ? 4 : 8} {
-    narrow([&](int64_t bytes) {
+        tile{problem.inputs[1].dtype, 16, 1} {
+    if (m > 1) tile.rows = m <= 4 ? 4 : 8;
+    const auto fits = [&](int64_t bytes) {
       return k % tile.vector() == 0 && has_aligned_lines(problem.inputs[1], w_axis, bytes);
-    });
+    };
+    narrow(fits);
   }
   // Takes smaller vectors until `fits` says that w has them at their multiples, or until they are single elements.
   template <class Fits>
@@ -43,7 +45,8 @@ struct Cut : ProductShape {
   }
   int64_t vectors() const { return k / tile.vector(); }
   int64_t warps() const { return kGemvThreads / lanes; }
-  uint32_t shared_bytes() const { return static_cast<uint32_t>(tile.rows * k * 4); }
+  uint32_t shared_bytes() const { return static_cast<uint32_t>(tile.rows * k * 4); }  // that a launch asks for
+  uint32_t all_shared_bytes() const { return shared_bytes() + tile.parts() * 4; }
 
   // Returns the sizes of a team in which each lane has a vector, the preferred one first: the smallest with which there
   // are warps enough to keep the memory busy, as additions across warps take time.
@@ -74,7 +77,7 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   if (cut.count > kMostMatrices) return reject(fmt::format("{} matrices, wanted at most {}", cut.count, kMostMatrices));
   if (problem.inputs[1].strides[cut.w_axis] != 1) return reject("the terms of a column's sum are not neighbours in w");
   if (cut.k > cut.most_shared_bytes) return reject(fmt::format("{} columns of x do not fit shared memory", cut.k));
-  return supports_shared_bytes(cut.shared_bytes(), machine.gpu);
+  return supports_shared_bytes(cut.all_shared_bytes(), machine.gpu);
 }
 
 std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
@@ -88,8 +91,8 @@ Status enqueue(const Call& call) {
   const int64_t team = problem.param("warps", cut.teams().front());
   const auto quad = static_cast<int64_t>(size_of(problem.inputs[0].dtype)) * 4;
   const Operand& x = problem.inputs[0];
-  const bool x_quads = x.strides[cut.x_axis] == 1 && cut.k % 4 == 0 && call.inputs[0] % static_cast<uint64_t>(quad) == 0 &&
-                       has_aligned_lines(x, cut.x_axis, quad);
+  const bool x_quads = x.strides[cut.x_axis] == 1 && cut.k % 4 == 0 &&
+                       call.inputs[0] % static_cast<uint64_t>(quad) == 0 && has_aligned_lines(x, cut.x_axis, quad);
   const LinearGemvArguments a{.of = as<Linear>(problem.op) ? tiled_linear(call) : tiled_matmul(call),
                               .team = static_cast<uint32_t>(team),
                               .w_constant = problem.inputs[1].constant,

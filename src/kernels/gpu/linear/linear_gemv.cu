@@ -8,6 +8,7 @@ namespace rung::gpu {
 namespace {
 
 constexpr uint32_t kWarps = kGemvThreads / kLanes;
+static_assert(kWarps <= kGemvMostWarps);
 
 template <GemvConfig config>
 class Gemv {
@@ -15,7 +16,6 @@ class Gemv {
   __device__ Gemv(const LinearGemvArguments& arguments, float* memory)
       : a(arguments.of),
         x(memory),
-        vectors(a.k / kVector),
         team_lanes(arguments.team * kLanes),
         teams(kWarps / arguments.team),
         own_team(static_cast<uint32_t>(warp()) / arguments.team),
@@ -62,29 +62,32 @@ class Gemv {
   __device__ Item next(const Item& item) const {
     return item.side + 1 < sides ? Item{item.column, item.side + 1} : Item{item.column + gridDim.x * teams, 0};
   }
-  // Returns the row of w that this team multiplies; null: there is none.
-  __device__ const Bits* line_of(const Item& item) const {
+  // The row of w that this team multiplies; it has no vectors if the team has no column.
+  struct Line {
+    int64_t first;  // element of w
+    uint32_t vectors;
+  };
+  __device__ Line line_of(const Item& item) const {
     const uint32_t column = item.column + own_team;
-    if (column >= a.n) return nullptr;
     const uint32_t row = item.side > 0 ? partner_of(a, column) : column;
-    return in_memory<const Bits>(a.w + (matrices[1] + row * a.w_row) * sizeof(T));
+    return {matrices[1] + row * a.w_row, column < a.n ? a.k / kVector : 0};
   }
 
   // ---- products
 
-  __device__ void load(Vectors& to, const Bits* line, uint32_t at) const {
+  __device__ void load(Vectors& to, const Line& line, uint32_t at) const {
+    const auto* from = reinterpret_cast<const Bits*>(in_memory<const T>(a.w) + line.first);
 #pragma unroll
     for (int i = 0; i < kAhead; ++i)
-      if (line && at + i * team_lanes < vectors) to[i] = line[at + i * team_lanes];
+      if (at + i * team_lanes < line.vectors) to[i] = from[at + i * team_lanes];
   }
-  __device__ void multiply(Sums& sums, Vectors& held, const Bits* line) const {
-    if (!line) return;
-    for (uint32_t at = first_vector; at < vectors; at += kAhead * team_lanes) {
+  __device__ void multiply(Sums& sums, Vectors& held, const Line& line) const {
+    for (uint32_t at = first_vector; at < line.vectors; at += kAhead * team_lanes) {
       Vectors following;
       load(following, line, at + kAhead * team_lanes);
 #pragma unroll
       for (int i = 0; i < kAhead; ++i)
-        if (at + i * team_lanes < vectors) add_products(sums, held[i], at + i * team_lanes);
+        if (at + i * team_lanes < line.vectors) add_products(sums, held[i], at + i * team_lanes);
 #pragma unroll
       for (int i = 0; i < kAhead; ++i) held[i] = following[i];
     }
@@ -97,21 +100,21 @@ class Gemv {
       const float* from = x + row * a.k;
 #pragma unroll
       for (uint32_t j = 0; j < kVector; j += kGroup) {
-        float part[kGroup];
-        __builtin_memcpy(part, __builtin_assume_aligned(from + place(vector, j), sizeof(part)), sizeof(part));
+        const auto group = *reinterpret_cast<const Unit<kGroup * 4>*>(from + place(vector, j));
+        const auto* words = reinterpret_cast<const uint32_t*>(&group);
 #pragma unroll
-        for (uint32_t i = 0; i < kGroup; ++i) sums[row] = fmaf(part[i], w[j + i], sums[row]);
+        for (uint32_t i = 0; i < kGroup; ++i) sums[row] = fmaf(as_float(words[i]), w[j + i], sums[row]);
       }
     }
   }
   __device__ static void widen(float (&to)[kVector], const Bits& bits) {
+    const auto* words = reinterpret_cast<const uint32_t*>(&bits);
     if constexpr (sizeof(T) == 4) {
-      __builtin_memcpy(to, &bits, sizeof(to));
+#pragma unroll
+      for (uint32_t i = 0; i < kVector; ++i) to[i] = as_float(words[i]);
     } else if constexpr (kVector == 1) {
       to[0] = unpack<T>(bits).x;
     } else {
-      uint32_t words[kVector / 2];
-      __builtin_memcpy(words, &bits, sizeof(words));
 #pragma unroll
       for (uint32_t i = 0; i < kVector / 2; ++i) {
         const float2 pair = unpack<T>(words[i]);
@@ -125,7 +128,7 @@ class Gemv {
 
   static constexpr uint32_t kGroup = kVector < 4 ? kVector : 4;
   __device__ uint32_t place(uint32_t vector, uint32_t element) const {
-    return (element / kGroup * vectors + vector) * kGroup + element % kGroup;
+    return (element / kGroup * (a.k / kVector) + vector) * kGroup + element % kGroup;
   }
   __device__ void load_x(bool quads) const {
     if (a.x_type == DType::f32)
@@ -144,10 +147,10 @@ class Gemv {
 #pragma unroll 4
       for (uint32_t k = threadIdx.x * kTogether; k < a.k; k += kGemvThreads * kTogether) {
         X from[kTogether] = {};
-        if (row < a.m) {
-          const uint64_t at = a.x + (begin[0] + k * a.x_step) * sizeof(X);
-          *reinterpret_cast<Unit<kTogether * sizeof(X)>*>(from) = *in_memory<const Unit<kTogether * sizeof(X)>>(at);
-        }
+        using Together = Unit<kTogether * sizeof(X)>;
+        if (row < a.m)
+          *reinterpret_cast<Together*>(from) =
+              *reinterpret_cast<const Together*>(in_memory<const X>(a.x) + begin[0] + k * a.x_step);
 #pragma unroll
         for (uint32_t i = 0; i < kTogether; ++i)
           x[row * a.k + place((k + i) / kVector, (k + i) % kVector)] = to_float(from[i]);
@@ -194,7 +197,6 @@ class Gemv {
 
   const TiledArguments& a;
   float* const x;
-  const uint32_t vectors;  // of a row of w
   const uint32_t team_lanes, teams, own_team, first_vector;
   const uint32_t sides;  // 2: columns have partners
   int64_t matrices[2] = {};

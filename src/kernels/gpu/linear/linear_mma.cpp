@@ -69,10 +69,9 @@ Status enqueue(const Call& call) {
   Cut cut(problem, call.gpu.info());
   while ((call.inputs[0] | call.inputs[1]) % static_cast<uint64_t>(cut.tile.vector * 2) != 0) cut.tile.vector /= 2;
   const bool is_linear = as<Linear>(problem.op);
-  const LinearMmaArguments a{
-      .of = is_linear ? tiled_linear(call) : tiled_matmul(call),
-      .x_row = is_linear ? problem.inputs[0].row_stride() : problem.inputs[0].strides.back(1),
-      .w_constant = problem.inputs[1].constant};
+  const LinearMmaArguments a{.of = is_linear ? tiled_linear(call) : tiled_matmul(call),
+                             .x_row = is_linear ? problem.inputs[0].row_stride() : problem.inputs[0].strides.back(1),
+                             .w_constant = problem.inputs[1].constant};
   const Launch launch{.grid = {static_cast<uint32_t>(cut.columns()), static_cast<uint32_t>(cut.rows()),
                                static_cast<uint32_t>(cut.count)},
                       .block = {static_cast<uint32_t>(kMmaWarps * call.gpu.info().lanes)},

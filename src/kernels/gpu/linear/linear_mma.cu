@@ -22,8 +22,8 @@ class LinearMma {
       : a(arguments.of), memory(shared), first_row(blockIdx.y * kSide), first_column(blockIdx.x * kSide) {
     int64_t matrices[2] = {};
     a.batch.locate(blockIdx.z, matrices);
-    x = {a.x + matrices[0] * sizeof(T), arguments.x_row, first_row, a.m};
-    w = {a.w + matrices[1] * sizeof(T), a.w_row, first_column, a.n};
+    x = {in_memory<const T>(a.x) + matrices[0], arguments.x_row, first_row, a.m};
+    w = {in_memory<const T>(a.w) + matrices[1], a.w_row, first_column, a.n};
   }
 
   __device__ void run(bool w_constant) {
@@ -57,7 +57,7 @@ class LinearMma {
   using Pieces = Bits[kPieces];
 
   struct Matrix {
-    uint64_t base;
+    const T* base;
     int64_t stride;         // elements from one line to the next
     uint32_t first, lines;  // the tile's first line, and all lines
   };
@@ -70,7 +70,7 @@ class LinearMma {
     for (int i = 0; i < kPieces; ++i) {
       const uint32_t line = from.first + own_line() + i * kLines;
       to[i] = Bits{};
-      if (line < from.lines && k < a.k) to[i] = *in_memory<const Bits>(from.base + (line * from.stride + k) * sizeof(T));
+      if (line < from.lines && k < a.k) to[i] = *reinterpret_cast<const Bits*>(from.base + line * from.stride + k);
     }
   }
   __device__ static void store(T* lines, const Pieces& from) {

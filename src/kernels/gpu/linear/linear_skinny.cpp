@@ -42,7 +42,7 @@ struct Cut {
   int64_t blocks;       // blocks that run at once
   uint32_t most_bytes;  // leaves room for another kernel's block, so that loads of the next layer's weights start early
   uint32_t token_tiles, tokens, w_rows, chunks;  // tokens: of a tile
-  uint32_t half;  // rows of w between partners; 0: no pairs
+  uint32_t half;                                 // rows of w between partners; 0: no pairs
   bool rotated;
   DType type;
   SkinnyEpilogue epilogue;
@@ -68,7 +68,16 @@ struct Cut {
     return !rotated || half % box_rows(tile) == 0;
   }
   int64_t all_tiles(const SkinnyConfig& tile) const { return int64_t{tiles(tile)} * token_tiles; }
-  int64_t distance(const SkinnyConfig& tile) const { return std::abs(all_tiles(tile) * tile.split - blocks); }
+  // Returns what is least for the best tile. For one tile of tokens, which reads each weight once, that is how far the
+  // blocks are from one each for all multiprocessors. For several it is the cycles that they take wave after wave, as
+  // measured: those of a chunk of K, whatever the rows, of a block's beginning and end, and of an exchange of sums.
+  int64_t cost(const SkinnyConfig& tile) const {
+    constexpr int64_t chunk = 290, ends = 1500, exchange = 600, exchange_each = 180;
+    const int64_t all = all_tiles(tile) * tile.split;
+    if (token_tiles == 1) return std::abs(all - blocks);
+    return divide_up(all, blocks) * (divide_up(chunks, tile.split) * chunk + ends) +
+           (tile.split > 1 ? exchange + exchange_each * tile.split : 0);
+  }
   SkinnyShared shared(const SkinnyConfig& tile, uint32_t x_stages, uint32_t w_stages) const {
     return {tile.rows, tokens, tile.split, x_stages, w_stages};
   }
@@ -90,8 +99,7 @@ std::vector<SkinnyConfig> skinny_tiles(const Problem& problem, const GpuInfo& gp
   std::vector<SkinnyConfig> tiles;
   for (const auto& [config, symbol] : kVariants)
     if (cut.fits(config)) tiles.push_back(config);
-  std::stable_sort(tiles.begin(), tiles.end(),
-                   [&](const auto& a, const auto& b) { return cut.distance(a) < cut.distance(b); });
+  std::stable_sort(tiles.begin(), tiles.end(), [&](const auto& a, const auto& b) { return cut.cost(a) < cut.cost(b); });
   if (tiles.size() > kMostTiles) tiles.erase(tiles.begin() + kMostTiles, tiles.end());
   return tiles;
 }

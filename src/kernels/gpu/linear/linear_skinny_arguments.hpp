@@ -25,8 +25,8 @@ struct SkinnyConfig {
   bool operator==(const SkinnyConfig&) const = default;
 };
 
-// A tile is some tokens by some rows of w, or by some and their partners. The blocks of a cluster take one part of K each, in chunks of
-// kBoxColumns, and finish groups of 8 tokens in turns.
+// A tile is some tokens by some rows of w, or by some and their partners. The blocks of a cluster take one part of K
+// each, in chunks of kBoxColumns, and finish groups of 8 tokens in turns.
 struct LinearSkinnyArguments {
   TensorMap x, w;  // boxes of `tokens` rows of x; of the rows of a tile of w, or of half of them
   LinearPrologue begin;

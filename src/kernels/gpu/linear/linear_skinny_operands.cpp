@@ -54,8 +54,7 @@ Verdict supports_streamed(const Problem& problem, bool (*takes)(DType)) {
 Verdict supports_skinny(const Problem& problem, bool (*takes)(DType), int64_t most_tokens) {
   if (auto verdict = supports_streamed(problem, takes); !verdict) return verdict;
   const LinearShape shape(problem);
-  if (shape.m < 1 || shape.m > most_tokens)
-    return reject(fmt::format("{} rows, wanted 1 to {}", shape.m, most_tokens));
+  if (shape.m < 1 || shape.m > most_tokens) return reject(fmt::format("{} rows, wanted 1 to {}", shape.m, most_tokens));
   if (auto verdict = supports_norms(problem, shape); !verdict) return verdict;
   return supports_heads(shape, kPaired);
 }

@@ -10,7 +10,7 @@ constexpr int64_t kSkinnyMostTokens = 64;
 
 // Accepts x and w of one type that the row `takes`, a constant w, and operands that are read several elements at once.
 Verdict supports_streamed(const Problem& problem, bool (*takes)(DType) = is_narrow);
-// Accepts the same for at most so many tokens, and checks a norm's operands and results.
+// Accepts the same for at most `most_tokens`, and checks a norm's operands and results.
 Verdict supports_skinny(const Problem& problem, bool (*takes)(DType) = is_narrow,
                         int64_t most_tokens = kSkinnyMostTokens);
 
