@@ -1,6 +1,7 @@
 // The problems that every kernel row is tried on: graphs whose one output is the op under test.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,5 +13,7 @@ namespace rung::test {
 std::vector<std::string> problems();
 // Those of them that follow from the tables of functions.
 std::vector<std::string> function_problems();
+// Those over windows, with T in the place of their type.
+std::span<const char* const> window_problems();
 
 }  // namespace rung::test

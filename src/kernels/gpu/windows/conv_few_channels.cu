@@ -1,5 +1,5 @@
-// Convolutions of few channels: a block copies the patch of x that its windows cover into shared memory, and makes lines
-// of products of it there.
+// Convolutions of few channels: a block copies the patch of x that its windows cover into shared memory, and makes
+// lines of products of it there.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/windows/conv_end.cuh"
 #include "kernels/gpu/windows/conv_few_channels.hpp"
