@@ -9,11 +9,8 @@ namespace {
 
 // Block v % parts ends vector v of the tile; its inbox has a slot for each block's sums of v.
 template <ConvTile tile>
-struct ConvCluster {
-  static constexpr uint32_t kQuadBytes = 16, kSlotBytes = 2 * kQuadBytes;
-
-  uint32_t parts = 1, rank = 0, inbox = 0, received = 0;  // inbox, received: shared addresses; received: a barrier
-
+class ConvCluster {
+ public:
   template <class Block>
   __device__ void begin(const Block& block) {
     parts = block.parts(), rank = static_cast<uint32_t>(cluster_rank());
@@ -30,8 +27,20 @@ struct ConvCluster {
   }
   template <class Block>
   __device__ void end(const Block& block) const {
-    if (parts == 1) return block.store_all(false);
+    if (parts > 1) exchange(block);
+    for (uint32_t vector = threadIdx.x * parts + rank; vector < Block::kVectors; vector += blockDim.x * parts) {
+      float y[kVector] = {};
+      if (parts == 1) block.sum(vector, y);
+      for (uint32_t from = 0; parts > 1 && from < parts; ++from) add(slot_of(vector, from), y);
+      block.store(vector, false, y);
+    }
+  }
+
+ private:
+  template <class Block>
+  __device__ void exchange(const Block& block) const {
     cluster_wait();  // all blocks have begun
+#pragma unroll 2
     for (uint32_t vector = threadIdx.x; vector < Block::kVectors; vector += blockDim.x) {
       float y[kVector] = {};
       block.sum(vector, y);
@@ -41,13 +50,7 @@ struct ConvCluster {
       send4({peer_address(slot + kQuadBytes, to), barrier}, make_float4(y[4], y[5], y[6], y[7]));
     }
     barrier_wait(received, 0);  // a block stays as long as others write to it
-    for (uint32_t vector = threadIdx.x * parts + rank; vector < Block::kVectors; vector += blockDim.x * parts) {
-      float y[kVector] = {};
-      for (uint32_t from = 0; from < parts; ++from) add(slot_of(vector, from), y);
-      block.store(vector, false, y);
-    }
   }
-
   __device__ uint32_t slot_of(uint32_t vector, uint32_t from) const {
     return inbox + (vector - vector % parts + from) * kSlotBytes;
   }
@@ -58,6 +61,9 @@ struct ConvCluster {
       y[i] += more.x, y[i + 1] += more.y, y[i + 2] += more.z, y[i + 3] += more.w;
     }
   }
+
+  static constexpr uint32_t kQuadBytes = 16, kSlotBytes = 2 * kQuadBytes;
+  uint32_t parts = 1, rank = 0, inbox = 0, received = 0;  // inbox, received: shared addresses; received: a barrier
 };
 
 }  // namespace
