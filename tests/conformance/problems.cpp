@@ -123,6 +123,7 @@ constexpr const char* kFloatProblems[] = {
     "result = concat(x:T[2,4], y:T[5,4], z:T[1,4], axis=0)",
     "result = concat(x:T[2,3,4], transpose(y:T[2,4,5], permutation=[0,2,1]), axis=1)",
     "result = concat(x:T[2,0,4], y:T[2,3,4], axis=1)",
+    "result = concat(x:T[3,8], y:T[3,24], z:T[3,7], transpose(u:T[5,3], permutation=[1,0]), v:T[3,2], axis=1)",
     "result = gather(x:T[3,384], index:i64[1,128])",
     "result = gather(x:T[5,3], index:i32[4], axis=1)",
     "result = gather(slice(x:T[4,9], axis=1, begin=0, end=5), index:i64[6])",

@@ -16,12 +16,20 @@ __device__ inline float activate_end(Activation kind, float x) {
   return activate_rarely(kind, x);
 }
 
+// A NaN stays.
+__device__ inline float apply_tail(const ConvEnd& end, float x) {
+  if (!end.has_tail) return x;
+  float line = fmaf(end.tail.slope, x, end.tail.shift);
+  line = line < end.tail.low ? end.tail.low : line > end.tail.high ? end.tail.high : line;
+  return end.tail.times_x ? line * x : line;
+}
+
 // Stores the result `index`, of channel `channel`.
 __device__ inline void finish(const ConvEnd& end, int64_t index, uint32_t channel, float y) {
   if (end.bias) y += load_as<float>(end.bias, end.bias_type, channel * end.bias_stride);
   y = activate_end(end.activation, y);
   if (end.residual) y = activate_end(end.last, y + load_as<float>(end.residual, end.residual_type, index));
-  store_as<float>(end.out, end.out_type, index, y);
+  store_as<float>(end.out, end.out_type, index, apply_tail(end, y));
 }
 
 __device__ inline float2 load_pair(uint64_t base, DType type, int64_t at) {
@@ -42,6 +50,7 @@ __device__ inline void finish(const ConvEnd& end, int64_t index, uint32_t channe
     const float2 residual = load_pair(end.residual, end.residual_type, index);
     y.x = activate_end(end.last, y.x + residual.x), y.y = activate_end(end.last, y.y + residual.y);
   }
+  y.x = apply_tail(end, y.x), y.y = apply_tail(end, y.y);
   if (end.out_type == DType::f32)
     element<float2>(end.out, index / 2) = y;
   else
@@ -64,6 +73,8 @@ __device__ inline void finish(const ConvEnd& end, int64_t index, uint32_t channe
 #pragma unroll
     for (int i = 0; i < kVector; ++i) y[i] = activate_end(end.last, y[i] + other[i]);
   }
+#pragma unroll
+  for (float& each : y) each = apply_tail(end, each);
   store_vector(end.out, end.out_type, index, y);
 }
 

@@ -66,9 +66,11 @@ class ConvTiles {
   // Multiplies, and lets `join` add up and end the sums.
   template <class Join>
   __device__ void run(Join join) {
-    join.begin(*this);
+    join.prepare(*this);
     sync_block();  // the places are there
+    join.arrive();
     fill();
+    join.wait();
     for (int stage = 0; stage < stage_count; ++stage) {
       wait_for_groups<kStages - 2>();
       sync_block();
@@ -250,7 +252,9 @@ class ConvTiles {
 // Ends the sums of blocks that multiply whole windows; those of parts are left to another kernel.
 struct ConvAlone {
   template <class Block>
-  __device__ void begin(const Block&) const {}
+  __device__ void prepare(const Block&) const {}
+  __device__ void arrive() const {}
+  __device__ void wait() const {}
   template <class Block>
   __device__ void end(const Block& block) const {
     block.has_vectors() ? block.store_vectors() : block.store_elements();

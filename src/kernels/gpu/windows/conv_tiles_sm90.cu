@@ -12,18 +12,20 @@ template <ConvTile tile>
 class ConvCluster {
  public:
   template <class Block>
-  __device__ void begin(const Block& block) {
+  __device__ void prepare(const Block& block) {
     parts = block.parts(), rank = static_cast<uint32_t>(cluster_rank());
     inbox = shared_address(block.memory() + tile.inbox_offset());
     received = shared_address(block.memory() + tile.barrier_offset());
-    if (parts == 1) return;
-    if (threadIdx.x == 0) {
-      barrier_init(received, 1);
-      barrier_expect(received, Block::kVectors * kSlotBytes);  // the parts divide the tile evenly
-      barrier_init_fence();
-    }
-    sync_warp();
-    cluster_arrive();  // the barrier can be used
+    if (parts == 1 || threadIdx.x > 0) return;
+    barrier_init(received, 1);
+    barrier_expect(received, Block::kVectors * kSlotBytes);  // the parts divide the tile evenly
+    barrier_init_fence();
+  }
+  __device__ void arrive() const {
+    if (parts > 1) cluster_arrive();  // the barrier can be used
+  }
+  __device__ void wait() const {
+    if (parts > 1) cluster_wait();  // all blocks have begun
   }
   template <class Block>
   __device__ void end(const Block& block) const {
@@ -39,7 +41,6 @@ class ConvCluster {
  private:
   template <class Block>
   __device__ void exchange(const Block& block) const {
-    cluster_wait();  // all blocks have begun
 #pragma unroll 2
     for (uint32_t vector = threadIdx.x; vector < Block::kVectors; vector += blockDim.x) {
       float y[kVector] = {};
