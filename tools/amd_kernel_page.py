@@ -58,8 +58,8 @@ REASONS = {
     r'conv_depthwise_tiles_.*':
         'Patches and weights are in 16-byte accesses; results are pairs of channels, 32 neighbouring channels a row.',
     r'conv_few_channels_.*':
-        'Elements of an image come one at a time, as rows of three channels have no alignment, and lie in shared memory '
-        'from then on; rows of w are in 16-byte accesses.',
+        'Elements of an image come one at a time, as rows of three channels have no alignment, and then lie in shared '
+        'memory; rows of w are in 16-byte accesses.',
     r'conv_tiles_.*_single':
         'The way for channels that are no multiple of 16 bytes, such as three of an image: an element at a time.',
     r'conv_tiles_.*_(64|32)':

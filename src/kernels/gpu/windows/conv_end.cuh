@@ -7,7 +7,7 @@
 
 namespace rung::gpu {
 
-// The activations that convolutions rarely have are out of line: they are long, and each launch fetches its code anew.
+// The activations that convolutions rarely have are out of line: they are long, and each launch fetches its code again.
 __device__ __noinline__ float activate_rarely(Activation kind, float x) { return activate(kind, x); }
 __device__ inline float activate_end(Activation kind, float x) {
   if (kind == Activation::none) return x;
