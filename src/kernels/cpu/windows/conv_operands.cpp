@@ -26,8 +26,8 @@ Verdict supports_constant_conv(const Problem& problem) {
   return supports_conv(problem);
 }
 
-std::optional<gemm::ClippedLine> tail_of(const Conv& op) {
-  if (op.activation == Activation::none && op.last == Activation::relu) return gemm::ClippedLine{.low = 0};
+std::optional<ClippedLine> tail_of(const Conv& op) {
+  if (op.activation == Activation::none && op.last == Activation::relu) return ClippedLine{.low = 0};
   const auto program = parse_pointwise(op.tail, 1);
   return program ? clipped_line_of(*program) : std::nullopt;
 }
@@ -47,7 +47,7 @@ float element_at(const void* from, DType type, int64_t at) {
   return static_cast<float>(static_cast<const f16*>(from)[at]);
 }
 
-ConvFinish::ConvFinish(const Call& call, const gemm::MicroKernels& micro, const std::optional<gemm::ClippedLine>& tail)
+ConvFinish::ConvFinish(const Call& call, const gemm::MicroKernels& micro, const std::optional<ClippedLine>& tail)
     : op_(call.problem.as<Conv>()),
       finish_(micro.finish),
       tail_(tail ? &*tail : nullptr),

@@ -11,7 +11,7 @@
 
 namespace rung::gpu {
 
-// What a machine and a row's join of parts allow.
+// The tiles of a row, and its way to join parts.
 struct ConvMeans {
   const GpuInfo& gpu;
   std::span<const Variant<ConvTile>> tiles;

@@ -57,7 +57,8 @@ class DepthwiseBlock {
   }
   __device__ void load_patch() const {
     const WindowAxis &middle = a.axes[1], &last = a.axes[2];
-    const auto plane = static_cast<int32_t>(blockIdx.z) % a.axes[0].results, batch = static_cast<int32_t>(blockIdx.z) / a.axes[0].results;
+    const auto planes = static_cast<uint32_t>(a.axes[0].results), batch = blockIdx.z / planes;
+    const auto plane = static_cast<int32_t>(blockIdx.z % planes);
     const int32_t outer = plane * a.axes[0].stride - a.axes[0].before;
     const T* const x = in_memory<const T>(a.x) + batch * a.x_batch + outer * a.axes[0].x_stride;
     const bool has_plane = static_cast<uint32_t>(outer) < static_cast<uint32_t>(a.axes[0].extent);

@@ -1,5 +1,5 @@
-// Convolutions of few channels: a block copies the patch of x that its windows cover into shared memory, and makes lines
-// of products of it there.
+// Convolutions of few channels: a block copies the patch of x that its windows cover into shared memory, and makes
+// lines of products of it there.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/windows/conv_end.cuh"
 #include "kernels/gpu/windows/conv_few_channels.hpp"
@@ -33,7 +33,7 @@ class FewChannels {
     sync_block();  // no warp reads the windows any more
     products.store(sums() + (depth_warp() * tile.rows + row_of_warp()) * tile.sums_pitch() + column_of_warp());
     sync_block();
-    store();
+    a.rows % kVector == 0 ? store<kVector>() : store<1>();
   }
 
  private:
@@ -119,26 +119,33 @@ class FewChannels {
   }
 
   __device__ float* sums() const { return reinterpret_cast<float*>(windows); }
+  // Returns the number of a window's result among those of a channel; below 0: it has none.
+  __device__ int64_t result_of(uint32_t window) const {
+    const uint32_t row = first_row + (window >> a.column_bits);
+    const uint32_t column = first_column + (window & ((1u << a.column_bits) - 1));
+    const auto rows = static_cast<uint32_t>(a.axes[1].results), columns = static_cast<uint32_t>(a.axes[2].results);
+    if (row >= rows || column >= columns) return -1;
+    return (static_cast<int64_t>(blockIdx.z) * rows + row) * columns + column;
+  }
+  // Ends the sums of `together` neighbouring channels at a time.
+  template <int together>
   __device__ void store() const {
-    constexpr uint32_t kVectorsOfRow = tile.columns / kVector;
-    for (uint32_t i = threadIdx.x; i < tile.rows * kVectorsOfRow; i += kThreads) {
-      const uint32_t window = i / kVectorsOfRow, own = i % kVectorsOfRow * kVector, channel = first_channel + own;
-      const uint32_t row = first_row + (window >> a.column_bits);
-      const uint32_t column = first_column + (window & ((1u << a.column_bits) - 1));
-      const auto rows = static_cast<uint32_t>(a.axes[1].results), columns = static_cast<uint32_t>(a.axes[2].results);
-      if (row >= rows || column >= columns || channel >= a.rows) continue;
-      float y[kVector] = {};
+    constexpr uint32_t kPieces = tile.columns / together;
+#pragma unroll 1
+    for (uint32_t i = threadIdx.x; i < tile.rows * kPieces; i += kThreads) {
+      const uint32_t window = i / kPieces, own = i % kPieces * together, channel = first_channel + own;
+      const int64_t result = result_of(window);
+      if (result < 0 || channel >= a.rows) continue;
+      float y[together] = {};
 #pragma unroll
       for (int depth = 0; depth < tile.depth_warps; ++depth)
 #pragma unroll
-        for (int each = 0; each < kVector; ++each)
+        for (int each = 0; each < together; ++each)
           y[each] += sums()[(depth * tile.rows + window) * tile.sums_pitch() + own + each];
-      const int64_t index = ((static_cast<int64_t>(blockIdx.z) * rows + row) * columns + column) * a.rows + channel;
-      if (a.rows % kVector == 0)
-        finish(a.end, index, channel, y);
+      if constexpr (together == kVector)
+        finish(a.end, result * a.rows + channel, channel, y);
       else
-        for (uint32_t each = 0; each < kVector && channel + each < a.rows; ++each)
-          finish(a.end, index + each, channel + each, y[each]);
+        finish(a.end, result * a.rows + channel, channel, y[0]);
     }
   }
 

@@ -3,6 +3,7 @@
 #include "kernels/gpu/windows/conv_operands.hpp"
 
 #include "ir/with_type.hpp"
+#include "kernels/clipped_line_of.hpp"
 #include "kernels/gpu/windows/make_windows.hpp"
 
 namespace rung::gpu {
@@ -10,6 +11,11 @@ namespace {
 
 Window window_at(const Problem& p, int axis) {
   return window_of(p.as<Conv>(), p.inputs[0].shape, p.inputs[1].shape, axis);
+}
+
+std::optional<ClippedLine> tail_of(const Conv& op) {
+  const auto program = parse_pointwise(op.tail, 1);
+  return program ? clipped_line_of(*program) : std::nullopt;
 }
 
 }  // namespace
@@ -20,7 +26,7 @@ Verdict supports_conv(const Problem& p) {
     if (auto verdict = supports_window(window_at(p, axis)); !verdict) return verdict;
   const Operand* residual = p.as<Conv>().slots.find(p.inputs, ConvSlot::residual);
   if (residual && !residual->contiguous()) return reject("residual is not dense");
-  if (!p.as<Conv>().tail.empty()) return reject("it has a tail");
+  if (!p.as<Conv>().tail.empty() && !tail_of(p.as<Conv>())) return reject("its tail is no clipped line");
   return supports_count(p.output.shape);
 }
 
@@ -41,6 +47,8 @@ ConvEnd conv_end_of(const Call& call) {
   const Problem& p = call.problem;
   const Conv& op = p.as<Conv>();
   ConvEnd end{.out = call.output, .out_type = p.output.dtype, .activation = op.activation, .last = op.last};
+  end.has_tail = !op.tail.empty();
+  if (end.has_tail) end.tail = *tail_of(op);
   if (const int at = op.slots.at(ConvSlot::bias); at >= 0) {
     const Operand& bias = p.inputs[static_cast<size_t>(at)];
     end.bias = call.inputs[static_cast<size_t>(at)], end.bias_type = bias.dtype, end.bias_stride = bias.strides.back();

@@ -7,7 +7,8 @@
 
 namespace rung::gpu {
 
-// Accepts floats that kernels compute with, windows and results that 32-bit numbers count, a dense residual, no tail.
+// Accepts floats that kernels compute with, windows and results that 32-bit numbers count, a dense residual, a tail
+// that is a clipped line.
 Verdict supports_conv(const Problem& problem);
 // Accepts a bias whose elements are neighbours, or none.
 Verdict supports_dense_bias(const Problem& problem);

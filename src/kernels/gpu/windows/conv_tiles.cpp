@@ -13,7 +13,7 @@ constexpr Variant<ConvTile> kTiles[] = {
 constexpr Variant<ConvTile> kHopperTiles[] = {
 #include "kernels/gpu/windows/conv_tiles_sm90.inc"
 };
-constexpr int64_t kTogether = 8;        // channels that conv_join ends together
+constexpr int64_t kTogether = 8;        // channels that a join ends together
 constexpr int64_t kLeastRows = 4;       // of w in a group: fewer leave most of a tile empty
 constexpr int64_t kMostOfGrid = 65535;  // blocks along its second and third axis
 
@@ -96,6 +96,8 @@ Status enqueue_alone(const Call& call) {
 
 Verdict supports_clustered(const Problem& p, const Machine& machine) {
   if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
+  if (p.output.shape.back() / p.as<Conv>().groups % kTogether)
+    return reject(fmt::format("channels of a group are no multiple of {}", kTogether));
   return supports_either(p, clustered(machine.gpu));
 }
 std::vector<Tunable> tunables_clustered(const Problem& p, const Machine& machine) {

@@ -66,9 +66,11 @@ class ConvTiles {
   // Multiplies, and lets `join` add up and end the sums.
   template <class Join>
   __device__ void run(Join join) {
-    join.begin(*this);
+    join.prepare(*this);
     sync_block();  // the places are there
+    join.arrive();
     fill();
+    join.wait();
     for (int stage = 0; stage < stage_count; ++stage) {
       wait_for_groups<kStages - 2>();
       sync_block();
@@ -111,20 +113,34 @@ class ConvTiles {
     const uint32_t own = first_column + vector % kVectorsOfRow * kVector;
     if (result >= a.results || own >= a.rows_of_group) return;
     const uint32_t channel = group * a.rows_of_group + own;
-    if (is_part)
-      return store_vector(a.sums, DType::f32, (static_cast<int64_t>(part) * a.results + result) * a.rows + channel, y);
     const int64_t index = static_cast<int64_t>(result) * a.rows + channel;
-    if (a.rows_of_group % kVector == 0) return finish(a.end, index, channel, y);
-    for (uint32_t each = 0; each < kVector && own + each < a.rows_of_group; ++each)
-      finish(a.end, index + each, channel + each, y[each]);
+    if (is_part)
+      store_vector(a.sums, DType::f32, static_cast<int64_t>(part) * a.results * a.rows + index, y);
+    else
+      finish(a.end, index, channel, y);
   }
-  __device__ void store_all(bool are_parts) const {
+  __device__ void store_vectors() const {
     for (uint32_t i = threadIdx.x; i < kVectors; i += kThreads) {
       float y[kVector] = {};
       sum(i, y);
-      store(i, are_parts, y);
+      store(i, a.parts > 1, y);
     }
   }
+  // Ends the sums one by one, where channels are no multiple of eight.
+  __device__ void store_elements() const {
+#pragma unroll 1
+    for (uint32_t i = threadIdx.x; i < tile.rows * tile.columns; i += kThreads) {
+      const uint32_t row = i / tile.columns, column = i % tile.columns;
+      const uint32_t result = first_row + row, own = first_column + column;
+      if (result >= a.results || own >= a.rows_of_group) continue;
+      float y = 0;
+      for (int depth = 0; depth < tile.depth_warps; ++depth)
+        y += sums()[(depth * tile.rows + row) * tile.sums_pitch() + column];
+      const uint32_t channel = group * a.rows_of_group + own;
+      finish(a.end, static_cast<int64_t>(result) * a.rows + channel, channel, y);
+    }
+  }
+  __device__ bool has_vectors() const { return a.rows_of_group % kVector == 0; }
 
  private:
   static constexpr int kThreads = tile.threads(kLanes), kDepth = tile.depth(), kStages = tile.stages;
@@ -193,12 +209,13 @@ class ConvTiles {
   __device__ void fill() {
     ColumnCopies columns[kStages - 1];
     RowCopies rows[kStages - 1];
+    constexpr int kUnrolled = sizeof(RowCopies) > 1 ? kStages - 1 : 1;  // if registers hold the copies
     if (!a.w_is_constant) wait_for_producers();
-#pragma unroll
+#pragma unroll kUnrolled
     for (int stage = 0; stage < kStages - 1; ++stage)
       if (stage < stage_count) load_columns(columns[stage], stage);
     wait_for_producers();
-#pragma unroll
+#pragma unroll kUnrolled
     for (int stage = 0; stage < kStages - 1; ++stage) {
       if (stage < stage_count) load_rows(rows[stage], stage);
       rows[stage].end();
@@ -235,10 +252,12 @@ class ConvTiles {
 // Ends the sums of blocks that multiply whole windows; those of parts are left to another kernel.
 struct ConvAlone {
   template <class Block>
-  __device__ void begin(const Block&) const {}
+  __device__ void prepare(const Block&) const {}
+  __device__ void arrive() const {}
+  __device__ void wait() const {}
   template <class Block>
   __device__ void end(const Block& block) const {
-    block.store_all(block.parts() > 1);
+    block.has_vectors() ? block.store_vectors() : block.store_elements();
   }
 };
 

@@ -9,29 +9,39 @@ namespace {
 
 // Block v % parts ends vector v of the tile; its inbox has a slot for each block's sums of v.
 template <ConvTile tile>
-struct ConvCluster {
-  static constexpr uint32_t kQuadBytes = 16, kSlotBytes = 2 * kQuadBytes;
-
-  uint32_t parts = 1, rank = 0, inbox = 0, received = 0;  // inbox, received: shared addresses; received: a barrier
-
+class ConvCluster {
+ public:
   template <class Block>
-  __device__ void begin(const Block& block) {
+  __device__ void prepare(const Block& block) {
     parts = block.parts(), rank = static_cast<uint32_t>(cluster_rank());
     inbox = shared_address(block.memory() + tile.inbox_offset());
     received = shared_address(block.memory() + tile.barrier_offset());
-    if (parts == 1) return;
-    if (threadIdx.x == 0) {
-      barrier_init(received, 1);
-      barrier_expect(received, Block::kVectors * kSlotBytes);  // the parts divide the tile evenly
-      barrier_init_fence();
-    }
-    sync_warp();
-    cluster_arrive();  // the barrier can be used
+    if (parts == 1 || threadIdx.x > 0) return;
+    barrier_init(received, 1);
+    barrier_expect(received, Block::kVectors * kSlotBytes);  // the parts divide the tile evenly
+    barrier_init_fence();
+  }
+  __device__ void arrive() const {
+    if (parts > 1) cluster_arrive();  // the barrier can be used
+  }
+  __device__ void wait() const {
+    if (parts > 1) cluster_wait();  // all blocks have begun
   }
   template <class Block>
   __device__ void end(const Block& block) const {
-    if (parts == 1) return block.store_all(false);
-    cluster_wait();  // all blocks have begun
+    if (parts > 1) exchange(block);
+    for (uint32_t vector = threadIdx.x * parts + rank; vector < Block::kVectors; vector += blockDim.x * parts) {
+      float y[kVector] = {};
+      if (parts == 1) block.sum(vector, y);
+      for (uint32_t from = 0; parts > 1 && from < parts; ++from) add(slot_of(vector, from), y);
+      block.store(vector, false, y);
+    }
+  }
+
+ private:
+  template <class Block>
+  __device__ void exchange(const Block& block) const {
+#pragma unroll 2
     for (uint32_t vector = threadIdx.x; vector < Block::kVectors; vector += blockDim.x) {
       float y[kVector] = {};
       block.sum(vector, y);
@@ -41,13 +51,7 @@ struct ConvCluster {
       send4({peer_address(slot + kQuadBytes, to), barrier}, make_float4(y[4], y[5], y[6], y[7]));
     }
     barrier_wait(received, 0);  // a block stays as long as others write to it
-    for (uint32_t vector = threadIdx.x * parts + rank; vector < Block::kVectors; vector += blockDim.x * parts) {
-      float y[kVector] = {};
-      for (uint32_t from = 0; from < parts; ++from) add(slot_of(vector, from), y);
-      block.store(vector, false, y);
-    }
   }
-
   __device__ uint32_t slot_of(uint32_t vector, uint32_t from) const {
     return inbox + (vector - vector % parts + from) * kSlotBytes;
   }
@@ -58,6 +62,9 @@ struct ConvCluster {
       y[i] += more.x, y[i + 1] += more.y, y[i + 2] += more.z, y[i + 3] += more.w;
     }
   }
+
+  static constexpr uint32_t kQuadBytes = 16, kSlotBytes = 2 * kQuadBytes;
+  uint32_t parts = 1, rank = 0, inbox = 0, received = 0;  // inbox, received: shared addresses; received: a barrier
 };
 
 }  // namespace
