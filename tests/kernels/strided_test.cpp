@@ -12,7 +12,7 @@ Operand dense(const Shape& shape) { return strided(shape, contiguous_strides(sha
 
 TEST(ReshapedStrides, OfRowOrderAreRowOrder) {
   for (const Shape& shape : {Shape{1, 6, 4}, Shape{6, 1, 4}, Shape{24, 1}, Shape{1, 1, 24}, Shape{2, 3, 1, 4, 1}})
-    EXPECT_EQ(reshaped_strides(dense({1, 2, 3, 4}), shape), contiguous_strides(shape)) << shape;
+    EXPECT_EQ(reshaped_strides(dense({1, 2, 3, 4}), shape), contiguous_strides(shape)) << to_string(shape);
 }
 TEST(ReshapedStrides, MergeAxesThatFollowEachOther) {
   const Operand columns = strided({2, 3, 4}, {60, 20, 5});

@@ -66,7 +66,8 @@ class RegionRecorder {
     Recorder made(set_);
     const Recording recording(made);
     values_.assign(program_.registers(), std::nullopt);
-    for (const bool row : {false, true})  // a row's value may take the register of the index
+    for (const RegionResult& result : program_.results) at_once(static_cast<size_t>(result.index));
+    for (const bool row : {false, true})  // storing a row's value takes the register of the index, so they come last
       for (size_t i = 0; i < program_.results.size(); ++i)
         if (const auto reg = static_cast<size_t>(program_.results[i].index); rows_[reg] == row)
           store_float(at_once(reg),
