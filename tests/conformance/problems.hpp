@@ -10,7 +10,10 @@ namespace rung::test {
 // which a kernel may pack; "positive..." are above 0.1; "nonzero..." keep away from 0; "index..." lie in [0, 3);
 // "mask..." are 0 or -1e9; "keep..." are 0 or 1.
 std::vector<std::string> problems();
-// Those of them that follow from the tables of functions.
+// Those of them that are of convolutions and poolings, and those that follow from the tables of functions.
+std::vector<std::string> window_problems();
 std::vector<std::string> function_problems();
+// Returns the text with a type in place of T.
+std::string with_type(std::string text, const std::string& type);
 
 }  // namespace rung::test

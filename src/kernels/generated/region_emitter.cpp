@@ -29,7 +29,7 @@ std::vector<uint8_t> Emitter::emit(const RegionBody& region) {
   return {getCode(), getCode() + getSize()};
 }
 
-// What all rows of one vector have in common.
+// Emits what all rows of one vector have in common.
 void Emitter::begin_rows() {
   enter(parts_.front());
   if (tail_elements_ > 0) begin_tail();
