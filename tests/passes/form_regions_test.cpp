@@ -170,6 +170,14 @@ TEST(FormRegions, LeavesASingleOpToItsOwnKernels) {
                            "y = exp(x:f32[3,4])", "y = exp(neg(x:f32[3,4]))"})
     expect_unchanged(form_regions, text);
 }
+TEST(FormRegions, OpsWithoutAKernelAreRegions) {
+  const KernelQuery no_maximum = [](const Op& op, std::span<const Type>) {
+    return as<Reduce>(op) ? reject("no") : accept();
+  };
+  const Graph graph = graph_of("y = reduce(x:f32[3,4], kind=max)");
+  EXPECT_EQ(expression(run_pass(form_regions, graph, no_maximum).graph),
+            "y = reshape(" + region("x", "r1=row_max(r0);return r1:f32") + ", shape=[3])");
+}
 TEST(FormRegions, KeepsReductionsAlongAnotherAxis) {
   expect_unchanged(form_regions, "y = div(x:f32[3,4], reduce(x, axis=0, keep_dim=true))");
   expect_unchanged(form_regions, "y = exp(softmax(x:f32[3,4], axis=0))");
