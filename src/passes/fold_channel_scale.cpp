@@ -112,7 +112,7 @@ class Folder {
   }
   bool is_constant(NodeId id) const { return id < is_constant_.size() && is_constant_[id]; }
 
-  // What stands behind a conv's products in f32, as rows [1,O]; kNoNode: nothing.
+  // The rows [1,O] in f32 that stand behind a conv's products; kNoNode: none.
   struct Ends {
     NodeId factors = kNoNode, summands = kNoNode;
   };

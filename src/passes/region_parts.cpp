@@ -36,6 +36,8 @@ std::optional<Shape> rows_of_region(const Graph& graph, NodeId id) {
   return *region_shape(operands);
 }
 
+bool is_norm(const Op& op) { return as<LayerNorm>(op) || as<RmsNorm>(op); }
+
 }  // namespace
 
 std::optional<RowPlace> place_among(const Shape& rows, const Shape& value) {
@@ -51,7 +53,7 @@ std::optional<Shape> reduced_rows(const Graph& graph, NodeId id) {
   const Node& node = graph[id];
   const auto* reduce = as<Reduce>(node.op);
   const auto* softmax = as<Softmax>(node.op);
-  if (!reduce && !softmax && !as<L2Normalize>(node.op)) return std::nullopt;
+  if (!reduce && !softmax && !as<L2Normalize>(node.op) && !is_norm(node.op)) return std::nullopt;
   const NodeId x = node.operands[0];
   const int64_t axis = reduce ? reduce->axis : softmax ? softmax->axis : -1;
   if (!is_last(graph, x, axis) || graph.shape(x).back() < 2 || !is_float(node.type.dtype)) return std::nullopt;
@@ -131,9 +133,13 @@ PointwiseOperand RegionWriter::value_of(NodeId reader, NodeId id) const {
   return values_.at(is_member(id) ? RegionOperand{id, false} : operand_of(graph_, reader, id, rows_));
 }
 
+// Norms of one value have its statistics in common.
 PointwiseOperand RegionWriter::append(RegionInstruction instruction) {
-  program_.instructions.push_back(instruction);
-  return Register{static_cast<int>(program_.registers()) - 1};
+  auto& all = program_.instructions;
+  const auto before = std::ranges::find(all, instruction);
+  const auto index = static_cast<int>(program_.inputs) + static_cast<int>(before - all.begin());
+  if (before == all.end()) all.push_back(instruction);
+  return Register{index};
 }
 
 PointwiseOperand RegionWriter::call(const PointwiseFunction& function,
@@ -157,6 +163,8 @@ PointwiseOperand RegionWriter::emit(NodeId id) {
   if (as<CumSum>(node.op)) return append(RowScan{ScanKind::sum, in[0]});
   if (as<Softmax>(node.op)) return emit_softmax(in[0]);
   if (const auto* normalize = as<L2Normalize>(node.op)) return emit_l2_normalize(*normalize, in[0]);
+  if (const auto* norm = as<LayerNorm>(node.op)) return emit_cast(id, emit_layer_norm(*norm, in));
+  if (const auto* norm = as<RmsNorm>(node.op)) return emit_cast(id, emit_rms_norm(*norm, in));
   return in[0];  // a view
 }
 
@@ -203,6 +211,26 @@ PointwiseOperand RegionWriter::emit_l2_normalize(const L2Normalize& op, const Po
   const PointwiseOperand squares = reduce(RowKind::sum, call(UnaryKind::square, {x}));
   const PointwiseOperand length = call(UnaryKind::sqrt, {squares});
   return call(BinaryKind::div, {x, call(BinaryKind::max, {length, op.eps})});
+}
+
+PointwiseOperand RegionWriter::emit_layer_norm(const LayerNorm& op, const std::vector<PointwiseOperand>& in) {
+  const auto of = [&](LayerNormSlot slot) { return *op.slots.find(in, slot); };
+  const PointwiseOperand x = op.has_residual() ? call(BinaryKind::add, {in[0], of(LayerNormSlot::residual)}) : in[0];
+  const PointwiseOperand centred = call(BinaryKind::sub, {x, reduce(RowKind::mean, x)});
+  const PointwiseOperand scaled = call(BinaryKind::mul, {centred, inverse_deviation(centred, op.eps)});
+  return call(BinaryKind::add, {call(BinaryKind::mul, {scaled, of(LayerNormSlot::weight)}), of(LayerNormSlot::bias)});
+}
+
+PointwiseOperand RegionWriter::emit_rms_norm(const RmsNorm& op, const std::vector<PointwiseOperand>& in) {
+  const PointwiseOperand scaled = call(BinaryKind::mul, {in[0], inverse_deviation(in[0], op.eps)});
+  const PointwiseOperand weight = op.weight_offset == 0 ? in[1] : call(BinaryKind::add, {in[1], op.weight_offset});
+  return call(BinaryKind::mul, {scaled, weight});
+}
+
+// 1 / sqrt(mean(x^2) + eps)
+PointwiseOperand RegionWriter::inverse_deviation(const PointwiseOperand& x, float eps) {
+  const PointwiseOperand squares = reduce(RowKind::mean, call(UnaryKind::square, {x}));
+  return call(UnaryKind::rsqrt, {call(BinaryKind::add, {squares, eps})});
 }
 
 }  // namespace rung::passes

@@ -433,18 +433,18 @@ constexpr const char* kOtherProblems[] = {
     "slots=residual+norm_weight+squares, norm_run=32, eps=0.5)",
 };
 
-std::string replaced(std::string text, const std::string& type) {
-  for (const char* mark : {": T", ":T", "=T"})
-    for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos;)
-      text.replace(at + std::string_view(mark).size() - 1, 1, type);
-  return text;
-}
-
 // A program of 40 steps, each with a number of its own.
 std::string of_many_numbers() {
   std::string program;
   for (int i = 0; i < 40; ++i) program += fmt::format("{}r{}=add(r{},{})", i ? ";" : "", i + 1, i, 0.25 * i);
   return fmt::format("result = pointwise(x:f32[70], program=\"{}\", out=f32)", program);
+}
+
+std::string with_type(std::string text, const std::string& type) {
+  for (const char* mark : {": T", ":T", "=T"})
+    for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos;)
+      text.replace(at + std::string_view(mark).size() - 1, 1, type);
+  return text;
 }
 
 }  // namespace
@@ -453,7 +453,7 @@ std::vector<std::string> problems() {
   std::vector<std::string> all;
   for (const char* type : {"f32", "bf16", "f16"})
     for (const auto& texts : {std::span<const char* const>(kFloatProblems), window_problems()})
-      for (const char* text : texts) all.push_back(replaced(text, type));
+      for (const char* text : texts) all.push_back(with_type(text, type));
   for (std::string& text : ragged_problems()) all.push_back(std::move(text));
   for (const char* text : kOtherProblems) all.emplace_back(text);
   all.push_back(of_many_numbers());

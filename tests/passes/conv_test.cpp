@@ -116,7 +116,7 @@ std::string narrow_norm(const std::string& conv, const std::string& sum = "add(m
       "c = conv(x:bf16[1,6,2], w{})\nh = {}\n",
       conv, sum);
 }
-TEST(FoldChannelScale, NormsInF32AreTheEndOfNarrowConvolutions) {
+TEST(FoldChannelScale, NormsInF32EndNarrowConvolutions) {
   for (const char* conv : {"", ", b, slots=bias", ", transposed=true, stride=[2]"}) {
     const std::string text = narrow_norm(conv) + "y = cast(h, to=bf16)";
     expect_equivalent(fold_channel_scale, text, 0x1p-7);

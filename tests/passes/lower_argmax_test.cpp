@@ -22,7 +22,7 @@ TEST(LowerArgmax, TheLargestItselfIsAnotherResult) {
   expect_equivalent(lower_argmax, kPlace + "return y, t");
   expect_equivalent(lower_argmax, "t = top_k(x:f16[3,4])\ny = result(t)\nreturn y, t");
 }
-TEST(LowerArgmax, KeepsWhatIsNotTheFirstPlaceOfFloats) {
+TEST(LowerArgmax, KeepsSeveralPlacesAndIntegers) {
   expect_unchanged(lower_argmax, "y = result(top_k(x:f32[3,4], k=2))");
   expect_unchanged(lower_argmax, "y = result(top_k(x:i64[3,4]))");
   expect_unchanged(lower_argmax, "y = top_k(x:f32[3,4])");
@@ -31,7 +31,7 @@ TEST(LowerArgmax, KeepsWhatNoRegionFinds) {
   const KernelQuery no = [](const Op& op, std::span<const Type>) { return as<Region>(op) ? reject("no") : accept(); };
   EXPECT_EQ(count_ops(run_pass(lower_argmax, graph_of(kPlace + "return y"), no).graph, "top_k"), 1u);
 }
-TEST(LowerArgmax, RegionsTakeInTheOneThatFindsAPlace) {
+TEST(LowerArgmax, RegionsTakeInWhatFindsPlaces) {
   const PassRun lowered = run_pass(lower_argmax, graph_of("y = result(top_k(neg(x:f32[3,4])))"));
   const PassRun formed = run_pass(form_regions, lowered.graph);
   EXPECT_EQ(expression(formed.graph), "y = region(x, program=\"r1=neg(r0);r2=row_argmax(r1);return r2:i64\")");
