@@ -30,10 +30,7 @@ complex numbers have none and are refused. Two cases of DFT count as wrong: the 
 the installed NumPy, and NumPy 2 transforms in f32. It gives noise of 2e-7 where the exact result, and rung's, is 0.
 With NumPy 1.26, which transforms in f64, both pass. `tools/onnx_page.py` writes this page.
 
-An emulated MI300X (`--device emu:gfx942`) passes the same cases of nodes but three of attention in f16, which count as
-wrong. What they want lies up to 1.4 units in the last place from the exact result, as ONNX's definition rounds the
-scores and their softmax to f16. The matrix instructions' results lie within 0.9 of it, and two or fewer of 192 differ
-from the case by more than its 1e-3.
+An emulated MI300X (`--device emu:gfx942`) passes the same cases, and refuses the same ones for the same reasons.
 
 The package's own runner gives the same results; what is refused fails there with its reason. `python -m pytest` runs
 this file:

@@ -118,7 +118,7 @@ struct CdnaAttention {
       float factor[kLaneRows];
       scale_and_mask(scores[r], bias[r], a.attention, first);
       if constexpr (spans) hide_unseen(scores[r], a.attention, query[r], first);
-      soften(scores[r], running[r], factor);
+      soften<T>(scores[r], running[r], factor);
       rescale(sums[r], factor);
       const uint2 low = a_from_c<T>(&scores[r][0]).x, high = a_from_c<T>(&scores[r][1]).x;
       weights[r] = {low.x, low.y, high.x, high.y};

@@ -110,7 +110,7 @@ struct MmaAttention {
     dot(scores, block);
     scale_and_mask(scores, bias, rows.a, first_key);
     hide_unseen(scores, rows.a, query, first_key);
-    soften(scores, running, factor);
+    soften<T>(scores, running, factor);
     rescale(sums, factor);
     add_values(scores, block);
   }
