@@ -68,7 +68,7 @@ REASONS = {
     r'matmul_cdna_.*_single_single_.*':
         'The way for matrices whose strides are no multiples of 16 bytes: an element at a time.',
     r'scatter_.*': 'Each thread reads every index, and joins the updates of its own elements one after another.',
-    r'tiled(_pairs)?': 'Products of any types and strides, known only as it runs, for what no other row takes.',
+    r'linear_tiled_.*': 'Products of any types and strides, known only as it runs, for what no other row takes.',
     r'norm_long': 'Rows too long for registers, of any types and strides: an element at a time, lanes in a row.',
     r'(reduce|cumsum).*': 'Any types and strides, known only as it runs: an element at a time.',
     r'top_k_.*': 'One element a lane, lanes in a row; the rows of routing and sampling are short.',
