@@ -1,6 +1,7 @@
 // Times kernel rows. kernel_bench [THREADS] [ROW-OR-OP] [FILE]: the processor's, on a small BERT at 16, 128 and 256
 // tokens, or on the graphs that stand in a file, one in a line;
-// kernel_bench DEVICE [ROW-OR-OP] [FILE]: those of a GPU, such as cuda or hip:1, on the layers of Pi0 or a file's graphs.
+// kernel_bench DEVICE [ROW-OR-OP] [FILE]: those of a GPU, such as cuda or hip:1, on the layers of Pi0 or a file's
+// graphs.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>

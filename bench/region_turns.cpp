@@ -32,6 +32,24 @@ constexpr RegionBench kRegions[] = {
      "m = reduce(x:f32[128,30522], kind=max, keep_dim=true)\n"
      "e = pointwise(x, m, program=\"r2=sub(r0,r1);r3=exp(r2)\", out=f32)\ns = reduce(e, keep_dim=true)\n"
      "y = pointwise(x, m, s, program=\"r3=sub(r0,r1);r4=log(r2);r5=sub(r3,r4)\", out=f32)"},
+    {"log-softmax [4096,16]",
+     "y = region(x:f32[4096,16], program=\"r1=row_max(r0);r2=sub(r0,r1);r3=exp(r2);r4=row_sum(r3);r5=log(r4);"
+     "r6=sub(r2,r5);return r6:f32\")",
+     "m = reduce(x:f32[4096,16], kind=max, keep_dim=true)\n"
+     "e = pointwise(x, m, program=\"r2=sub(r0,r1);r3=exp(r2)\", out=f32)\ns = reduce(e, keep_dim=true)\n"
+     "y = pointwise(x, m, s, program=\"r3=sub(r0,r1);r4=log(r2);r5=sub(r3,r4)\", out=f32)"},
+    {"log-softmax [4096,10]",
+     "y = region(x:f32[4096,10], program=\"r1=row_max(r0);r2=sub(r0,r1);r3=exp(r2);r4=row_sum(r3);r5=log(r4);"
+     "r6=sub(r2,r5);return r6:f32\")",
+     "m = reduce(x:f32[4096,10], kind=max, keep_dim=true)\n"
+     "e = pointwise(x, m, program=\"r2=sub(r0,r1);r3=exp(r2)\", out=f32)\ns = reduce(e, keep_dim=true)\n"
+     "y = pointwise(x, m, s, program=\"r3=sub(r0,r1);r4=log(r2);r5=sub(r3,r4)\", out=f32)"},
+    {"log-softmax [4096,5]",
+     "y = region(x:f32[4096,5], program=\"r1=row_max(r0);r2=sub(r0,r1);r3=exp(r2);r4=row_sum(r3);r5=log(r4);"
+     "r6=sub(r2,r5);return r6:f32\")",
+     "m = reduce(x:f32[4096,5], kind=max, keep_dim=true)\n"
+     "e = pointwise(x, m, program=\"r2=sub(r0,r1);r3=exp(r2)\", out=f32)\ns = reduce(e, keep_dim=true)\n"
+     "y = pointwise(x, m, s, program=\"r3=sub(r0,r1);r4=log(r2);r5=sub(r3,r4)\", out=f32)"},
     {"layer norm spelled out [128,768]",
      "y = region(x:f32[128,768], w:f32[768], b:f32[768], program=\"r3=row_mean(r0);r4=sub(r0,r3);r5=square(r4);"
      "r6=row_mean(r5);r7=add(r6,1e-05);r8=rsqrt(r7);r9=mul(r4,r8);r10=mul(r9,r1);r11=add(r10,r2);return r11:f32\")",
@@ -39,6 +57,11 @@ constexpr RegionBench kRegions[] = {
      "d = pointwise(x, m, program=\"r2=sub(r0,r1);r3=square(r2)\", out=f32)\nv = reduce(d, kind=mean, keep_dim=true)\n"
      "y = pointwise(x, m, v, w:f32[768], b:f32[768], program=\"r5=sub(r0,r1);r6=add(r2,1e-05);r7=rsqrt(r6);"
      "r8=mul(r5,r7);r9=mul(r8,r3);r10=add(r9,r4)\", out=f32)"},
+    {"layer norm and GELU [128,768]",
+     "y = region(x:f32[128,768], w:f32[768], b:f32[768], program=\"r3=row_mean(r0);r4=sub(r0,r3);r5=square(r4);"
+     "r6=row_mean(r5);r7=add(r6,1e-05);r8=rsqrt(r7);r9=mul(r4,r8);r10=mul(r9,r1);r11=add(r10,r2);r12=gelu(r11);"
+     "return r12:f32\")",
+     "y = gelu(layer_norm(x:f32[128,768], w:f32[768], b:f32[768], eps=1e-05))"},
     {"rms norm spelled out, with casts [128,1024]",
      "y = region(x:bf16[128,1024], w:bf16[1024], program=\"r2=square(r0);r3=row_mean(r2);r4=add(r3,1e-06);"
      "r5=rsqrt(r4);r6=mul(r0,r5);r7=bf16(r6);r8=mul(r7,r1);return r8:bf16\")",

@@ -55,9 +55,14 @@ REASONS = {
     r'conv_depthwise_8_.*':
         'Elements and weights are in 16-byte accesses; those of 8 are the way for bools of the function that loads '
         'vectors of any type.',
+    r'conv_depthwise_tiles_.*':
+        'Patches and weights are in 16-byte accesses; results are pairs of channels, 32 neighbouring channels a row.',
+    r'conv_few_channels_.*':
+        'Elements of an image come one at a time, as rows of three channels have no alignment, and then lie in shared '
+        'memory; rows of w are in 16-byte accesses.',
     r'conv_tiles_.*_single':
         'The way for channels that are no multiple of 16 bytes, such as three of an image: an element at a time.',
-    r'conv_tiles_.*_64':
+    r'conv_tiles_.*_(64|32)':
         'Windows and rows of w are in 16-byte accesses; smaller ones end results of channels that are no multiple of '
         'eight.',
     r'copy_ranges':
@@ -67,8 +72,12 @@ REASONS = {
     r'linear_mma_.*': 'Rows of any length, by vectors of as many elements as the name says.',
     r'matmul_cdna_.*_single_single_.*':
         'The way for matrices whose strides are no multiples of 16 bytes: an element at a time.',
+    r'recurrence_.*':
+        'A warp computes one number of a state, and its lanes take neighbouring weights, one each: states are short.',
     r'scatter_.*': 'Each thread reads every index, and joins the updates of its own elements one after another.',
     r'linear_tiled_.*': 'Products of any types and strides, known only as it runs, for what no other row takes.',
+    r'group_norm_elements':
+        'The way for groups whose channels are no multiple of eight: an element at a time.',
     r'norm_long': 'Rows too long for registers, of any types and strides: an element at a time, lanes in a row.',
     r'(reduce|cumsum).*': 'Any types and strides, known only as it runs: an element at a time.',
     r'top_k_.*': 'One element a lane, lanes in a row; the rows of routing and sampling are short.',

@@ -2,7 +2,7 @@
 # Runs the test cases of the onnx package on rung, and writes docs/onnx.md: what passes, and why others are refused.
 # SPDX-License-Identifier: Apache-2.0
 #
-#   PYTHONPATH=build/ci/python PYTHON tools/onnx_page.py [--only REGEX] [--json FILE] [--check] [--device WORD] [--jobs N]
+#   PYTHONPATH=build/ci/python PYTHON tools/onnx_page.py [--only REGEX] [--json FILE] [--check] [--device WORD]
 #
 # With another device, such as cuda or emu:gfx942, it prints the counts and the reasons, and leaves the page.
 #
@@ -30,9 +30,10 @@ complex numbers have none and are refused. Two cases of DFT count as wrong: the 
 the installed NumPy, and NumPy 2 transforms in f32. It gives noise of 2e-7 where the exact result, and rung's, is 0.
 With NumPy 1.26, which transforms in f64, both pass. `tools/onnx_page.py` writes this page.
 
-On an emulated MI300X (`--device emu:gfx942`) three cases of attention in f16 count as wrong. What they want lies up to
-1.4 units in the last place from the exact result, as ONNX's definition rounds the scores and their softmax to f16. The
-matrix instructions' results lie within 0.9 of it, and two or fewer of 192 differ from the case by more than its 1e-3.
+An emulated MI300X (`--device emu:gfx942`) passes the same cases of nodes but three of attention in f16, which count as
+wrong. What they want lies up to 1.4 units in the last place from the exact result, as ONNX's definition rounds the
+scores and their softmax to f16. The matrix instructions' results lie within 0.9 of it, and two or fewer of 192 differ
+from the case by more than its 1e-3.
 
 The package's own runner gives the same results; what is refused fails there with its reason. `python -m pytest` runs
 this file:

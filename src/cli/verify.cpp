@@ -36,7 +36,8 @@ void print_precision(const std::vector<PrecisionCost>& costs) {
 void print_verified(const tasks::Verified& verified) {
   for (const auto& o : verified.verification.outputs)
     fmt::print("{:<22} {}  rel L2 {:.3g}  max abs {:.3g}  cosine {:.8f}  non-finite {}\n", o.name,
-               o.passed ? "ok  " : "FAIL", o.rel_l2, o.max_abs, o.cosine, o.non_finite);
+               o.passed ? "ok  " : "FAIL", o.rel_l2, o.max_abs, o.cosine,
+               o.non_finite == SIZE_MAX ? "not counted" : fmt::to_string(o.non_finite));
   fmt::print("tolerance: rel L2 {:.3g}; {}\n", verified.tolerance.rel_l2, verified.reason);
   print_precision(verified.precision);
 }

@@ -176,8 +176,8 @@ struct Linear {
               RUNG_FIELD(Linear, out))
   RUNG_EQUAL(Linear);
 };
-// conv(x: T[B,I...,C], w: T[O,K...,C/groups], the slots bias: V[O], residual: S[B,R...,O]) -> T[B,R...,O]
-//   y = tail(last(activation(products + bias) + residual))
+// conv(x: T[B,I...,C], w: T[O,K...,C/groups], the slots bias: V[O] or V[2,O], residual: S[B,R...,O]) -> T[B,R...,O]
+//   y = tail(last(activation(products * f + b) + residual)); a bias V[2,O] is f and b, one of V[O] is b, and f is 1.
 // tail: a pointwise program of one operand, such as "r1=max(r0,0);r2=min(r1,6)"; empty: there is none.
 // Channels stand last. There are one to three axes I; each list has a number for each of them, or is empty: steps of 1,
 // nothing around x. Result r of an axis sees x[r * stride + k * dilation - before] through tap k, and zero outside of

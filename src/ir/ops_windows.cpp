@@ -73,7 +73,10 @@ Result<Type> rule(const Conv& op, Types types) {
     result.shape.push_back(results);
   }
   result.shape.push_back(w.shape[0]);
-  if (const Type* bias = op.slots.find(types, ConvSlot::bias)) RUNG_CHECK(want_shape(*bias, Shape{w.shape[0]}, "bias"));
+  if (const Type* bias = op.slots.find(types, ConvSlot::bias); bias && !has_factors(bias->shape))
+    RUNG_CHECK(want_shape(*bias, Shape{w.shape[0]}, "bias"));
+  else if (bias)
+    RUNG_CHECK(want_shape(*bias, Shape{2, w.shape[0]}, "factors and bias"));
   if (const Type* residual = op.slots.find(types, ConvSlot::residual))
     RUNG_CHECK(want_shape(*residual, result.shape, "residual"));
   for (size_t i = 2; i < types.size(); ++i) RUNG_CHECK(want_float(types[i], "bias or residual"));
@@ -98,14 +101,16 @@ Semantics semantics(const Conv& op, const Signature& s) {
   if (op.transposed)
     products *= count({DType::f32, x}) / count(s.result) * static_cast<double>(w[0]) / static_cast<double>(x.back());
   const bool has_bias = op.has(ConvSlot::bias), has_residual = op.has(ConvSlot::residual);
+  const bool scales = has_bias && has_factors(s.shape(2));
   Semantics out{.operands = {of_x, of_w}, .terms = terms};
   if (has_bias) out.operands.push_back({.role = OperandRole::scale, .axes = {same(last)}});
+  if (scales) out.operands.back().axes.insert(out.operands.back().axes.begin(), reduced());
   if (has_residual) {
     out.operands.push_back(aligned(OperandRole::residual, s.result.shape));
     out.operands.back().any_float = true;
   }
-  const int others = has_bias + has_residual + (op.activation != Activation::none) + (op.last != Activation::none) +
-                     static_cast<int>(std::count(op.tail.begin(), op.tail.end(), '='));
+  const int others = has_bias + scales + has_residual + (op.activation != Activation::none) +
+                     (op.last != Activation::none) + static_cast<int>(std::count(op.tail.begin(), op.tail.end(), '='));
   out.flops = count(s.result) * (2 * products + others);
   return out;
 }

@@ -52,16 +52,25 @@ Result<std::vector<RegionResult>> parse_results(std::string_view text, size_t wr
   return results;
 }
 
+template <class Operand, class Instruction>
+std::span<Operand> operands_in(Instruction& instruction) {
+  if (auto* reduction = std::get_if<RowReduction>(&instruction)) return {&reduction->of, 1};
+  if (auto* scan = std::get_if<RowScan>(&instruction)) return {&scan->of, 1};
+  auto& element = std::get<PointwiseInstruction>(instruction);
+  return {element.operands.data(), element.arity()};
+}
+
 }  // namespace
 
 std::string_view name_of(RowKind kind) { return kRowKinds[static_cast<size_t>(kind)]; }
 std::string_view name_of(ScanKind kind) { return kScanKinds[static_cast<size_t>(kind)]; }
 
 std::span<const PointwiseOperand> operands_of(const RegionInstruction& instruction) {
-  if (const auto* reduction = std::get_if<RowReduction>(&instruction)) return {&reduction->of, 1};
-  if (const auto* scan = std::get_if<RowScan>(&instruction)) return {&scan->of, 1};
-  const auto& element = std::get<PointwiseInstruction>(instruction);
-  return {element.operands.data(), element.arity()};
+  return operands_in<const PointwiseOperand>(instruction);
+}
+
+std::span<PointwiseOperand> operands_of(RegionInstruction& instruction) {
+  return operands_in<PointwiseOperand>(instruction);
 }
 
 bool RegionProgram::reduces() const {

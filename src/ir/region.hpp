@@ -27,6 +27,7 @@ struct RowScan {
 using RegionInstruction = std::variant<PointwiseInstruction, RowReduction, RowScan>;
 // Returns the operands that the instruction reads.
 std::span<const PointwiseOperand> operands_of(const RegionInstruction& instruction);
+std::span<PointwiseOperand> operands_of(RegionInstruction& instruction);
 
 struct RegionResult {
   int index = 0;  // of the register

@@ -31,4 +31,7 @@ int64_t number_of(const Dims& list, int axis, int64_t if_empty);
 Window window_of(const Conv& op, const Shape& x, const Shape& w, int axis);
 Window window_of(const Pool& op, const Shape& x, int axis);
 
+// Returns whether a convolution's bias, V[O] or V[2,O], has a row of factors before that of summands.
+inline bool has_factors(const Shape& bias) { return bias.rank() == 2; }
+
 }  // namespace rung

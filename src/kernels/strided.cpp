@@ -65,7 +65,10 @@ std::optional<Strides> reshaped_strides(const Operand& operand, const Shape& sha
   size_t run = 0;
   int64_t used = 1;  // elements of the current run that inner axes have taken
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-    if (shape[axis] == 1) continue;
+    if (shape[axis] == 1) {  // as in row order, so that a view of all elements in row order is contiguous
+      if (axis + 1 < shape.rank()) strides[axis] = strides[axis + 1] * shape[axis + 1];
+      continue;
+    }
     if (run < runs.size() && used == runs[run].count) ++run, used = 1;
     if (run == runs.size() || runs[run].count % (used * shape[axis]) != 0) return std::nullopt;
     strides[axis] = runs[run].stride * used;

@@ -42,6 +42,8 @@ struct Schedule {
   Allowance race{0.025, 2};
   double race_least_s = 0.3, race_most_share = 0.08, race_pairs = 8, race_half_width = 0.004;
   int race_least_pairs = 6;  // five signed ranks give no interval of 95 %
+  // A GPU that has waited for the processor runs below its clocks at first.
+  double settle_s = 0.1;
   // A clear answer ends a race after that long: until then, the interval narrows at little cost.
   Allowance race_patience{0.005, 0.3};
   // The least standard deviation of the log ratio of one pair: a descheduled thread, a clock that drops. The spread of

@@ -124,6 +124,7 @@ Result<InterleaveResult> Climber::race(Session& a, Session& b, RaceRule rule) {
                            .budget_s = rule.seconds,
                            .min_pairs = kSchedule.race_least_pairs,
                            .runs = runs,
+                           .settle_s = current_.plan->target->gpu ? kSchedule.settle_s : 0,
                            .noise = noise_,
                            .patience_s = rule.patience_s});
   RUNG_TRY(InterleaveResult raced, interleaver.compare(timed_runs(a), timed_runs(b)));

@@ -45,7 +45,8 @@ struct Comparison {
 
 // Compares count, shape and dtype first, then NaNs and infinities: a NaN belongs where the reference has NaN, an
 // infinity where it has the same one, and nowhere else; then the numbers. A reference without a number proves nothing
-// and fails. A reference of zeros has no size to be relative to: only zeros pass, whatever the tolerance.
+// and fails. A reference of zeros has no size to be relative to: only zeros pass, whatever the tolerance. A result
+// without elements equals a reference of its type, which has none either.
 Comparison compare(std::string name, const Tensor& got, const Tensor& want, const Tolerance& tolerance);
 
 struct Verification {

@@ -9,6 +9,14 @@
 
 namespace rung {
 
+Status Interleaver::settle(const Run& a, const Run& b) const {
+  for (const int64_t end = now_ns() + static_cast<int64_t>(options_.settle_s * 1e9); now_ns() < end;) {
+    RUNG_CHECK(a());
+    RUNG_CHECK(b());
+  }
+  return {};
+}
+
 Result<double> Interleaver::block(const Run& run, bool switched) const {
   for (int i = 0; switched && i < options_.warmup; ++i) RUNG_CHECK(run());
   std::vector<double> times;
@@ -51,6 +59,7 @@ void Interleaver::conclude(InterleaveResult& result) const {
 }
 
 Result<InterleaveResult> Interleaver::compare(const Run& a, const Run& b) const {
+  RUNG_CHECK(settle(a, b));
   InterleaveResult result;
   int64_t begin = now_ns();
   auto spent = [&] { return static_cast<double>(now_ns() - begin) * 1e-9; };

@@ -14,8 +14,9 @@ struct InterleaveOptions {
   double budget_s = 2;       // or when this much time is spent, after one pair at least
   int min_pairs = 10;        // no interval of fewer pairs is looked at
   int max_pairs = 500;
-  int warmup = 1;  // untimed runs after each change from one side to the other: caches and branch predictors
-  int runs = 3;    // timed runs in a block; the block's time is their median
+  int warmup = 1;       // untimed runs after each change from one side to the other: caches and branch predictors
+  int runs = 3;         // timed runs in a block; the block's time is their median
+  double settle_s = 0;  // untimed pairs before the first one, for that long: a device's clocks rise with its load
   // Noise moves the log ratio of one pair at least this far: the scale of estimate_ratio_anytime(). 0: it is unknown,
   // and a clear answer does not end the comparison.
   double noise = 0;
@@ -46,6 +47,7 @@ class Interleaver {
   Result<InterleaveResult> compare(const Run& a, const Run& b) const;
 
  private:
+  Status settle(const Run& a, const Run& b) const;
   Result<double> block(const Run& run, bool switched) const;
   bool is_tight(const RatioEstimate& ratio) const;
   bool is_clear(const RatioEstimate& ratio) const;

@@ -128,7 +128,7 @@ class RegionFormer {
   // Returns false where a scan among the members was refused.
   bool form(NodeId seed, const Shape& shape, bool with_scans) {
     Rows rows(graph_, constant_, position_, with_scans);
-    if (!rows.grow(seed, shape) || rows.size() < 2) return true;
+    if (!rows.grow(seed, shape) || (rows.size() < 2 && stays_alone(seed))) return true;
     for (NodeId member : rows.members()) tried_[member] = true;  // they would lead to much the same rows
     const std::vector<NodeId> results = rows.results();
     RegionWriter writer(graph_, rows.members(), rows.shape());
@@ -144,6 +144,11 @@ class RegionFormer {
     const bool scans = std::ranges::any_of(rows.members(), [&](NodeId id) { return is_scan(graph_, id); });
     look();
     return taken || !scans;
+  }
+
+  // Some reductions have no kernel of their own.
+  bool stays_alone(NodeId id) {
+    return !reduced_rows(graph_, id) || context_.kernel_for(graph_, graph_[id].op, graph_[id].operands);
   }
 
   NodeId lift(NodeId id) {

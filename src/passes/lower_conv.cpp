@@ -10,11 +10,12 @@ namespace rung::passes {
 
 namespace {
 
-// conv(x, w, b, r)  =>  linear(x, reshape(w), b, r)      every window is one element; the linear's epilogue has no last
-// activation and no tail
+// conv(x, w, b, r)  =>  linear(x, reshape(w), b, r)      every window is one element; the linear's epilogue has no
+// factors, no last activation and no tail
 bool lower_points(Graph& graph, PassContext& context, NodeId id) {
   const Conv conv = *graph.as<Conv>(id);
-  if (conv.groups != 1 || conv.last != Activation::none || !conv.tail.empty()) return false;
+  if (conv.groups != 1 || scales_channels(graph, id) || conv.last != Activation::none || !conv.tail.empty())
+    return false;
   for (const Window& window : windows_of(graph, id))
     if (!window.is_point()) return false;
   std::vector<NodeId> operands = graph[id].operands;
@@ -135,7 +136,8 @@ bool lower_windows(Graph& graph, PassContext& context, NodeId id) {
   Insertion here(graph, id);
   const WindowLowering lowering(graph, id);
   if (!lowering.is_small(op.groups, is_depthwise)) return false;
-  return finish_conv(graph, id, is_depthwise ? lowering.each_channel(w) : lowering.by_groups(w, op.groups));
+  const NodeId products = is_depthwise ? lowering.each_channel(w) : lowering.by_groups(w, op.groups);
+  return finish_conv(graph, id, activated(graph, id, products));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/words.hpp"
 #include "ir/windows.hpp"
+#include "passes/conv_parts.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
 #include "passes/simplify.hpp"
@@ -31,7 +32,7 @@ bool lower(Graph& graph, PassContext& context, NodeId id) {
   const auto* turned = graph.as<Transpose>(operands[0]);
   if (!turned || !(turned->permutation == Dims{0, 2, 3, 1})) return false;
   const Shape window = graph.shape(operands[1]), out = graph.shape(id);
-  if (!is_patch(*conv, graph.shape(operands[0]), window)) return false;
+  if (!is_patch(*conv, graph.shape(operands[0]), window) || scales_channels(graph, id)) return false;
   const int64_t patch = window[1];
   const std::vector<NodeId> source{graph[operands[0]].operands[0]};
   if (!context.kernel_for(graph, Im2col{patch}, source)) return false;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/words.hpp"
+#include "ir/functions.hpp"
 #include "passes/conv_parts.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
@@ -38,8 +39,8 @@ Phase phase_of(const Window& window, int64_t first, int64_t count) {
 
 class PhaseLowering {
  public:
-  PhaseLowering(Graph& graph, NodeId conv)
-      : graph_(graph), conv_(conv), op_(*graph.as<Conv>(conv)), label_(graph[conv].label) {
+  PhaseLowering(Graph& graph, PassContext& context, NodeId conv)
+      : graph_(graph), context_(context), conv_(conv), op_(*graph.as<Conv>(conv)), label_(graph[conv].label) {
     for (const Window& window : windows_of(graph, conv)) {
       windows_.push_back(window);
       counts_.push_back((window.results() + window.stride - 1) / window.stride);
@@ -49,8 +50,15 @@ class PhaseLowering {
 
   bool is_small() const { return all_ <= kMostPhases; }
 
-  // Returns the products of all phases in turns; kNoNode: a phase sees nothing of x.
-  NodeId products() { return along(0, {}); }
+  // Returns the products of all phases in turns, activated where kernels do that with the products; kNoNode: a phase
+  // sees nothing of x.
+  NodeId results() {
+    activates_ = true;
+    if (const NodeId activated = along(0, {}); activated != kNoNode) return activated;
+    activates_ = false;
+    const NodeId products = along(0, {});
+    return products == kNoNode ? kNoNode : activated(graph_, conv_, products);
+  }
 
  private:
   // Returns results whose phases along the axes before `axis` are given.
@@ -78,7 +86,7 @@ class PhaseLowering {
 
   static Shape without(Shape shape, int axis) { return shape.erase(axis), shape; }
 
-  // Returns the plain convolution of one phase of each axis.
+  // Returns the convolution of one phase of each axis; kNoNode: it sees nothing, or no kernel activates its products.
   NodeId of(const std::vector<Phase>& phases) {
     NodeId x = graph_[conv_].operands[0], w = graph_[conv_].operands[1];
     Conv plain{.groups = op_.groups};
@@ -94,7 +102,16 @@ class PhaseLowering {
       plain.before.push_back(std::max<int64_t>(0, phase.before));
       plain.after.push_back(std::max<int64_t>(0, phase.after));
     }
-    return graph_.add(plain, {x, w}, label_);
+    std::vector<NodeId> operands{x, w};
+    if (activates_) add_ends(plain, operands);
+    if (activates_ && !context_.kernel_for(graph_, plain, operands)) return kNoNode;
+    return graph_.add(plain, std::move(operands), label_);
+  }
+
+  void add_ends(Conv& plain, std::vector<NodeId>& operands) const {
+    plain.activation = op_.activation;
+    if (const NodeId* bias = op_.slots.find(graph_[conv_].operands, ConvSlot::bias))
+      plain.slots.put(operands, ConvSlot::bias, *bias);
   }
 
   NodeId places(const std::vector<int64_t>& taps) {
@@ -104,31 +121,48 @@ class PhaseLowering {
   }
 
   Graph& graph_;
+  PassContext& context_;
   NodeId conv_;
   Conv op_;
   std::string label_;
   std::vector<Window> windows_;
   std::vector<int64_t> counts_;  // results of a phase along each axis
   int64_t all_ = 1;
+  bool activates_ = false;  // phases have the convolution's bias and activation
 };
 
 // conv(x, w, transposed)  =>  conv(x, some taps of w) for every phase, in turns      there are few phases, and each
 // sees some of x
-bool lower(Graph& graph, NodeId id) {
+bool lower_phases(Graph& graph, PassContext& context, NodeId id) {
   const auto* op = graph.as<Conv>(id);
   if (!op || !op->transposed) return false;
   Insertion here(graph, id);
-  PhaseLowering lowering(graph, id);
+  PhaseLowering lowering(graph, context, id);
   if (!lowering.is_small()) return false;
-  const NodeId products = lowering.products();
-  return products != kNoNode && finish_conv(graph, id, products);
+  const NodeId results = lowering.results();
+  return results != kNoNode && finish_conv(graph, id, results);
+}
+
+// relu(conv(x, w, transposed))  =>  conv(x, w, transposed, activation=relu)      the phases may have it; nothing else
+// reads the conv
+bool take_activation_behind_phases(Graph& graph, NodeId id) {
+  const auto* unary = graph.as<Unary>(id);
+  const auto activation = unary ? activation_of(unary->kind) : std::nullopt;
+  const NodeId x = activation ? graph[id].operands[0] : kNoNode;
+  const Conv* conv = activation && graph.single_use(x) ? graph.as<Conv>(x) : nullptr;
+  if (!conv || !conv->transposed || !conv->is_plain()) return false;
+  Conv op = *conv;
+  op.activation = *activation;
+  replace(graph, id, op, graph[x].operands);
+  return true;
 }
 
 }  // namespace
 
 Status lower_transposed_conv(Graph& graph, PassContext& context) {
   size_t lowered = 0;
-  for_each_node(graph, [&](NodeId id) { lowered += lower(graph, id); });
+  for_each_node(graph, [&](NodeId id) { take_activation_behind_phases(graph, id); });
+  for_each_node(graph, [&](NodeId id) { lowered += lower_phases(graph, context, id); });
   if (lowered)
     context.notes.add("{}", words::counted(lowered, "transposed convolution became plain ones",
                                            "transposed convolutions became plain ones"));

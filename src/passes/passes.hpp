@@ -54,6 +54,7 @@ Status widen_sums(Graph& graph, PassContext& context);
 Status fold_norm(Graph& graph, PassContext& context);
 
 // regions
+Status lower_argmax(Graph& graph, PassContext& context);
 Status form_regions(Graph& graph, PassContext& context);
 
 // precision

@@ -14,9 +14,8 @@ bool fits_f32(DType dtype) {
   return dtype == DType::f32 || dtype == DType::bf16 || dtype == DType::f16 || dtype == DType::boolean;
 }
 
-bool all_fit_f32(const Graph& graph, NodeId id) {
-  return fits_f32(graph.type(id).dtype) &&
-         std::ranges::all_of(graph[id].operands, [&](NodeId o) { return fits_f32(graph.type(o).dtype); });
+bool reads_fit_f32(const Graph& graph, NodeId id) {
+  return std::ranges::all_of(graph[id].operands, [&](NodeId o) { return fits_f32(graph.type(o).dtype); });
 }
 
 bool is_last(const Graph& graph, NodeId x, int64_t axis) {
@@ -27,6 +26,17 @@ RowKind row_kind(ReduceKind kind) {
   if (kind == ReduceKind::max) return RowKind::max;
   return kind == ReduceKind::mean ? RowKind::mean : RowKind::sum;
 }
+
+// Returns the rows of a region of one result that another region can take in; places are read by no member.
+std::optional<Shape> rows_of_region(const Graph& graph, NodeId id) {
+  const auto* region = graph.as<Region>(id);
+  if (!region || parse_region(region->program, graph[id].operands.size())->results.size() > 1) return std::nullopt;
+  std::vector<Type> operands;
+  for (const NodeId operand : graph[id].operands) operands.push_back(graph.type(operand));
+  return *region_shape(operands);
+}
+
+bool is_norm(const Op& op) { return as<LayerNorm>(op) || as<RmsNorm>(op); }
 
 }  // namespace
 
@@ -39,10 +49,11 @@ std::optional<RowPlace> place_among(const Shape& rows, const Shape& value) {
 }
 
 std::optional<Shape> reduced_rows(const Graph& graph, NodeId id) {
+  if (const auto rows = rows_of_region(graph, id)) return rows;
   const Node& node = graph[id];
   const auto* reduce = as<Reduce>(node.op);
   const auto* softmax = as<Softmax>(node.op);
-  if (!reduce && !softmax && !as<L2Normalize>(node.op)) return std::nullopt;
+  if (!reduce && !softmax && !as<L2Normalize>(node.op) && !is_norm(node.op)) return std::nullopt;
   const NodeId x = node.operands[0];
   const int64_t axis = reduce ? reduce->axis : softmax ? softmax->axis : -1;
   if (!is_last(graph, x, axis) || graph.shape(x).back() < 2 || !is_float(node.type.dtype)) return std::nullopt;
@@ -56,7 +67,9 @@ bool is_scan(const Graph& graph, NodeId id) {
 
 bool can_join(const Graph& graph, NodeId id, const Shape& rows) {
   const Node& node = graph[id];
-  if (!all_fit_f32(graph, id) || !place_among(rows, node.type.shape)) return false;
+  const bool gives_place = as<Region>(node.op) && node.type.dtype == DType::i64;
+  if (!reads_fit_f32(graph, id) || !(gives_place || fits_f32(node.type.dtype))) return false;
+  if (!place_among(rows, node.type.shape)) return false;
   if (const auto reduced = reduced_rows(graph, id)) return *reduced == rows;
   if (as<Reshape>(node.op)) {  // with the axis of 1 or without it
     const auto from = place_among(rows, graph.shape(node.operands[0]));
@@ -69,6 +82,7 @@ bool can_join(const Graph& graph, NodeId id, const Shape& rows) {
 
 bool agrees(const Graph& graph, NodeId id, const Shape& rows, NodeId member) {
   const auto to = place_among(rows, graph.shape(id)), from = place_among(rows, graph.shape(member));
+  if (graph.as<Region>(id)) return from != RowPlace::flat_row;
   if (reduced_rows(graph, id)) return from == RowPlace::element;
   if (as<Reshape>(graph[id].op)) return from != RowPlace::element;
   if (to == RowPlace::element) return from != RowPlace::flat_row;
@@ -119,9 +133,13 @@ PointwiseOperand RegionWriter::value_of(NodeId reader, NodeId id) const {
   return values_.at(is_member(id) ? RegionOperand{id, false} : operand_of(graph_, reader, id, rows_));
 }
 
+// Norms of one value have its statistics in common.
 PointwiseOperand RegionWriter::append(RegionInstruction instruction) {
-  program_.instructions.push_back(instruction);
-  return Register{static_cast<int>(program_.registers()) - 1};
+  auto& all = program_.instructions;
+  const auto before = std::ranges::find(all, instruction);
+  const auto index = static_cast<int>(program_.inputs) + static_cast<int>(before - all.begin());
+  if (before == all.end()) all.push_back(instruction);
+  return Register{index};
 }
 
 PointwiseOperand RegionWriter::call(const PointwiseFunction& function,
@@ -139,11 +157,14 @@ PointwiseOperand RegionWriter::emit(NodeId id) {
   if (const auto* binary = as<Binary>(node.op)) return call(binary->kind, {in[0], in[1]});
   if (as<Select>(node.op)) return call(Select{}, {in[0], in[1], in[2]});
   if (as<Cast>(node.op)) return emit_cast(id, in[0]);
+  if (const auto* region = as<Region>(node.op)) return emit_cast(id, emit_region(*region, in));
   if (const auto* pointwise = as<Pointwise>(node.op)) return emit_cast(id, emit_program(*pointwise, in));
   if (const auto* reduction = as<Reduce>(node.op)) return reduce(row_kind(reduction->kind), in[0]);
   if (as<CumSum>(node.op)) return append(RowScan{ScanKind::sum, in[0]});
   if (as<Softmax>(node.op)) return emit_softmax(in[0]);
   if (const auto* normalize = as<L2Normalize>(node.op)) return emit_l2_normalize(*normalize, in[0]);
+  if (const auto* norm = as<LayerNorm>(node.op)) return emit_cast(id, emit_layer_norm(*norm, in));
+  if (const auto* norm = as<RmsNorm>(node.op)) return emit_cast(id, emit_rms_norm(*norm, in));
   return in[0];  // a view
 }
 
@@ -158,13 +179,24 @@ PointwiseOperand RegionWriter::emit_cast(NodeId id, const PointwiseOperand& x) {
 PointwiseOperand RegionWriter::emit_program(const Pointwise& op, const std::vector<PointwiseOperand>& in) {
   std::vector<PointwiseOperand> registers = in;
   const PointwiseProgram program = *parse_pointwise(op.program, in.size());
-  for (PointwiseInstruction instruction : program.instructions) {
-    for (size_t i = 0; i < instruction.arity(); ++i)
-      if (const auto* from = std::get_if<Register>(&instruction.operands[i]))
-        instruction.operands[i] = registers[static_cast<size_t>(from->index)];
-    registers.push_back(append(instruction));
-  }
+  for (const PointwiseInstruction& instruction : program.instructions)
+    registers.push_back(append_over(registers, instruction));
   return registers.back();
+}
+
+PointwiseOperand RegionWriter::emit_region(const Region& op, const std::vector<PointwiseOperand>& in) {
+  std::vector<PointwiseOperand> registers = in;
+  const RegionProgram program = *parse_region(op.program, in.size());
+  for (const RegionInstruction& instruction : program.instructions)
+    registers.push_back(append_over(registers, instruction));
+  return registers[static_cast<size_t>(program.results[0].index)];
+}
+
+PointwiseOperand RegionWriter::append_over(const std::vector<PointwiseOperand>& registers,
+                                           RegionInstruction instruction) {
+  for (PointwiseOperand& operand : operands_of(instruction))
+    if (const auto* from = std::get_if<Register>(&operand)) operand = registers[static_cast<size_t>(from->index)];
+  return append(instruction);
 }
 
 // A row's sum is 1 at least, so that its inverse is a number: a product costs less than a quotient at each element.
@@ -179,6 +211,26 @@ PointwiseOperand RegionWriter::emit_l2_normalize(const L2Normalize& op, const Po
   const PointwiseOperand squares = reduce(RowKind::sum, call(UnaryKind::square, {x}));
   const PointwiseOperand length = call(UnaryKind::sqrt, {squares});
   return call(BinaryKind::div, {x, call(BinaryKind::max, {length, op.eps})});
+}
+
+PointwiseOperand RegionWriter::emit_layer_norm(const LayerNorm& op, const std::vector<PointwiseOperand>& in) {
+  const auto of = [&](LayerNormSlot slot) { return *op.slots.find(in, slot); };
+  const PointwiseOperand x = op.has_residual() ? call(BinaryKind::add, {in[0], of(LayerNormSlot::residual)}) : in[0];
+  const PointwiseOperand centred = call(BinaryKind::sub, {x, reduce(RowKind::mean, x)});
+  const PointwiseOperand scaled = call(BinaryKind::mul, {centred, inverse_deviation(centred, op.eps)});
+  return call(BinaryKind::add, {call(BinaryKind::mul, {scaled, of(LayerNormSlot::weight)}), of(LayerNormSlot::bias)});
+}
+
+PointwiseOperand RegionWriter::emit_rms_norm(const RmsNorm& op, const std::vector<PointwiseOperand>& in) {
+  const PointwiseOperand scaled = call(BinaryKind::mul, {in[0], inverse_deviation(in[0], op.eps)});
+  const PointwiseOperand weight = op.weight_offset == 0 ? in[1] : call(BinaryKind::add, {in[1], op.weight_offset});
+  return call(BinaryKind::mul, {scaled, weight});
+}
+
+// 1 / sqrt(mean(x^2) + eps)
+PointwiseOperand RegionWriter::inverse_deviation(const PointwiseOperand& x, float eps) {
+  const PointwiseOperand squares = reduce(RowKind::mean, call(UnaryKind::square, {x}));
+  return call(UnaryKind::rsqrt, {call(BinaryKind::add, {squares, eps})});
 }
 
 }  // namespace rung::passes

@@ -47,8 +47,14 @@ class RegionWriter {
   PointwiseOperand emit(NodeId id);
   PointwiseOperand emit_cast(NodeId id, const PointwiseOperand& x);
   PointwiseOperand emit_program(const Pointwise& op, const std::vector<PointwiseOperand>& in);
+  PointwiseOperand emit_region(const Region& op, const std::vector<PointwiseOperand>& in);
+  // Appends an instruction of another program, whose registers have these values.
+  PointwiseOperand append_over(const std::vector<PointwiseOperand>& registers, RegionInstruction instruction);
   PointwiseOperand emit_softmax(const PointwiseOperand& x);
   PointwiseOperand emit_l2_normalize(const L2Normalize& op, const PointwiseOperand& x);
+  PointwiseOperand emit_layer_norm(const LayerNorm& op, const std::vector<PointwiseOperand>& in);
+  PointwiseOperand emit_rms_norm(const RmsNorm& op, const std::vector<PointwiseOperand>& in);
+  PointwiseOperand inverse_deviation(const PointwiseOperand& x, float eps);
 
   const Graph& graph_;
   const std::vector<NodeId>& members_;

@@ -65,8 +65,11 @@ Result<Tensor> compute(const Conv& op, const Arguments& arguments) {
   const size_t channels = size(x.back()), rows = size(w[0]), run = size(w.back()),
                elements = size(elements_of(windows));
   const auto pixels = read(arguments[0]), weights = read(arguments[1]);
-  std::vector<double> bias(rows), residual, out;
-  if (const Tensor* values = op.slots.find(arguments.operands, ConvSlot::bias)) read(*values, 0, bias);
+  std::vector<double> factors(rows, 1.0), bias(rows), residual, out;
+  if (const Tensor* values = op.slots.find(arguments.operands, ConvSlot::bias)) {
+    if (has_factors(values->shape())) read(*values, 0, factors);
+    read(*values, has_factors(values->shape()) ? rows : 0, bias);
+  }
   if (const Tensor* values = op.slots.find(arguments.operands, ConvSlot::residual)) residual = read(*values);
   const size_t row_size = weights.size() / rows, rows_of_group = rows / size(op.groups);
   std::vector<double> window(row_size);
@@ -80,7 +83,7 @@ Result<Tensor> compute(const Conv& op, const Arguments& arguments) {
             window[tap * run + c] =
                 places[tap] ? pixels[(batch * elements + size(*places[tap])) * channels + first + c] : 0.0;
         const double products = dot(window, std::span(weights).subspan(row * row_size, row_size));
-        double y = apply(op.activation, products + bias[row]);
+        double y = apply(op.activation, products * factors[row] + bias[row]);
         if (!residual.empty()) y = apply(op.last, y + residual[out.size()]);
         out.push_back(y);
       }

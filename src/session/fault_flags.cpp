@@ -29,7 +29,6 @@ Status FaultFlags::check() {
   return status;
 }
 
-// Waits for the device: the next run may be in another stream.
 Status FaultFlags::lower() {
   left_ = true;
   std::memset(on_host_->data(), 0, on_device_->bytes());

@@ -19,6 +19,8 @@ class FaultFlags {
   size_t bytes() const { return on_device_->bytes(); }
   // Returns the error of the first flag raised in the last copy, and lowers all flags on the device if one was raised.
   Status check();
+  // Lowers all flags, and waits for the device: the next run may be in another stream.
+  Status lower();
   // Call after launches that ran alone, on values that others left there: what they raised is no run's.
   void disown() { left_ = true; }
   // Call before a run: lowers flags that check() could not lower, and those that are no run's.
@@ -26,7 +28,6 @@ class FaultFlags {
 
  private:
   FaultFlags(gpu::Queue& queue, const Plan& plan) : queue_(queue), plan_(plan) {}
-  Status lower();
   gpu::Queue& queue_;
   const Plan& plan_;
   std::shared_ptr<gpu::Block> on_device_;

@@ -71,6 +71,7 @@ class GpuRecorder : public Recorder {
     const gpu::CurrentContext current(gpu_);
     CaptureDoctor doctor(*queue_, plan_);
     RUNG_CHECK(doctor.examine([this](size_t index) { return enqueue(index); }));
+    if (may_fault_) RUNG_CHECK(faults_->lower());
     RUNG_TRY(graph_, gpu::TimedGraph::record(*queue_, [this] { return enqueue_all(queue_->stream()); }));
     notes_ = doctor.notes();
     notes_.push_back(fmt::format("the whole run is one graph of {}; the host copies inputs and outputs{}",

@@ -1,7 +1,10 @@
 // rung verify --reference: every output has its array, or verification fails.
 // SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
 #include "cli/tool.hpp"
 #include "import/npz.hpp"
+#include "support/onnx_file.hpp"
 
 namespace rung {
 namespace {
@@ -54,6 +57,46 @@ TEST_F(VerifyAgainstAFile, RefusesOptionsThatItWouldIgnore) {
     arguments.insert(arguments.end(), other.begin(), other.end());
     expect_error(tool.run(arguments), 2, "--reference");
   }
+}
+
+// A model of two results, one of which has no elements.
+std::string model_that_gives_nothing() {
+  using namespace onnx_file;
+  const Messages nothing{fixed(2), fixed(0)}, some{fixed(3)};
+  return model({.nodes = {node({"Relu", {"x"}, {"nothing"}}), node({"Relu", {"u"}, {"some"}})},
+                .inputs = {value("x", kFloat, nothing), value("u", kFloat, some)},
+                .outputs = {value("nothing", kFloat, nothing), value("some", kFloat, some)}});
+}
+
+TEST(VerifyWithoutElements, NothingIsWhatItShouldBe) {
+  Tool tool;
+  const std::string model = tool.folder().write("model.onnx", model_that_gives_nothing());
+  const Ran ran = tool.run({"verify", model});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("nothing                ok    rel L2 0  max abs 0  cosine 1.00000000  non-finite 0"));
+  const Ran told = tool.run({"verify", model, "--json"});
+  const auto outputs = nlohmann::json::parse(told.out, nullptr, false).at("outputs");
+  EXPECT_EQ(outputs.at(0).at("non_finite"), 0);
+  EXPECT_EQ(outputs.at(0).at("passed"), true);
+}
+
+TEST(VerifyWithoutElements, AnotherShapeIsNot) {
+  Tool tool;
+  const std::string model = tool.folder().write("model.onnx", model_that_gives_nothing());
+  NamedTensors inputs{{"x", Tensor({DType::f32, {2, 0}})}, {"u", Tensor({DType::f32, {3}})}};
+  NamedTensors reference{{"nothing", Tensor({DType::f32, {2, 0}})}, {"some", Tensor({DType::f32, {3}})}};
+  const auto verify = [&] {
+    EXPECT_TRUE(write_npz(tool / "in.npz", inputs) && write_npz(tool / "out.npz", reference));
+    return tool.run({"verify", model, "--inputs", tool / "in.npz", "--reference", tool / "out.npz"});
+  };
+  inputs.at("u").as<float>()[1] = reference.at("some").as<float>()[1] = 5;
+  EXPECT_EQ(verify().exit_code, 0);
+  reference.at("nothing") = Tensor({DType::f32, {0, 2}});
+  expect_error(verify(), 1, "array 'nothing': got shape [0,2], wanted [2,0] for output 'nothing'");
+  reference.at("nothing") = Tensor({DType::i64, {2, 0}});
+  const Ran ran = verify();
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_THAT(ran.out, HasSubstr("non-finite not counted"));
 }
 
 }  // namespace

@@ -49,8 +49,8 @@ void add_formulas(std::vector<std::string>& all) {
     for (DType type : {DType::f32, DType::bf16, DType::i64, DType::i32, DType::i8, DType::u8}) {
       if (!takes(facts.takes, type) || kind == FormulaKind::acosh) continue;
       const std::string y = facts.operands == 2 ? fmt::format(", nonzero:{}[37]", name_of(type)) : "";
-      all.push_back(fmt::format("result = formula({}:{}[3,37]{}, kind={})", is_float(type) ? "w" : "x", name_of(type),
-                                y, facts.word));
+      const std::string_view x = is_float(type) ? "w" : type == DType::i64 ? "huge" : "x";
+      all.push_back(fmt::format("result = formula({}:{}[3,37]{}, kind={})", x, name_of(type), y, facts.word));
     }
     if (facts.takes == FormulaTakes::integers) continue;
     const bool two = facts.operands == 2;
@@ -86,6 +86,10 @@ constexpr const char* kPlainFunctions[] = {
     "result = abs(x:f32[2,35])",
     "result = sub(x:i64[1], y:i64[70])",
     "result = mul(transpose(x:i64[5,70], permutation=[1,0]), y:i64[70,5])",
+    "result = formula(huge:i64[70], far:i64[70], kind=shift_left)",
+    "result = formula(huge:i64[70], far:i64[70], kind=shift_right)",
+    "result = formula(x:i32[70], far:i32[70], kind=shift_left)",
+    "result = formula(x:i32[70], far:i32[70], kind=shift_right)",
 };
 
 }  // namespace

@@ -98,25 +98,29 @@ TEST_P(EmulatedKernelRow, AgreesWithTheReference) {
   expect_row_conforms(**target, *std::get<1>(GetParam()));
 }
 
-// Formulas of 64-bit integers have kernels on processors alone.
-bool is_for_processors(const Problem& problem) {
-  return op_family(problem.op) == "formula" && problem.inputs[0].dtype == DType::i64;
+// Returns whether passes make the form only where a row takes it.
+bool is_made_for_rows(const Op& op) {
+  const auto* linear = as<Linear>(op);
+  const auto* conv = as<Conv>(op);
+  const auto* attention = as<Attention>(op);
+  return (linear && linear->is_extended()) || (conv && !conv->tail.empty()) || as<GroupNorm>(op) ||
+         (attention && !attention->span.sees_all());
 }
 
-TEST(GpuKernelTable, EveryProblemHasARow) {
-  auto target = open_target(gpu_word());
+void expect_rows_for_all_problems(std::string_view device) {
+  auto target = open_target(device);
   if (!target) GTEST_SKIP() << target.error().message;
   for (const Case& test : unanswered_cases()) {
-    const auto* linear = as<Linear>(test.problem.op);
-    const auto* attention = as<Attention>(test.problem.op);
-    // passes make these forms only where a row takes them
-    if ((linear && linear->is_extended()) || (attention && !attention->span.sees_all())) continue;
+    if (is_made_for_rows(test.problem.op)) continue;
     auto rows = (*target)->kernels_for(op_family(test.problem.op));
     const bool has_row = std::any_of(rows.begin(), rows.end(),
                                      [&](const Kernel* row) { return (*target)->supports(*row, test.problem).yes; });
-    EXPECT_NE(has_row, is_for_processors(test.problem)) << test.text;
+    EXPECT_TRUE(has_row) << test.text;
   }
 }
+
+TEST(GpuKernelTable, EveryProblemHasARow) { expect_rows_for_all_problems(gpu_word()); }
+TEST(EmulatedKernelTable, EveryProblemHasARow) { expect_rows_for_all_problems("emu:gfx942"); }
 
 TEST(GpuKernelRows, OfGatherReportAnIndexOutOfRange) {
   auto target = open_target(gpu_word());
@@ -132,20 +136,25 @@ TEST(GpuKernelRows, OfGatherReportAnIndexOutOfRange) {
   }
 }
 
-TEST(GpuKernelRows, OfIntegerDivisionReportAZero) {
-  auto target = open_target(gpu_word());
-  if (!target) GTEST_SKIP() << target.error().message;
+void expect_zero_divisors_reported(const Target& target, const std::string& text) {
   int rows = 0;
-  for (const Kernel* row : (*target)->kernels_for("binary")) {
-    Case test = make_case("y = div(x:i64[70], nonzero:i64[70])");
-    if (!(*target)->supports(*row, test.problem)) continue;
-    test.inputs["nonzero"].as<int64_t>()[69] = 0;
-    auto outcome = run_gpu_row(**target, *row, test);
+  Case test = make_case(text);
+  test.inputs["nonzero"].as<int64_t>()[69] = 0;
+  for (const Kernel* row : target.kernels_for(op_family(test.problem.op))) {
+    if (!target.supports(*row, test.problem)) continue;
+    auto outcome = run_gpu_row(target, *row, test);
     ASSERT_TRUE(outcome) << outcome.error().message;
     EXPECT_EQ(outcome->fault, Fault::integer_divided_by_zero) << row->name;
     ++rows;
   }
-  EXPECT_GT(rows, 0);
+  EXPECT_GT(rows, 0) << text;
+}
+
+TEST(GpuKernelRows, OfIntegerDivisionReportAZero) {
+  auto target = open_target(gpu_word());
+  if (!target) GTEST_SKIP() << target.error().message;
+  expect_zero_divisors_reported(**target, "y = div(x:i64[70], nonzero:i64[70])");
+  expect_zero_divisors_reported(**target, "y = formula(x:i64[70], nonzero:i64[70], kind=floor_mod)");
 }
 
 }  // namespace

@@ -82,6 +82,8 @@ constexpr const char* kFloatProblems[] = {
     "result = l2_normalize(x:T[4,19])",
     "result = group_norm(x:T[2,9,7,40], groups=8)",
     "result = group_norm(x:T[1,70,36], groups=36, eps=0.5)",
+    "result = group_norm(x:T[2,16,256], groups=8)",
+    "result = group_norm(x:T[1,19,60,48], groups=3)",
     "result = group_norm(far:T[3,5,74], groups=2)",
     "result = recurrence(x:T[5,2,148], w:T[148,37], h:T[2,37], c:T[2,37])",
     "result = recurrence(slice(x:T[4,3,300], axis=2, begin=20, end=180), w:T[160,40], h:T[3,40], c:T[3,40], "
@@ -94,6 +96,8 @@ constexpr const char* kFloatProblems[] = {
     "result = reduce(x:T[7,130], kind=mean, keep_dim=true)",
     "result = reduce(x:T[2,16,40], kind=sum, axis=1)",
     "result = reduce(x:T[3,9], kind=max, axis=0)",
+    "result = reduce(x:T[1,300,24], kind=max, axis=1)",
+    "result = reduce(slice(x:T[2,40,40], axis=2, begin=8, end=24), kind=mean, axis=1)",
     "result = reduce(transpose(x:T[6,50], permutation=[1,0]), kind=mean)",
     "result = cumsum(x:T[3,20])",
     "result = top_k(x:T[3,40], k=5)",
@@ -119,6 +123,7 @@ constexpr const char* kFloatProblems[] = {
     "result = concat(x:T[2,4], y:T[5,4], z:T[1,4], axis=0)",
     "result = concat(x:T[2,3,4], transpose(y:T[2,4,5], permutation=[0,2,1]), axis=1)",
     "result = concat(x:T[2,0,4], y:T[2,3,4], axis=1)",
+    "result = concat(x:T[3,8], y:T[3,24], z:T[3,7], transpose(u:T[5,3], permutation=[1,0]), v:T[3,2], axis=1)",
     "result = gather(x:T[3,384], index:i64[1,128])",
     "result = gather(x:T[5,3], index:i32[4], axis=1)",
     "result = gather(slice(x:T[4,9], axis=1, begin=0, end=5), index:i64[6])",
@@ -139,58 +144,11 @@ constexpr const char* kFloatProblems[] = {
     "result = gated_mul(x:T[19], y:T[19], activation=tanh)",
     "result = im2col(x:T[2,3,28,28], patch=14)",
     "result = im2col(x:T[1,2,7,9], patch=2)",
-    "result = conv(x:T[1,12,12,3], w:T[5,4,4,3], wb:T[5], slots=bias, stride=[4,4])",
-    "result = conv(x:T[2,7,6,2], w:T[3,3,3,2])",
-    "result = conv(x:T[2,9,30,5], w:T[40,3,2,5], wb:T[40], slots=bias, stride=[2,1], before=[1,0], after=[0,2])",
-    "result = conv(transpose(x:T[1,3,9,8], permutation=[0,2,3,1]), w:T[5,3,3,3], before=[1,1], after=[1,1])",
-    "result = conv(x:T[1,5,6,8], w:T[70,1,1,8], wb:T[70], r:T[1,5,6,70], slots=bias+residual, activation=silu, "
-    "last=relu)",
-    "result = conv(x:T[1,9,8,4], w:T[6,1,1,4], stride=[2,2])",
-    "result = conv(x:T[1,40,6], w:T[9,3,6], r:T[1,36,9], slots=residual, dilation=[2])",
-    "result = conv(x:T[1,9,6], w:T[9,3,6], wb:f32[9], r:f32[1,7,9], slots=bias+residual, last=relu)",
-    "result = conv(x:T[1,140,4], w:T[7,5,4], before=[2], after=[2], activation=gelu)",
-    "result = conv(x:T[1,4,5,6,3], w:T[4,3,2,3,3], before=[1,0,1], after=[1,1,1], stride=[1,2,1])",
-    "result = conv(x:T[1,8,7,12], w:T[9,3,3,4], groups=3, before=[1,1], after=[1,1], dilation=[1,2])",
-    "result = conv(x:T[2,9,20,37], w:T[37,3,3,1], wb:T[37], slots=bias, groups=37, before=[1,1], after=[1,1])",
-    "result = conv(x:T[1,15,14,40], w:T[40,5,5,1], groups=40, stride=[2,2], before=[2,1], after=[1,2], "
-    "activation=silu)",
-    "result = conv(x:T[1,33,8], w:T[8,7,1], r:T[1,21,8], slots=residual, groups=8, dilation=[2], last=relu)",
-    "result = conv(x:T[2,7,6,16], w:T[24,3,3,16], wb:T[24], r:T[2,7,6,24], slots=bias+residual, before=[1,1], "
-    "after=[1,1], last=relu)",
-    "result = conv(x:T[1,20,64], w:T[40,5,64], wb:T[40], slots=bias, stride=[2], before=[2], after=[2], "
-    "activation=silu)",
-    "result = conv(x:T[1,6,5,32], w:T[48,2,2,16], groups=2, dilation=[2,1])",
-    "result = conv(slice(x:T[1,4,5,5,24], axis=4, begin=8, end=16), w:T[12,2,3,3,8], before=[1,1,1], "
-    "after=[0,1,1])",
-    "result = conv(x:T[1,9,6], w:T[12,3,1], groups=6)",
-    // weights that are computed
-    "result = conv(x:T[2,7,6,16], y:T[40,3,3,16], z:T[40], slots=bias, before=[1,1], after=[1,1], activation=silu)",
-    "result = conv(x:T[1,8,7,12], transpose(y:T[3,9,3,4], permutation=[1,0,2,3]), groups=3, stride=[1,2])",
-    "result = conv(x:T[1,9,5], y:T[5,3,1], groups=5)",
-    "result = conv(transpose(x:T[2,3,20,37], permutation=[0,2,3,1]), w:T[17,3,3,3], wb:T[17], slots=bias, "
-    "stride=[2,2], "
-    "before=[1,1], after=[1,1], tail=\"r1=add(r0,3);r2=max(r1,0);r3=min(r2,6);r4=mul(r0,r3);r5=div(r4,6)\")",
-    "result = conv(x:T[2,7,7,33], w:T[40,3,3,33], wb:T[40], r:T[2,7,7,40], slots=bias+residual, before=[1,1], "
-    "after=[1,1], last=relu)",
-    "result = conv(x:T[2,9,8,37], w:T[40,3,3,37], wb:T[40], r:T[2,9,8,40], slots=bias+residual, before=[1,1], "
-    "after=[1,1], last=relu)",
-    "result = conv(x:T[1,11,30,64], w:T[70,3,3,64], after=[0,1], activation=silu)",
-    "result = conv(x:T[1,5,6,20], w:T[34,1,3,20], stride=[1,2], tail=\"r1=max(r0,-1);r2=min(r1,1)\")",
-    "result = conv(x:T[1,6,16,70], w:T[70,3,3,1], wb:T[70], slots=bias, groups=70, before=[1,1], after=[1,1], "
-    "tail=\"r1=mul(r0,-0.5);r2=relu(r1)\")",
-    "result = conv(x:T[1,5,4,3], w:T[4,3,3,3], wb:T[4], slots=bias, transposed=true, stride=[2,2], before=[1,1], "
-    "after=[1,1], extra=[1,0])",
-    "result = conv(x:T[1,6,4], w:T[6,4,2], transposed=true, groups=2, stride=[3], dilation=[2])",
-    "result = pool(x:T[2,9,20,37], window=[3,3], stride=[2,2], before=[1,1], after=[1,1])",
-    "result = pool(x:T[1,7,31,16], window=[2,3], stride=[2,1], after=[1,1], kind=mean)",
-    "result = pool(x:T[1,40,33], window=[4], dilation=[3], kind=sum)",
-    "result = pool(x:T[1,4,5,6,3], window=[2,2,2], before=[1,0,1], kind=max)",
-    "result = pool(x:T[1,8,8,4], window=[2,2], stride=[2,2], places=true)",
-    "result = pool(transpose(x:T[1,3,8,8], permutation=[0,2,3,1]), window=[2,2], stride=[2,2])",
     R"~(result = pointwise(x:T[128,384], y:T[384], program="r2=add(r0,r1);r3=gelu(r2)", out=T))~",
     R"~(result = pointwise(x:T[3,700], program="r1=tanh(r0);r2=mul(r1,0.5);r3=add(r2,r0)", out=f32))~",
     R"~(result = pointwise(x:T[4,1,6], y:T[5,6], keep:bool[4,5,1], program="r3=mul(r0,r1);r4=select(r2,r3,-1)", out=T))~",
     R"~(result = pointwise(x:T[33], program="r1=bf16(r0);r2=exp(r1);r3=lt(r2,1)", out=f32))~",
+    R"~(result = pointwise(x:f32[5,33793], y:f32[5,1], program="r2=mul(r0,r1);r3=add(r2,0.5)", out=bf16))~",
     R"~(result = pointwise(transpose(x:T[9,20], permutation=[1,0]), y:T[1], program="r2=sub(r0,r1);r3=square(r2)", out=T))~",
     // regions: softmax with a cap, log-softmax, norms of several results, rows alone, other strides, places
     R"~(result = region(x:T[6,1000], program="r1=mul(r0,0.3);r2=tanh(r1);r3=mul(r2,5);r4=row_max(r3);r5=sub(r3,r4);)~"
@@ -232,6 +190,8 @@ constexpr const char* kFloatProblems[] = {
     R"~(result = region(x:T[3,70], program="r1=mul(r0,0.1);r2=add(r1,1);r3=row_cumprod(r2);return r3:T"))~",
     R"~(result = region(x:T[4,3,5], y:T[3,1], program="r2=row_cumsum(r1);r3=row_cumprod(r0);r4=mul(r2,r3);r5=row_max(r4);)~"
     R"~(r6=sub(r4,r5);return r6:T"))~",
+    R"~(result = region(x:T[2,5000], program="r1=mul(r0,0.01);r2=row_cumsum(r1);r3=row_argmax(r2);return r2:T,r3:i64"))~",
+    R"~(result = region(x:T[7,1], y:T[7,1], program="r2=row_cumsum(r0);r3=add(r2,r1);r4=row_argmax(r3);return r3:T,r4:i64"))~",
     // attention; q, k and v mostly as slices of one fused projection, as a model has them
     "result = attention(q:T[1,16,12,32], k:T[1,16,12,32], v:T[1,16,12,32], scale=0.17677669)",
     "qkv: T[1,128,1152] = input()\n"
@@ -366,6 +326,9 @@ constexpr const char* kFloatProblems[] = {
     "result = linear(x:T[19,520], w:T[640,520], slice(c:T[19,100], axis=1, begin=0, end=64), s:T[19,64], "
     "slots=cos+sin, rotated_heads=9, out=T)",
     "result = linear(x:T[5,24], w:T[20,24], c:T[5,6], s:T[5,6], slots=cos+sin, rotated_heads=3, out=T)",
+    "result = linear(x:T[1,140,520], w:T[960,520], wb:T[960], c:T[1,140,64], s:T[1,140,64], slots=bias+cos+sin, "
+    "rotated_heads=9, out=T)",
+    "result = linear(x:T[70,64], w:T[96,64], c:f32[70,32], s:f32[70,32], slots=cos+sin, rotated_heads=2, out=T)",
     "result = linear(x:T[1,140,520], w:T[640,520], c:T[1,140,128], s:T[1,140,128], slots=cos+sin, rotated_heads=4, "
     "out=T)",
     "result = linear(x:T[70,264], w:T[768,264], wb:f32[768], slice(c:f32[70,300], axis=1, begin=0, end=256), "
@@ -470,13 +433,6 @@ constexpr const char* kOtherProblems[] = {
     "slots=residual+norm_weight+squares, norm_run=32, eps=0.5)",
 };
 
-std::string replaced(std::string text, const std::string& type) {
-  for (const char* mark : {": T", ":T", "=T"})
-    for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos;)
-      text.replace(at + std::string_view(mark).size() - 1, 1, type);
-  return text;
-}
-
 // A program of 40 steps, each with a number of its own.
 std::string of_many_numbers() {
   std::string program;
@@ -484,12 +440,20 @@ std::string of_many_numbers() {
   return fmt::format("result = pointwise(x:f32[70], program=\"{}\", out=f32)", program);
 }
 
+std::string with_type(std::string text, const std::string& type) {
+  for (const char* mark : {": T", ":T", "=T"})
+    for (size_t at = 0; (at = text.find(mark, at)) != std::string::npos;)
+      text.replace(at + std::string_view(mark).size() - 1, 1, type);
+  return text;
+}
+
 }  // namespace
 
 std::vector<std::string> problems() {
   std::vector<std::string> all;
   for (const char* type : {"f32", "bf16", "f16"})
-    for (const char* text : kFloatProblems) all.push_back(replaced(text, type));
+    for (const auto& texts : {std::span<const char* const>(kFloatProblems), window_problems()})
+      for (const char* text : texts) all.push_back(with_type(text, type));
   for (std::string& text : ragged_problems()) all.push_back(std::move(text));
   for (const char* text : kOtherProblems) all.emplace_back(text);
   all.push_back(of_many_numbers());

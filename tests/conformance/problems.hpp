@@ -1,6 +1,7 @@
 // The problems that every kernel row is tried on: graphs whose one output is the op under test.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,5 +15,7 @@ std::vector<std::string> problems();
 std::vector<std::string> function_problems();
 // Those of them that are products whose rows are no multiple of what a machine loads at once.
 std::vector<std::string> ragged_problems();
+// Those over windows, with T in the place of their type.
+std::span<const char* const> window_problems();
 
 }  // namespace rung::test

@@ -53,6 +53,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Rule{"conv(x:f32[2,9,4], w:f32[6,3,2], groups=2, dilation=[2], before=[1], after=[2])",
                          "f32[2,8,6]"},
                     Rule{"conv(x:f32[1,3,4,5,2], w:f32[7,1,2,3,2])", "f32[1,3,3,3,7]"},
+                    Rule{"conv(x:bf16[1,9,4], w:bf16[6,3,4], b:f32[2,6], slots=bias)", "bf16[1,7,6]"},
                     Rule{"conv(x:f32[1,4,3], w:f32[5,3,3], transposed=true, stride=[2], before=[1], after=[1], "
                          "extra=[1])",
                          "f32[1,8,5]"},
@@ -190,6 +191,8 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{"conv(x:f32[1,2,8,3], w:f32[5,3,2,3])", "no window fits"},
         Rule{"conv(x:f32[1,8,8,3], w:f32[5,3,2,4])", "channels do not fit"},
         Rule{"conv(x:f32[1,8,8,3], w:f32[5,3,2,3], b:f32[4], slots=bias)", "bias: got shape [4]"},
+        Rule{"conv(x:f32[1,8,8,3], w:f32[5,3,2,3], b:f32[3,5], slots=bias)", "factors and bias: got shape [3,5]"},
+        Rule{"conv(x:f32[1,8,8,3], w:f32[5,3,2,3], b:f32[1,2,5], slots=bias)", "bias: got shape [1,2,5]"},
         Rule{"conv(x:f32[1,8,8,4], w:f32[6,3,2,2], groups=4)", "in 4 groups: channels do not fit"},
         Rule{"conv(x:f32[1,8,8,4], w:f32[5,3,2,2], groups=2)", "in 2 groups: channels do not fit"},
         Rule{"conv(x:f32[1,8,8,4], w:f32[4,3,2,4], groups=0)", "in 0 groups: channels do not fit"},

@@ -1,13 +1,13 @@
 // The clipped lines that programs of one operand compute.
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cpu/windows/clipped_line.hpp"
+#include "kernels/clipped_line_of.hpp"
 
 #include <gtest/gtest.h>
 
 namespace rung::cpu {
 namespace {
 
-using Line = gemm::ClippedLine;
+using Line = ClippedLine;
 
 std::optional<Line> line_of(std::string_view program) {
   const auto parsed = parse_pointwise(program, 1);

@@ -119,7 +119,7 @@ TEST(CpuRowRefusals, AreOfRegions) {
 
 TEST(CpuRowRefusals, AreOfGeneratedRegions) {
   const std::string_view row = "region_generated_avx2";
-  const std::string one = "result = region(x:f32[4,8], program=\"@\")";
+  const std::string one = "result = region(x:f32[4,40], program=\"@\")";
   const auto steps = [](int count) {
     return fmt::format("{};r{}=row_sum(r0);return r1:f32", program(count, "neg(@)"), count + 1);
   };

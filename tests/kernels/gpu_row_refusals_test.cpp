@@ -27,7 +27,11 @@ TEST(DeviceRowRefusals, AreOfLinearsByFusedMultiplyAdds) {
 }
 
 TEST(DeviceRowRefusals, AreOfCounts) {
-  expect_refusals(std::array<Refusal, 3>{{
+  expect_refusals(std::array<Refusal, 5>{{
+      {"recurrence_gpu", "result = recurrence(x:f32[@,1,8], w:f32[8,8], h:f32[1,8], cell=rnn)", "16384", "16385",
+       "more than 16384 steps"},
+      {"recurrence_gpu", "result = recurrence(x:f32[1,@,8], w:f32[8,8], h:f32[@,8], cell=rnn)", "268435455",
+       "268435456", "2^31 elements or more"},
       {"linear_tiled", "result = linear(x:f32[@,8], w:f32[8,8])", "4194240", "4194241", "more than 4194240 rows"},
       {"matmul_tiled", "result = matmul(x:f32[@,8], y:f32[8,8])", "4194240", "4194241", "more than 4194240 rows"},
       {"matmul_cdna", "result = matmul(x:f32[1,@], y:f32[@,8])", "2147483647", "2147483648",

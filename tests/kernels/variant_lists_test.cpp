@@ -44,6 +44,10 @@ const Module kModules[] = {
      {
 #include "kernels/gpu/reduce/top_k.inc"
      }},
+    {"recurrence",
+     {
+#include "kernels/gpu/recurrent/recurrence.inc"
+     }},
     {"attention_portable",
      {
 #include "kernels/gpu/attention/attention_portable.inc"

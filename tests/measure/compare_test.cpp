@@ -118,9 +118,22 @@ TEST(Compare, FailsWhenTheReferenceProvesNothing) {
   for (float none : {NAN, INFINITY, -INFINITY})
     EXPECT_EQ(compare("y", f32({2}, {none, none}), f32({2}, {none, none}), anything).reason,
               "the reference holds no number to compare");
-  EXPECT_EQ(compare("y", f32({0}, {}), f32({0}, {}), anything).reason, "no values to compare");
   EXPECT_FALSE(compare("y", Tensor(), Tensor(), anything).passed);
   EXPECT_EQ(compare("y", Tensor(), f32({1}, {1}), anything).reason, "the result is missing");
+}
+
+TEST(Compare, NothingEqualsNothingOfItsTypeAlone) {
+  const Comparison nothing = compare("y", f32({2, 0}, {}), f32({2, 0}, {}), {});
+  EXPECT_TRUE(nothing.passed) << nothing.reason;
+  EXPECT_EQ(nothing.non_finite, 0u);
+  EXPECT_EQ(nothing.rel_l2, 0);
+  EXPECT_EQ(nothing.max_abs, 0);
+  EXPECT_EQ(nothing.cosine, 1);
+  const Tolerance anything{INFINITY, INFINITY};
+  EXPECT_EQ(compare("y", f32({2, 0}, {}), f32({0}, {}), anything).reason, "got f32[2,0], wanted f32[0]");
+  EXPECT_EQ(compare("y", f32({0}, {}), f32({1}, {1}), anything).reason, "got f32[0], wanted f32[1]");
+  EXPECT_EQ(compare("y", f32({1}, {1}), f32({0}, {}), anything).reason, "got f32[1], wanted f32[0]");
+  EXPECT_FALSE(compare("y", f32({0}, {}), Tensor({DType::i64, {0}}), anything).passed);
 }
 
 TEST(Compare, FailsANanTolerance) {

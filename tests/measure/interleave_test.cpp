@@ -27,6 +27,19 @@ TEST(Interleaver, AlternatesTheOrderAndWarmsUpAfterChanges) {
   EXPECT_EQ(result.b.size(), 4u);
 }
 
+TEST(Interleaver, SettlesBeforeItTakesTimes) {
+  scripted::Clock clock;
+  size_t calls = 0;
+  const auto run = [&]() -> Result<double> {
+    scripted::Clock::pass_us(1000);
+    return ++calls <= 20 ? 2.0 : 1.0;  // slow for the first 20 ms
+  };
+  auto result = Interleaver({.max_pairs = 10, .runs = 1, .settle_s = 0.02}).compare(run, run);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->a, std::vector<double>(10, 1.0));
+  EXPECT_EQ(result->b, std::vector<double>(10, 1.0));
+}
+
 TEST(Interleaver, TakesTheBlocksMedian) {
   int run = 0;
   auto a = [&] { return run++ % 3 == 1 ? 100.0 : 2.0; };  // one run of three is disturbed

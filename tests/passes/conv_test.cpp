@@ -109,6 +109,49 @@ TEST(FoldChannelScale, KeepsWhatIsNoNumberOfAChannel) {
   }
 }
 
+// A batch norm in 16 bits, as importers write it: in f32, between two casts.
+std::string narrow_norm(const std::string& conv, const std::string& sum = "add(mul(cast(c), s), d)") {
+  return fmt::format(
+      "w: bf16[4,3,2] = constant()\nb: bf16[4] = constant()\ns: f32[4] = constant()\nd: f32[4] = constant()\n"
+      "c = conv(x:bf16[1,6,2], w{})\nh = {}\n",
+      conv, sum);
+}
+TEST(FoldChannelScale, NormsInF32EndNarrowConvolutions) {
+  for (const char* conv : {"", ", b, slots=bias", ", transposed=true, stride=[2]"}) {
+    const std::string text = narrow_norm(conv) + "y = cast(h, to=bf16)";
+    expect_equivalent(fold_channel_scale, text, 0x1p-7);
+    const Graph folded = run_pass(fold_channel_scale, graph_of(text)).graph;
+    EXPECT_EQ(expression(folded).rfind("y = cast(cast(conv(x, w, concat(", 0), 0u) << expression(folded);
+  }
+}
+TEST(FoldChannelScale, FactorsAndSummandsOfNarrowConvolutionsGoAlone) {
+  expect_equivalent(fold_channel_scale, narrow_norm("", "mul(mul(cast(c), s), d)") + "y = tanh(h)", 0x1p-7);
+  const std::string sum = narrow_norm("", "add(cast(c), d)") + "y = cast(h, to=bf16)";
+  expect_equivalent(fold_channel_scale, sum, 0x1p-7);
+  EXPECT_EQ(expression(run_pass(fold_channel_scale, graph_of(sum)).graph),
+            "y = cast(cast(conv(x, w, d, slots=bias)), to=bf16)");
+}
+TEST(FoldChannelScale, OneOfTwoNormsIsTheEnd) {
+  const std::string twice = narrow_norm("") + "e: bf16[4] = constant()\ny = add(mul(cast(h, to=bf16), e), e)";
+  expect_equivalent(fold_channel_scale, twice, 0x1p-6);
+  const std::string third = narrow_norm("", "mul(add(mul(cast(c), s), d), s)") + "y = cast(h, to=bf16)";
+  expect_equivalent(fold_channel_scale, third, 0x1p-6);
+}
+TEST(FoldChannelScale, KeepsSumsThatAreReadInF32) {
+  const std::string sum = narrow_norm("", "add(cast(c), d)");
+  expect_unchanged(fold_channel_scale, sum + "return h");
+  expect_unchanged(fold_channel_scale, sum + "y = tanh(h)");
+  expect_unchanged(fold_channel_scale, sum + "y = cast(h, to=bf16)\nreturn y, h");
+  expect_unchanged(fold_channel_scale, sum + "y = cast(h, to=f16)");
+}
+TEST(FoldChannelScale, KeepsNormsThatNoKernelTakes) {
+  const KernelQuery no_bias = [](const Op& op, std::span<const Type>) {
+    return as<Conv>(op)->has(ConvSlot::bias) ? reject("no") : accept();
+  };
+  const Graph graph = graph_of(narrow_norm("") + "y = cast(h, to=bf16)");
+  EXPECT_EQ(expression(run_pass(fold_channel_scale, graph, no_bias).graph), expression(graph));
+}
+
 TEST(FuseConv, ActivationsAndResidualsGoIntoTheConvolution) {
   expect_rewrite(fuse_conv, kPlain + "y = silu(conv(x:f32[1,6,2], w, b, slots=bias))",
                  "y = conv(x, w, b, slots=bias, activation=silu)");
@@ -163,9 +206,10 @@ TEST(LowerPatchConv, WindowsThatDoNotOverlapBecomeALinear) {
   expect_equivalent(lower_patch_conv, conv + "y = relu(c)");
 }
 TEST(LowerPatchConv, KeepsWindowsThatOverlapOrDiffer) {
-  for (const char* twin : {"w:f32[5,3,3,3], stride=[2,2]", "w:f32[5,2,3,3], stride=[2,3]", "w:f32[5,1,1,3]",
-                           "w:f32[5,2,2,3], stride=[2,2], before=[1,1]", "w:f32[3,2,2,1], stride=[2,2], groups=3",
-                           "w:f32[5,2,2,3], stride=[2,2], activation=relu"})
+  for (const char* twin :
+       {"w:f32[5,3,3,3], stride=[2,2]", "w:f32[5,2,3,3], stride=[2,3]", "w:f32[5,1,1,3]",
+        "w:f32[5,2,2,3], stride=[2,2], before=[1,1]", "w:f32[3,2,2,1], stride=[2,2], groups=3",
+        "w:f32[5,2,2,3], stride=[2,2], activation=relu", "w:f32[5,2,2,3], b:f32[2,5], slots=bias, stride=[2,2]"})
     expect_unchanged(lower_patch_conv,
                      fmt::format("y = conv(transpose(x:f32[1,3,6,6], permutation=[0,2,3,1]), {})", twin));
   expect_unchanged(lower_patch_conv, "y = conv(x:f32[1,6,6,3], w:f32[5,2,2,3], stride=[2,2])");
@@ -189,6 +233,28 @@ TEST(LowerTransposedConv, PhasesBecomePlainConvolutions) {
                     "w: f32[4,4,3] = constant()\nb: f32[4] = constant()\n"
                     "y = conv(x:f32[2,5,6], w, b, slots=bias, transposed=true, stride=[2], groups=2, activation=relu)");
 }
+const std::string kNarrowTransposed =
+    "w: bf16[4,4,3] = constant()\nb: f32[2,4] = constant()\n"
+    "c = conv(x:bf16[2,5,3], w, b, slots=bias, transposed=true, stride=[2])\n";
+TEST(LowerTransposedConv, PhasesHaveFactorsBiasAndActivation) {
+  const std::string text = kNarrowTransposed + "y = relu(c)";
+  expect_equivalent(lower_transposed_conv, text, 0x1p-7);
+  const Graph lowered = run_pass(lower_transposed_conv, graph_of(text)).graph;
+  EXPECT_EQ(count_ops(lowered, "conv"), 2u);
+  EXPECT_EQ(count_ops(lowered, "relu") + count_ops(lowered, "mul"), 0u);
+  EXPECT_EQ(count_ops(run_pass(lower_transposed_conv, graph_of(text + "\nreturn y, c")).graph, "relu"), 1u);
+}
+TEST(LowerTransposedConv, WhatNoKernelEndsStandsBehindThePhases) {
+  const KernelQuery plain_alone = [](const Op& op, std::span<const Type>) {
+    const auto* conv = as<Conv>(op);
+    return conv && conv->has(ConvSlot::bias) ? reject("no") : accept();
+  };
+  const Graph graph = graph_of(kNarrowTransposed + "y = relu(c)");
+  const Graph lowered = run_pass(lower_transposed_conv, graph, plain_alone).graph;
+  EXPECT_EQ(count_ops(lowered, "conv"), 2u);
+  EXPECT_EQ(count_ops(lowered, "relu"), 1u);
+  expect_same_values(graph, lowered, 0x1p-6);
+}
 TEST(LowerTransposedConv, KeepsPhasesThatSeeNothing) {
   expect_unchanged(lower_transposed_conv, "y = conv(x:f32[1,5,3], w:f32[4,2,3], transposed=true, stride=[3])");
   expect_unchanged(lower_transposed_conv, "y = conv(x:f32[1,5,3], w:f32[4,99,3], transposed=true, stride=[99])");
@@ -201,7 +267,8 @@ TEST(LowerConv, WindowsOfOneElementBecomeLinears) {
 }
 TEST(LowerConv, KeepsStepsGroupsAndLastActivations) {
   for (const char* twin : {"w:f32[4,1,2], stride=[2]", "w:f32[4,1,1], groups=2", "w:f32[4,3,2]",
-                           "w:f32[4,1,2], r:f32[1,6,4], slots=residual, last=relu", "w:f32[4,1,2], before=[1]"})
+                           "w:f32[4,1,2], r:f32[1,6,4], slots=residual, last=relu", "w:f32[4,1,2], before=[1]",
+                           "w:f32[4,1,2], b:f32[2,4], slots=bias"})
     expect_unchanged(lower_conv, fmt::format("y = conv(x:f32[1,6,2], {})", twin));
 }
 TEST(LowerConv, WithoutAKernelWindowsBecomeRows) {
@@ -213,6 +280,7 @@ TEST(LowerConv, WithoutAKernelWindowsBecomeRows) {
         "x:f32[2,9,4], w:f32[6,3,4], r:f32[2,5,6], slots=residual, dilation=[2], activation=silu, last=relu",
         "x:f32[1,4,5,6,2], w:f32[3,2,1,3,2]", "x:f32[1,6,5,4], w:f32[6,3,2,2], groups=2, after=[1,1]",
         "x:f32[1,6,5,4], w:f32[4,3,2,1], b:f32[4], slots=bias, groups=4, dilation=[2,1]",
+        "x:f32[1,6,5,4], w:f32[3,3,2,4], b:f32[2,3], slots=bias, activation=tanh",
         "x:f32[1,6,5,4], w:f32[4,1,1,4], stride=[2,2]"}) {
     const Graph graph = graph_of(fmt::format("y = conv({})", conv));
     const Graph lowered = run_pass(lower_conv, graph, no_conv).graph;

@@ -1,5 +1,7 @@
 // Regions of what is left: norms, softmaxes and statistics in other spellings, with their neighbours.
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
 #include "passes/passes.hpp"
 #include "passes/support.hpp"
 
@@ -61,6 +63,37 @@ TEST(FormRegions, L2NormalizeTakesItsNeighbours) {
                                 "r3=add(r0,r1);r4=square(r3);r5=row_sum(r4);r6=sqrt(r5);r7=max(r6,0.5);"
                                 "r8=div(r3,r7);r9=mul(r8,r2);return r9:f32"));
 }
+const std::string kNorm = "y0 = layer_norm(x:f32[3,4], w:f32[4], b:f32[4], eps=0.5)\n";
+TEST(FormRegions, NormsTakeTheirNeighbours) {
+  expect_region(
+      kNorm + "y = gelu(y0)",
+      "y = " + region("x, w, b",
+                      "r3=row_mean(r0);r4=sub(r0,r3);r5=square(r4);r6=row_mean(r5);r7=add(r6,0.5);r8=rsqrt(r7);"
+                      "r9=mul(r4,r8);r10=mul(r9,r1);r11=add(r10,r2);r12=gelu(r11);return r12:f32"));
+  expect_region("y = sigmoid(rms_norm(mul(x:f32[3,4], g:f32[3,4]), w:f32[4], eps=0.5, weight_offset=1))",
+                "y = " + region("x, g, w",
+                                "r3=mul(r0,r1);r4=square(r3);r5=row_mean(r4);r6=add(r5,0.5);r7=rsqrt(r6);r8=mul(r3,r7);"
+                                "r9=add(r2,1);r10=mul(r8,r9);r11=sigmoid(r10);return r11:f32"));
+}
+TEST(FormRegions, NormsOfResidualsAndOtherTypesJoin) {
+  for (const char* text : {"n = layer_norm(x:f32[3,4], r:f32[3,4], w:f32[4], b:f32[4], slots=residual)\ny = tanh(n)",
+                           "n = layer_norm(x:f32[3,4], w:bf16[4], b:bf16[4], out=bf16)\ny = mul(n, s:bf16[3,1])",
+                           "n = rms_norm(x:bf16[3,4], w:f32[4], out=bf16)\ny = cast(n, to=f32)\nz = exp(y)"})
+    expect_equivalent(form_regions, text, 0x1p-7);
+}
+TEST(FormRegions, NormsOfOneValueShareItsStatistics) {
+  const Graph graph = graph_of(
+      "x = add(u:f32[3,4], v:f32[3,4])\na = rms_norm(x, w:f32[4], eps=0.5)\nc = rms_norm(x, g:f32[4], eps=0.5)\n"
+      "return a, c");
+  const PassRun run = run_pass(form_regions, graph);
+  expect_same_values(graph, run.graph);
+  EXPECT_THAT(expression(run.graph),
+              testing::StartsWith("a = " + region("u, v, w, g",
+                                                  "r4=add(r0,r1);r5=square(r4);r6=row_mean(r5);r7=add(r6,0.5);"
+                                                  "r8=rsqrt(r7);r9=mul(r4,r8);r10=mul(r9,r2);r11=mul(r9,r3);"
+                                                  "return r10:f32,r11:f32")));
+}
+TEST(FormRegions, LeavesANormAlone) { expect_unchanged(form_regions, kNorm + "y = matmul(y0, m:f32[4,5])"); }
 TEST(FormRegions, MeanAndVarianceAreTwoResults) {
   const std::string both =
       region("x", "r1=row_mean(r0);r2=sub(r0,r1);r3=square(r2);r4=row_mean(r3);return r1:f32,r4:f32");
@@ -136,6 +169,14 @@ TEST(FormRegions, LeavesASingleOpToItsOwnKernels) {
   for (const char* text : {"y = softmax(x:f32[3,4])", "y = reduce(x:f32[3,4])", "y = l2_normalize(x:f32[3,4])",
                            "y = exp(x:f32[3,4])", "y = exp(neg(x:f32[3,4]))"})
     expect_unchanged(form_regions, text);
+}
+TEST(FormRegions, OpsWithoutAKernelAreRegions) {
+  const KernelQuery no_maximum = [](const Op& op, std::span<const Type>) {
+    return as<Reduce>(op) ? reject("no") : accept();
+  };
+  const Graph graph = graph_of("y = reduce(x:f32[3,4], kind=max)");
+  EXPECT_EQ(expression(run_pass(form_regions, graph, no_maximum).graph),
+            "y = reshape(" + region("x", "r1=row_max(r0);return r1:f32") + ", shape=[3])");
 }
 TEST(FormRegions, KeepsReductionsAlongAnotherAxis) {
   expect_unchanged(form_regions, "y = div(x:f32[3,4], reduce(x, axis=0, keep_dim=true))");

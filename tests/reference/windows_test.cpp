@@ -47,6 +47,11 @@ TEST(ConvReference, ActivatesBeforeTheResidualAndLast) {
   expect_values(run(conv + ", activation=relu, last=relu)", inputs), {0});
 }
 
+TEST(ConvReference, FactorsComeBeforeTheBias) {
+  Inputs inputs{{"x", f32({1, 1, 1}, {3})}, {"w", f32({2, 1, 1}, {1, 2})}, {"b", f32({2, 2}, {4, 0.5, -10, 1})}};
+  expect_values(run("conv(x:f32[1,1,1], w:f32[2,1,1], b:f32[2,2], slots=bias)", inputs), {2, 4});
+}
+
 TEST(ConvReference, EndsWithItsTail) {
   Inputs inputs{{"x", f32({1, 2, 1}, {-3, 5})}, {"w", f32({1, 1, 1}, {1})}, {"r", f32({1, 2, 1}, {1, 1})}};
   expect_values(

@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(Recorders, InputsOf,
                          ::testing::Values(Where{false, false}, Where{false, true}, Where{true, false},
                                            Where{true, true}));
 
-// A device with one kernel, which raises `fault_` at the next run, once.
+// A device with one kernel, which raises `fault_` at the next launch, once.
 class RaisedFault : public ::testing::TestWithParam<bool> {
  protected:
   static Status enqueue(const gpu::Call& call) {
@@ -97,8 +97,8 @@ class RaisedFault : public ::testing::TestWithParam<bool> {
                                                 }),
                           "faulty");
   }
-  Session session_over(const char* text, std::string_view op) {
-    fault_ = Fault::none;
+  Session session_over(const char* text, std::string_view op, Fault first = Fault::none) {
+    fault_ = first;
     kernel_.op = op;
     target_.kernels = rows_;
     auto built = build_plan(graph_of(text), {.capture = GetParam(), .threads = 0}, {.target = &target_});
@@ -141,6 +141,15 @@ TEST_P(RaisedFault, OnADeviceIncludesIntegerDivisionByZero) {
   Status failed = session.run();
   ASSERT_FALSE(failed);
   EXPECT_THAT(failed.error().message, HasSubstr("the.quotient (div): an integer is divided by zero"));
+}
+
+// Launches are tried before they are recorded into a graph, when no input has a value yet.
+TEST_P(RaisedFault, BeforeInputsCameIsNoRuns) {
+  const bool captured = GetParam();
+  Session session =
+      session_over("q: i64[3] = div(x:i64[3], y:i64[3])\nreturn q=q", "binary", Fault::integer_divided_by_zero);
+  EXPECT_EQ(fault_ == Fault::none, captured);
+  EXPECT_EQ(session.run().has_value(), captured);
 }
 
 INSTANTIATE_TEST_SUITE_P(Captured, RaisedFault, ::testing::Bool());

@@ -28,6 +28,8 @@ class Key {
     append(region.same);
     for (int number : {region.results, region.buffers, region.row_values}) append(number);
     append(region.width);
+    append(region.at_once.has_value());
+    if (region.at_once) append(*region.at_once);
     for (const Body& body : region.rows) append(body);
     for (const Sweep& sweep : region.sweeps) {
       append(sweep.variables), append(sweep.copies);

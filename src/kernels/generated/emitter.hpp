@@ -126,6 +126,9 @@ class Emitter : protected HeapAllocator, protected Xbyak::CodeGenerator {
   void emit_addresses();
   void emit_main();
   void add_parts(const RegionBody& region);
+  void begin_rows();
+  void emit_at_once();
+  void emit_stages(const RegionBody& region);
   void emit_once(const Part& part);
   void emit_sweep(int64_t vectors, const Part& whole, const Part& tail);
   void emit_next_row(const Xbyak::Label& row);

@@ -39,6 +39,7 @@ class RegionRecorder {
 
   Result<RegionBody> run() {
     set_frame();
+    if (body_.width <= lanes_of(set_)) return record_at_once(), std::move(body_);
     for (int sweep = 0; sweep < stages_.sweeps(); ++sweep) {
       body_.sweeps.push_back(record_sweep(sweep));
       if (body_.sweeps.back().variables > kMostVariables)
@@ -56,6 +57,53 @@ class RegionRecorder {
     body_.buffers = static_cast<int>(memory_.buffered().size());
     for (size_t i = 0; i < problem_.inputs.size(); ++i)
       body_.same.push_back(rows_[i] || broadcast_strides(problem_.inputs[i], shape_).back() == 0);
+  }
+
+  // ---- rows of one vector
+
+  // Every value of the row stands in one vector, so that nothing is carried, kept or read again.
+  void record_at_once() {
+    Recorder made(set_);
+    const Recording recording(made);
+    values_.assign(program_.registers(), std::nullopt);
+    for (const RegionResult& result : program_.results) at_once(static_cast<size_t>(result.index));
+    for (const bool row : {false, true})  // storing a row's value takes the register of the index, so they come last
+      for (size_t i = 0; i < program_.results.size(); ++i)
+        if (const auto reg = static_cast<size_t>(program_.results[i].index); rows_[reg] == row)
+          store_float(at_once(reg),
+                      {static_cast<int>(i), program_.results[i].type, row ? Primitive::store_row : Primitive::store});
+    body_.at_once = made.take();
+    body_.buffers = 0;
+  }
+
+  Vec at_once(size_t reg) {
+    if (!values_[reg]) values_[reg] = computed_at_once(reg);
+    return *values_[reg];
+  }
+  Vec computed_at_once(size_t reg) {
+    if (reg < program_.inputs) return load_float(static_cast<int>(reg), problem_.inputs[reg].dtype);
+    const auto value_of_one = [&](const PointwiseOperand& operand) {
+      const auto* from = std::get_if<Register>(&operand);
+      return from ? at_once(static_cast<size_t>(from->index)) : cpu::symbolic::set1(std::get<float>(operand));
+    };
+    const size_t instruction = reg - program_.inputs;
+    if (const auto* reduction = std::get_if<RowReduction>(&program_.instructions[instruction]))
+      return total_of_vector(reducing(instruction), value_of_one(reduction->of));
+    if (const auto* scan = std::get_if<RowScan>(&program_.instructions[instruction]))
+      return rows::scanned(scan->kind, value_of_one(scan->of), cpu::symbolic::set1(rows::neutral(scan->kind)));
+    return value_of_instruction(reg, value_of_one);
+  }
+  Vec total_of_vector(const rows::Reducing& reducing, Vec x) {
+    Variables first{};
+    for (int i = 0; i < rows::variables_of(reducing.kind); ++i)
+      first[static_cast<size_t>(i)] = cpu::symbolic::set1(rows::first_value(reducing.kind, i));
+    Variables all = rows::with_elements(reducing, first, x);
+    if (body_.width < lanes_of(set_))
+      for (int i = 0; i < rows::variables_of(reducing.kind); ++i) {
+        const Mask is_element{recorder().record(Primitive::is_element, -1)};
+        all[static_cast<size_t>(i)] = select(is_element, all[static_cast<size_t>(i)], first[static_cast<size_t>(i)]);
+      }
+    return rows::total(reducing, std::span(&all, 1), body_.width);
   }
 
   // ---- sweeps

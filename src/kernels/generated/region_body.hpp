@@ -1,6 +1,8 @@
 // A region as bodies: one for each sweep over a row, and what is computed of the row between them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
+
 #include "kernels/generated/primitives.hpp"
 
 namespace rung::generated {
@@ -17,7 +19,8 @@ struct Sweep {
 // c * variables + v. Addresses are of the operands, the results, then memory for rows of whole vectors, which is read
 // as an operand and written as a result.
 struct RegionBody {
-  int64_t width = 0;  // elements of a row
+  int64_t width = 0;            // elements of a row
+  std::optional<Body> at_once;  // all of a row that is no longer than a vector: then there are no rows and no sweeps
   std::vector<Body> rows;
   std::vector<Sweep> sweeps;
   std::vector<bool> same;  // by operand: has one value for all elements of a row

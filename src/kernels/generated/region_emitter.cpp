@@ -19,13 +19,9 @@ std::vector<uint8_t> Emitter::emit(const RegionBody& region) {
   Label row;
   emit_prologue();
   emit_addresses();
+  if (region.at_once) begin_rows();
   L(row);
-  const Part* part = parts_.data();
-  for (size_t i = 0; i < region.sweeps.size(); ++i, part += 3) {
-    emit_once(part[0]);
-    emit_sweep(region.width / lanes_of(set_), part[1], part[2]);
-  }
-  emit_once(*part);
+  region.at_once ? emit_at_once() : emit_stages(region);
   emit_next_row(row);
   emit_epilogue();
   emit_pool();
@@ -33,8 +29,31 @@ std::vector<uint8_t> Emitter::emit(const RegionBody& region) {
   return {getCode(), getCode() + getSize()};
 }
 
+// Emits what all rows of one vector have in common.
+void Emitter::begin_rows() {
+  enter(parts_.front());
+  if (tail_elements_ > 0) begin_tail();
+}
+
+void Emitter::emit_at_once() {
+  xor_(eax, eax);
+  emit_preamble();
+  emit_round(1, tail_elements_ > 0);
+}
+
+void Emitter::emit_stages(const RegionBody& region) {
+  const Part* part = parts_.data();
+  for (size_t i = 0; i < region.sweeps.size(); ++i, part += 3) {
+    emit_once(part[0]);
+    emit_sweep(region.width / lanes_of(set_), part[1], part[2]);
+  }
+  emit_once(*part);
+}
+
 // In the order in which they run, a sweep's tail behind its whole vectors.
 void Emitter::add_parts(const RegionBody& region) {
+  if (region.at_once)
+    return add_part(*region.at_once, generated::schedule(*region.at_once, same_, file_, 1, Frame{0, 0, 0, false}));
   int carried = 0;  // of the sweep before
   for (size_t i = 0; i < region.rows.size(); ++i) {
     const bool last = i == region.sweeps.size();

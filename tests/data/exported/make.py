@@ -6,7 +6,9 @@
 # Each norm's weight and each bias is changed: a weight of exactly one or a bias of zero would be folded away, and hide
 # what goes wrong with it. NAME.pt2 is the program, NAME.in.npz and NAME.out.npz its inputs and outputs by name; values
 # in 16 bits are kept as f32. onnx/ has the same of ONNX files. Beside programs of convnets in 16 bits, NAME.exact.npz has
-# what the same weights give in f32; the exporter of ONNX files rounds batch norms into weights, which are then others.
+# what the same weights give in f32 for SAMPLES inputs, and NAME.narrow.npz what PyTorch gives in 16 bits: one result of
+# a few numbers says little of a program's error. The exporter of ONNX files rounds batch norms into weights, which are
+# then others.
 import argparse
 import copy
 import sys
@@ -204,11 +206,21 @@ def narrowed_example(model, name, dtype):
     return {key: value.to(kept) if value.is_floating_point() else value for key, value in example(name, dtype).items()}
 
 
-def save_exact(path, model, inputs, names):
-    """Keeps what the weights, which have 16 bits, give in f32."""
-    wide = {key: value.float() if value.is_floating_point() else value for key, value in inputs.items()}
-    with torch.no_grad():
-        numpy.savez(path, **arrays(names, leaves_of(copy.deepcopy(model).float()(**wide))))
+SAMPLES, STEP = 8, 97  # each sample has the floats of the one before, STEP places on
+
+
+def sample(value, number, dtype):
+    return value.flatten().roll(STEP * number).view_as(value).to(dtype) if value.is_floating_point() else value
+
+
+def save_samples(file, model, inputs, names):
+    """Keeps what the weights, which have 16 bits, give for all samples in f32 and in 16 bits."""
+    wide = copy.deepcopy(model).float()
+    for kind, run in (('exact', wide), ('narrow', model)):
+        with torch.no_grad():
+            each = [leaves_of(run(**{key: sample(value, i, torch.float32 if run is wide else value.dtype)
+                                     for key, value in inputs.items()})) for i in range(SAMPLES)]
+        numpy.savez(HERE / f'{file}.{kind}.npz', **arrays(names, [torch.stack(same) for same in zip(*each)]))
 
 
 def names_of(specs, kind):
@@ -242,7 +254,7 @@ def make(file, name, attention=None, decomposed=False, dynamic=False, dtype=torc
     outputs = names_of(signature.output_specs, 'USER_OUTPUT')
     numpy.savez(HERE / f'{file}.out.npz', **arrays(outputs, answers))
     if dtype != torch.float32 and name in NARROW:
-        save_exact(HERE / f'{file}.exact.npz', model, inputs, outputs)
+        save_samples(file, model, inputs, outputs)
 
 
 # Files of onnx/: the model, whether by the newer exporter, whether the number of tokens is open, and the type.

@@ -2,12 +2,12 @@
 // that the driver is compiled once for any x86-64 and only the inner loops for their instruction set.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
 #include "ir/dtype.hpp"
 #include "ir/op.hpp"
+#include "kernels/clipped_line.hpp"
 
 namespace rung::cpu::gemm {
 
@@ -24,13 +24,6 @@ struct Tile {
   float* sums = nullptr;
   bool accumulate = false;         // add to the old values of sums
   const void* prefetch = nullptr;  // memory to prefetch meanwhile, prefetch_lines per depth_grain; null: none
-};
-
-// A straight line between two limits: slope x + shift, but at least `low` and at most `high`; times x if it says so.
-struct ClippedLine {
-  float slope = 1, shift = 0, low = -INFINITY, high = INFINITY;
-  bool times_x = false;
-  friend bool operator==(const ClippedLine&, const ClippedLine&) = default;
 };
 
 // The last step of a tile: out = activation(sums + bias) + residual, or with a gate

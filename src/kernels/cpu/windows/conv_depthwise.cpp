@@ -22,7 +22,7 @@ struct DepthwisePlan {
   WindowShape shape;
   int64_t channels, taps, block = kWindowChannels;  // block: channels that are computed together
   bool copies_x;
-  std::optional<gemm::ClippedLine> tail;
+  std::optional<ClippedLine> tail;
 
   explicit DepthwisePlan(const Problem& problem)
       : shape(window_shape_of(problem)),

@@ -3,6 +3,7 @@
 #include "kernels/cpu/windows/conv_operands.hpp"
 
 #include "base/numeric.hpp"
+#include "ir/windows.hpp"
 
 namespace rung::cpu {
 
@@ -13,6 +14,8 @@ Verdict supports_conv(const Problem& problem) {
     if (!is_computed_float(operand.dtype)) return reject("only f32, bf16 and f16");
   for (size_t i = 2; i < problem.inputs.size(); ++i)
     if (!problem.inputs[i].contiguous()) return reject("bias or residual is not dense");
+  const Operand* bias = op.slots.find(problem.inputs, ConvSlot::bias);
+  if (bias && has_factors(bias->shape)) return reject("its bias has factors");
   if (!op.tail.empty() && (op.activation != Activation::none || op.last != Activation::none || !tail_of(op)))
     return reject("its tail is no clipped line, or comes after an activation");
   return accept();
@@ -23,8 +26,8 @@ Verdict supports_constant_conv(const Problem& problem) {
   return supports_conv(problem);
 }
 
-std::optional<gemm::ClippedLine> tail_of(const Conv& op) {
-  if (op.activation == Activation::none && op.last == Activation::relu) return gemm::ClippedLine{.low = 0};
+std::optional<ClippedLine> tail_of(const Conv& op) {
+  if (op.activation == Activation::none && op.last == Activation::relu) return ClippedLine{.low = 0};
   const auto program = parse_pointwise(op.tail, 1);
   return program ? clipped_line_of(*program) : std::nullopt;
 }
@@ -44,7 +47,7 @@ float element_at(const void* from, DType type, int64_t at) {
   return static_cast<float>(static_cast<const f16*>(from)[at]);
 }
 
-ConvFinish::ConvFinish(const Call& call, const gemm::MicroKernels& micro, const std::optional<gemm::ClippedLine>& tail)
+ConvFinish::ConvFinish(const Call& call, const gemm::MicroKernels& micro, const std::optional<ClippedLine>& tail)
     : op_(call.problem.as<Conv>()),
       finish_(micro.finish),
       tail_(tail ? &*tail : nullptr),

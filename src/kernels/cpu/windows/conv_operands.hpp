@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "device/cpu/share.hpp"
+#include "kernels/clipped_line_of.hpp"
 #include "kernels/cpu/linear/micro.hpp"
 #include "kernels/cpu/rows.hpp"
-#include "kernels/cpu/windows/clipped_line.hpp"
 
 namespace rung::cpu {
 
@@ -14,7 +14,7 @@ Verdict supports_conv(const Problem& problem);
 Verdict supports_constant_conv(const Problem& problem);
 
 // Returns what ConvFinish does last, in one sweep: the tail, or a relu that is the last activation.
-std::optional<gemm::ClippedLine> tail_of(const Conv& op);
+std::optional<ClippedLine> tail_of(const Conv& op);
 
 // Reads one element of f32, bf16 or f16.
 float element_at(const void* from, DType type, int64_t at);
@@ -43,7 +43,7 @@ class ConvFinish {
     int64_t begin, count;
   };
   // `tail` is tail_of() the op, and outlives it.
-  ConvFinish(const Call& call, const gemm::MicroKernels& micro, const std::optional<gemm::ClippedLine>& tail);
+  ConvFinish(const Call& call, const gemm::MicroKernels& micro, const std::optional<ClippedLine>& tail);
   // Overwrites the sums where there is a last activation.
   void run(Sums sums, Part results, Part columns) const;
 
@@ -52,7 +52,7 @@ class ConvFinish {
 
   const Conv& op_;
   void (*finish_)(const gemm::Finish&);
-  const gemm::ClippedLine* tail_;
+  const ClippedLine* tail_;
   const void *bias_, *residual_;
   void* out_;
   int64_t columns_;  // of the result

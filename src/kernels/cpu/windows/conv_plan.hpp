@@ -36,7 +36,7 @@ struct ConvPlan {
   size_t copy_bytes = 0;  // of x's copy, which is first in scratch
   size_t w_bytes = 0;     // of a w that is packed in a call, which follows
   size_t sums_bytes = 0;  // of each thread
-  std::optional<gemm::ClippedLine> tail;
+  std::optional<ClippedLine> tail;
 
   ConvPlan(const Problem& problem, const gemm::MicroKernels& micro_kernels);
   int64_t panels() const { return groups * panels_of_group; }

@@ -22,7 +22,7 @@ struct WinogradPlan {
   int64_t channels, rows;          // rows: of w
   int64_t high, wide, patches;     // patches down and along x, and all of them
   int64_t panels, held, x_stride;  // held: patches whose terms are held together, at most
-  std::optional<gemm::ClippedLine> tail;
+  std::optional<ClippedLine> tail;
 
   WinogradPlan(const Problem& problem, const gemm::MicroKernels& micro_kernels)
       : micro(&micro_kernels), shape(window_shape_of(problem)), tail(tail_of(problem.as<Conv>())) {

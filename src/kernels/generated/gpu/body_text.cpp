@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cassert>
 
 namespace rung::gpu {
@@ -86,8 +85,7 @@ std::string word_text(const Step& s) {
   const std::string a = word(s.operand[0]), b = word(s.operand[1]), c = word(s.operand[2]);
   switch (s.primitive) {
     case Primitive::load:
-      return fmt::format("{}(x{})", is_float(generated::loaded_type(s)) ? "bits_of" : "uint32_t",
-                         generated::loaded_operand(s));
+      return fmt::format("bits_of(x{})", generated::loaded_operand(s));
     case Primitive::bit_and:
       return fmt::format("{} & {}", a, b);
     case Primitive::bit_or:
@@ -104,16 +102,12 @@ std::string word_text(const Step& s) {
       return fmt::format("({1} < 32u ? {0} << {1} : 0u)", a, b);
     case Primitive::shift_right_by:
       return fmt::format("({1} < 32u ? {0} >> {1} : 0u)", a, b);
-    case Primitive::shift_right_signed_by:
-      return fmt::format("uint32_t(int({0}) >> ({1} < 32u ? {1} : 31u))", a, b);
     case Primitive::add_int:
       return fmt::format("{} + {}", a, b);
     case Primitive::sub_int:
       return fmt::format("{} - {}", a, b);
     case Primitive::mul_int:
       return fmt::format("{} * {}", a, b);
-    case Primitive::divide_int:
-      return fmt::format("quotient_of({}, {})", integer(s.operand[0]), integer(s.operand[1]));
     case Primitive::multiply_high:
       return fmt::format("uint32_t(uint64_t({}) * {} >> 32)", a, b);
     case Primitive::to_int:
@@ -168,8 +162,7 @@ std::string statement_text(const Step& s, int number) {
     case Primitive::end_rare:
       return "}";
     case Primitive::store:
-      return fmt::format("return {}({});", is_float(generated::loaded_type(s)) ? "float_of" : "int",
-                         word(s.operand[0]));
+      return fmt::format("return float_of({});", word(s.operand[0]));
     default:
       return fmt::format("{} = {};", word(number), value_text(s));
   }
@@ -178,11 +171,7 @@ std::string statement_text(const Step& s, int number) {
 }  // namespace
 
 std::string function_definition(std::string_view name, int operands, const generated::Body& body) {
-  const bool floats = std::ranges::any_of(
-      body.steps, [](const Step& s) { return s.primitive == Primitive::store && is_float(generated::loaded_type(s)); });
-  const std::string_view type = floats ? "float" : "int";
-  std::string text = fmt::format("__device__ inline {0} {1}({0} x0", type, name);
-  text += operands > 1 ? fmt::format(", {} x1) {{\n", type) : ") {\n";
+  std::string text = fmt::format("__device__ inline float {}(float x0{}) {{\n", name, operands > 1 ? ", float x1" : "");
   for (size_t i = 0; i < body.tables.size(); ++i)
     text += fmt::format("  constexpr uint32_t table{}[] = {{{:#x}}};\n", i, fmt::join(body.tables[i].words, ", "));
   for (size_t i = 0; i < body.steps.size(); ++i) text += declaration_text(body.steps[i], static_cast<int>(i));

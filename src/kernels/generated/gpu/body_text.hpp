@@ -7,8 +7,8 @@
 
 namespace rung::gpu {
 
-// Returns the definition of a device function of f32, or of i32 where the body loads integers: operand i of the body is
-// its parameter x<i>, and what the body stores is its result. The body has no steps that are AVX-512's alone.
+// Returns the definition of a device function of f32: operand i of the body is its parameter x<i>, and what the body
+// stores is its result. The body loads no integers, and has no steps that are AVX-512's alone.
 std::string function_definition(std::string_view name, int operands, const generated::Body& body);
 
 }  // namespace rung::gpu

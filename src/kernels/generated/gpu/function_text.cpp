@@ -47,8 +47,8 @@ void define(std::string& text, const FunctionText& f) {
   text += fmt::format("__device__ inline float f_{}({}) {{ return {}; }}\n", f.name, f.operands, f.f32);
 }
 
-std::string definition_of(FormulaKind kind, DType dtype) {
-  const Operand number{.dtype = dtype, .shape = {1}, .strides = {1}};
+std::string definition_of(FormulaKind kind) {
+  const Operand number{.dtype = DType::f32, .shape = {1}, .strides = {1}};
   const size_t operands = facts_of(kind).operands;
   const Problem problem{.op = Formula{kind}, .inputs = std::vector<Operand>(operands, number), .output = number};
   const auto body = generated::lower(problem, generated::VectorSet::avx2);
@@ -67,7 +67,7 @@ std::string_view element_type(DType dtype) {
     case DType::boolean:
       return "Flag";
     case DType::i64:
-      return "Int64";
+      return "int64_t";
     case DType::i32:
       return "int";
     case DType::i8:
@@ -89,7 +89,7 @@ std::string call_text(const PointwiseFunction& function, const std::array<std::s
   return std::visit([&](const auto& which) { return text_of(which, operands); }, function);
 }
 
-std::string function_definitions(const RegionProgram& program, DType formulas_of) {
+std::string function_definitions(const RegionProgram& program) {
   std::string text;
   for (const FunctionText& f : kUnary) define(text, f);
   for (const FunctionText& f : kBinary) define(text, f);
@@ -97,7 +97,8 @@ std::string function_definitions(const RegionProgram& program, DType formulas_of
   for (const RegionInstruction& instruction : program.instructions)
     if (const auto* element = std::get_if<PointwiseInstruction>(&instruction))
       if (const auto* formula = std::get_if<FormulaKind>(&element->function)) formulas.insert(*formula);
-  for (const FormulaKind formula : formulas) text += definition_of(formula, formulas_of);
+  for (const FormulaKind formula : formulas)
+    if (facts_of(formula).takes != FormulaTakes::integers) text += definition_of(formula);
   return text;
 }
 
@@ -109,9 +110,15 @@ std::string_view neutral_text(RowKind kind) {
       return "INFINITY";
     case RowKind::product:
       return "1.0f";
+    case RowKind::argmax:
+      return "Largest{-INFINITY, INFINITY}";
     default:
       return "0.0f";
   }
+}
+
+std::string part_text(RowKind kind, std::string_view x, std::string_view at) {
+  return kind == RowKind::argmax ? fmt::format("Largest{{{}, float({})}}", x, at) : std::string(x);
 }
 
 std::string join_text(RowKind kind, std::string_view x, std::string_view y) {
@@ -122,9 +129,14 @@ std::string join_text(RowKind kind, std::string_view x, std::string_view y) {
       return fmt::format("min_of({}, {})", x, y);
     case RowKind::product:
       return fmt::format("{} * {}", x, y);
+    case RowKind::argmax:
+      return fmt::format("first_largest({}, {})", x, y);
     default:
       return fmt::format("{} + {}", x, y);
   }
 }
+
+std::string_view join_type(ScanKind kind) { return kind == ScanKind::sum ? "Sum" : "Product"; }
+std::string_view neutral_text(ScanKind kind) { return kind == ScanKind::sum ? "0.0f" : "1.0f"; }
 
 }  // namespace rung::gpu

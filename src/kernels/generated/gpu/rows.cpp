@@ -42,7 +42,10 @@ Status enqueue(const Call& call) {
   const std::vector<ResultPlace> results = results_of(call.problem);
   for (size_t i = 0; i < results.size(); ++i) arguments.result[i] = call.output + results[i].offset;
   return call.launch(prepared.module, code->entry,
-                     {.grid = {prepared.source.blocks}, .block = {prepared.source.threads}}, arguments);
+                     {.grid = {prepared.source.blocks},
+                      .block = {prepared.source.threads},
+                      .dependent = call.gpu.info().dependent_launch},
+                     arguments);
 }
 
 constexpr uint64_t kVectorBytes = 16;

@@ -2,6 +2,8 @@
 // keys and values pass through shared memory. Several warps may share the rows and split the keys.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <type_traits>
+
 #include "kernels/gpu/attention/attention.cuh"
 #include "kernels/gpu/attention/attention_mma.hpp"
 #include "kernels/gpu/elements.cuh"
@@ -113,6 +115,47 @@ struct MmaAttention {
     add_values(scores, block);
   }
 
+  // ---- blocks of keys: the queries arrive with the first one
+
+  // Fetches a block while the one before it is multiplied: copies that registers hold are put behind it.
+  __device__ void pass_keys(int begin, int end) {
+    KeyCopies first;
+    load_queries(first);
+    load_block(first, begin);
+    first.end();
+    first.put();
+    for (int block = begin; block < end; ++block) {
+      wait_for_groups<0>();
+      sync_block();
+      KeyCopies next;
+      if (block + 1 < end) load_block(next, block + 1);
+      next.end();
+      if (block == begin) keep_queries();
+      step(block);
+      next.put();
+    }
+  }
+  // Has two blocks under way where the machine copies by itself: short rows of keys then wait for memory once.
+  __device__ void pass_keys_two_ahead(int begin, int end) {
+    KeyCopies copies;
+    load_queries(copies);
+    load_block(copies, begin);
+    copies.end();
+    if (begin + 1 < end) load_block(copies, begin + 1);
+    copies.end();
+    for (int block = begin; block < end; ++block) {
+      wait_for_groups<1>();  // all but the latest group have landed
+      sync_block();
+      if (block == begin) keep_queries();
+      step(block);
+      if (block + 2 < end) {
+        sync_block();  // no warp reads this block any more
+        load_block(copies, block + 2);
+      }
+      copies.end();
+    }
+  }
+
   // Stores the sums of a warp that has all keys through its queries' place in shared memory, to write whole lines.
   __device__ void store() {
     T* to = my_queries();
@@ -182,21 +225,10 @@ __device__ inline void attention_mma(const AttentionArguments& a) {
   const SeenKeys seen(a, work.first_row, Work::kRows);
   const int begin = min(seen.begin, a.keys - 1) / Work::kBlockKeys;
   const int end = max((seen.end + Work::kBlockKeys - 1) / Work::kBlockKeys, begin + 1);  // queries are always awaited
-  typename Work::KeyCopies first;
-  work.load_queries(first);
-  work.load_block(first, begin);
-  first.end();
-  first.put();
-  for (int block = begin; block < end; ++block) {
-    wait_for_groups<0>();
-    sync_block();
-    typename Work::KeyCopies next;
-    if (block + 1 < end) work.load_block(next, block + 1);
-    next.end();
-    if (block == begin) work.keep_queries();
-    work.step(block);
-    next.put();
-  }
+  if constexpr (std::is_empty_v<typename Work::KeyCopies>)
+    work.pass_keys_two_ahead(begin, end);
+  else
+    work.pass_keys(begin, end);
 #pragma unroll
   for (Running& row : work.running) row.sum = row_sum(row.sum);
   if constexpr (config.key_warps == 1)

@@ -16,6 +16,12 @@ namespace {
 constexpr Variant<int64_t> kVariants[] = {
 #include "kernels/gpu/copy/copy.inc"
 };
+constexpr Variant<int64_t> kVariantsTogether[] = {
+#include "kernels/gpu/copy/copies.inc"
+};
+constexpr uint32_t kThreads = 256;  // of a block
+
+Loops loops_of(const StridedCopy& copy) { return collapse(copy.shape, std::array{copy.from_strides, copy.to_strides}); }
 
 // Returns the widest unit, in bytes, of which every position of both operands is a multiple.
 int64_t widest_unit(const StridedCopy& copy, const Loops& loops) {
@@ -40,10 +46,11 @@ CopyArguments arguments_for(const StridedCopy& copy, const Loops& loops, int64_t
 
 Status enqueue_copy(const Call& call, const StridedCopy& copy) {
   if (copy.shape.product() == 0) return {};
-  Loops loops = collapse(copy.shape, std::array{copy.from_strides, copy.to_strides});
+  Loops loops = loops_of(copy);
   int64_t unit = widest_unit(copy, loops);
   CopyArguments arguments = arguments_for(copy, loops, unit);
-  return call.launch("copy", symbol_of(kVariants, unit), launch_threads(call, arguments.nest.count, 256), arguments);
+  return call.launch("copy", symbol_of(kVariants, unit), launch_threads(call, arguments.nest.count, kThreads),
+                     arguments);
 }
 
 namespace {
@@ -64,16 +71,35 @@ Status enqueue_view(const Call& call) {
   return enqueue_copy(call, {from, call.output, shape, view.strides, contiguous_strides(shape), bytes});
 }
 
+// Makes one launch of up to kCopiesTogether copies, none of which is empty, in units that suit them all.
+Status enqueue_together(const Call& call, std::span<const StridedCopy> copies) {
+  if (copies.size() == 1) return enqueue_copy(call, copies[0]);
+  int64_t unit = 16;
+  for (const StridedCopy& copy : copies) unit = std::min(unit, widest_unit(copy, loops_of(copy)));
+  CopiesArguments arguments{};
+  uint32_t most = 0;
+  for (size_t i = 0; i < copies.size(); ++i) {
+    arguments.copies[i] = arguments_for(copies[i], loops_of(copies[i]), unit);
+    most = std::max(most, arguments.copies[i].nest.count);
+  }
+  Launch shape = launch_threads(call, most, kThreads);
+  shape.grid.y = static_cast<uint32_t>(copies.size());
+  return call.launch("copy", symbol_of(kVariantsTogether, unit), shape, arguments);
+}
+
 Status enqueue_concat(const Call& call) {
   const Problem& p = call.problem;
   RUNG_TRY(int axis, normalize_axis(p.as<Concat>().axis, p.output.shape.rank()));
   Address to = call.output;
   size_t bytes = size_of(p.output.dtype);
+  std::vector<StridedCopy> copies;
   for (size_t i = 0; i < p.inputs.size(); ++i) {
     const Operand& x = p.inputs[i];
-    RUNG_CHECK(enqueue_copy(call, {call.inputs[i], to, x.shape, x.strides, p.output.strides, bytes}));
+    if (x.shape.product() != 0) copies.push_back({call.inputs[i], to, x.shape, x.strides, p.output.strides, bytes});
     to += static_cast<Address>(x.shape[axis] * p.output.strides[axis]) * bytes;
   }
+  for (size_t i = 0; i < copies.size(); i += kCopiesTogether)
+    RUNG_CHECK(enqueue_together(call, std::span(copies).subspan(i, std::min(kCopiesTogether, copies.size() - i))));
   return {};
 }
 

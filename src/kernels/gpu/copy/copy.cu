@@ -24,4 +24,9 @@ __device__ void copy(const CopyArguments& a) {
 #include "kernels/gpu/copy/copy.inc"
 #undef RUNG_VARIANT
 
+#define RUNG_VARIANT(entry, bytes) \
+  RUNG_KERNEL() entry(const __grid_constant__ CopiesArguments a) { copy<Unit<bytes>>(a.copies[blockIdx.y]); }
+#include "kernels/gpu/copy/copies.inc"
+#undef RUNG_VARIANT
+
 }  // namespace rung::gpu

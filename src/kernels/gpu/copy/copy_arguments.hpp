@@ -1,6 +1,8 @@
-// The arguments of the strided copy, shared by host and device.
+// The arguments of strided copies, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstddef>
+
 #include "kernels/gpu/nest.hpp"
 
 namespace rung::gpu {
@@ -9,6 +11,12 @@ namespace rung::gpu {
 struct CopyArguments {
   uint64_t from, to;
   Nest<2> nest;
+};
+
+// Copies that one launch makes, each by blocks of its own.
+constexpr size_t kCopiesTogether = 4;
+struct CopiesArguments {
+  CopyArguments copies[kCopiesTogether];
 };
 
 }  // namespace rung::gpu

@@ -1,20 +1,11 @@
 // Linear layers of few tokens in f32 on Hopper: the blocks of a cluster share a tile's K, and add up their sums through
 // each other's shared memory in the order of their ranks.
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/gpu/sm90/bulk_copy.cuh"
-#include "kernels/gpu/sm90/cluster.cuh"
 #include "kernels/gpu/linear/linear_fma.cuh"
+#include "kernels/gpu/sm90/send.cuh"
 
 namespace rung::gpu {
 namespace {
-
-// Stores into a peer's shared memory; `to` has addresses in the peer.
-__device__ inline void send4(CopyTarget to, float4 v) {
-  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
-                   to.address),
-               "f"(v.x), "f"(v.y), "f"(v.z), "f"(v.w), "r"(to.barrier)
-               : "memory");
-}
 
 // The blocks finish tokens in turns: block t % split finishes token t, and has a slot for each block's sums of t.
 template <class Block>
@@ -50,11 +41,7 @@ struct Cluster {
   __device__ float4 sum(Quad quad, uint32_t split) const {
     float4 y{};
     for (uint32_t from = 0; from < split; ++from) {
-      float4 part;
-      asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
-                   : "=f"(part.x), "=f"(part.y), "=f"(part.z), "=f"(part.w)
-                   : "r"(slot(quad, from))
-                   : "memory");
+      const float4 part = received4(slot(quad, from));
       y = from == 0 ? part : y + part;
     }
     return y;

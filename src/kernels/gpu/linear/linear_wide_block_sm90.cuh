@@ -45,7 +45,8 @@ struct WideBlock {
   __device__ int tile_step() const { return static_cast<int>(gridDim.x) / kSplit; }
 
   // A tile's first column of out and its first token; tiles are counted along the tokens first. Its rows of w begin
-  // with group `eight` of a head, or of all rows if no head is rotated.
+  // with group `eight` of a head, or of all rows if no head is rotated. A tile of rotated heads has a part of one head,
+  // or several heads.
   struct Place {
     int column, token, eight, head;
   };
@@ -56,6 +57,8 @@ struct WideBlock {
     const int column = row * (kTile.rows / 2), head = column / half();  // column: among the lower halves
     return {column + head * half(), token, (column - head * half()) / 8, head};
   }
+  // Returns the distance in out from the tile's first column to its column `lower` among the lower halves.
+  __device__ int spread(int lower) const { return lower + lower / half() * half(); }
 
   // ---- the fetching threads: one fetches weights, one tokens
 
@@ -122,7 +125,8 @@ struct WideBlock {
     for (int block = 0; block < kBlocks; ++block)
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
-        const int column = min(first + group() * kOwnColumns + column_of(block, h), a.n - 1);
+        const int lower = group() * kOwnColumns + column_of(block, kRotates ? 0 : h);
+        const int column = min(first + (kRotates ? spread(lower) + h * half() : lower), a.n - 1);
         bias[block][h] = load_as<float>(a.end.bias, a.end.bias_type, kGated ? h * a.n + column : column);
       }
   }

@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kLeastTokens = 65;
 constexpr int64_t kAligned = 8;   // 16-bit elements in the 16 bytes that boxes are aligned to; rows of w in a group
 constexpr int64_t kTogether = 4;  // columns of the result that one thread writes
-constexpr int64_t kPaired = 128;  // rows of the smallest tile, and so of a head that rotates
+constexpr int64_t kPaired = 128;  // rows of the tiles of heads that rotate
 
 Verdict supports_sizes(const Problem& problem, const LinearShape& shape) {
   if (shape.m < kLeastTokens) return reject(fmt::format("{} rows, wanted at least {}", shape.m, kLeastTokens));
@@ -49,10 +49,11 @@ Verdict supports_gate(const Problem& problem) {
   return accept();
 }
 
-// A tile has equally many rows of a head's lower and upper half.
+// A tile has equally many rows of the lower and the upper halves of heads: of a part of a head, or of whole ones.
 Verdict supports_angles(const Problem& problem, const LinearShape& shape) {
   if (shape.rotated == 0) return accept();
-  if (auto verdict = supports_heads(shape, kPaired); !verdict) return verdict;
+  const bool several = shape.head % (2 * kAligned) == 0 && kPaired % shape.head == 0;
+  if (auto verdict = supports_heads(shape, several ? shape.head : kPaired); !verdict) return verdict;
   if (problem.output.dtype == DType::f32) return reject("rotated heads, with a result in f32");
   for (LinearSlot slot : {LinearSlot::cos, LinearSlot::sin}) {
     const DType type = problem.linear_operand(slot)->dtype;
@@ -89,11 +90,13 @@ TileShape shape_of_w(const Call& call, const WideConfig& tile) {
   const auto n = static_cast<uint64_t>(shape.n), k = static_cast<uint64_t>(shape.k);
   const uint32_t halves = tile.gated() || shape.rotated > 0 ? 2 : 1;
   const uint64_t heads = shape.rotated > 0 ? n / static_cast<uint64_t>(shape.head) : 1;
-  const uint64_t half = static_cast<uint64_t>(shape.w_rows) / halves / heads;
+  const uint64_t half = static_cast<uint64_t>(shape.w_rows) / halves / heads, half_tile = tile.rows / halves;
+  const uint64_t half_in_tile = shape.rotated > 0 ? std::min(half, half_tile) : half_tile;
   return {.address = call.inputs[1],
           .size = {k, kAligned, halves, half / kAligned, heads},
           .stride = {k * 2, half * k * 2, kAligned * k * 2, halves * half * k * 2},
-          .box = {kWideDepth, kAligned, halves, static_cast<uint32_t>(tile.rows / halves / kAligned), 1}};
+          .box = {kWideDepth, kAligned, halves, static_cast<uint32_t>(half_in_tile / kAligned),
+                  static_cast<uint32_t>(half_tile / half_in_tile)}};
 }
 BoxedMatrix matrix_of_x(const Call& call, const WideConfig& tile) {
   const LinearShape shape(call.problem);

@@ -180,13 +180,15 @@ struct Wide : WideBlock<config> {
 
   __device__ static int rotate_quad() { return static_cast<int>(threadIdx.x) % kRotateQuads; }
   __device__ static int rotate_row() { return static_cast<int>(threadIdx.x) / kRotateQuads; }
+  __device__ int rotate_column(const Place& at) const { return at.column + this->spread(rotate_quad() * 4); }
   __device__ static Four<Angle> load_angle(uint64_t base, int64_t at) {
     return *reinterpret_cast<const Four<Angle>*>(reinterpret_cast<const Angle*>(base) + at);
   }
   // Loads the angles of this thread's tokens from `token` of the tile on.
   __device__ void load_angles(Held& held, const Place& at, int token) const {
-    if (at.column >= rotated()) return;
-    const int position = (at.column + rotate_quad() * 4) % (2 * half());
+    const int column = rotate_column(at);
+    if (column >= rotated()) return;
+    const int position = column % (2 * half());
 #pragma unroll
     for (int i = 0; i < kHeldTokens; ++i) {
       const int64_t row = min(at.token + token + rotate_row() + i * kRotateStep, a.m - 1);
@@ -197,11 +199,10 @@ struct Wide : WideBlock<config> {
   }
   __device__ void finish_rotated(const Sums& d, Held& held, const Place& at) const {
     constexpr int kRound = kHeldTokens * kRotateStep, kQuads = kColumns / 8;  // quads of a warpgroup
-    const bool rotates = at.column < rotated();
-    const int tokens = min(kTokens, a.m - at.token) - rotate_row();
-    const int quad = rotate_quad();
-    T* out =
-        reinterpret_cast<T*>(a.end.out) + static_cast<int64_t>(at.token + rotate_row()) * a.n + at.column + quad * 4;
+    const int quad = rotate_quad(), column = rotate_column(at);
+    const bool rotates = column < rotated();
+    const int tokens = column < a.n ? min(kTokens, a.m - at.token) - rotate_row() : 0;
+    T* out = reinterpret_cast<T*>(a.end.out) + static_cast<int64_t>(at.token + rotate_row()) * a.n + column;
     uint32_t from = ring + quad / kQuads * kTile.piece_bytes() + rotate_row() * kPitch + quad % kQuads * 16;
     this->keep(d);
     sync_both_groups(kBothGroups);

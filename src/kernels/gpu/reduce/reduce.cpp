@@ -44,12 +44,29 @@ Status launch(const Call& call, ReduceWay way, const Launch& shape, const Reduce
   return call.launch("reduce", symbol_of(kVariants, config), shape, a);
 }
 
-// Threads run along neighbours in memory: along the line, or over lines.
+// Returns whether blocks can read an element of each of kReduceNeighbours lines at a time.
+bool has_neighbours(const ReduceArguments& a, const Loops& lines) {
+  constexpr uint64_t kAlignment = 16;
+  if (!is_computed_float(a.type) || a.length == 0 || a.x % kAlignment || a.step % kReduceNeighbours) return false;
+  if (lines.inner % kReduceNeighbours || lines.inner_strides[0] != 1 || lines.inner_strides[2] != 1) return false;
+  for (int axis = 0; axis < lines.rank; ++axis)
+    if (lines.strides[axis][0] % kReduceNeighbours) return false;
+  return true;
+}
+
+// Threads run along neighbours in memory: along the line, or over lines. Few lines get a block for each vector of them,
+// as a lane for each would leave most of the machine without work.
 Status enqueue_reduction(const Call& call, ReduceArguments& a, const Loops& lines) {
+  constexpr int64_t kEnoughBlocks = 4;  // for each multiprocessor
+  const GpuInfo& gpu = call.gpu.info();
   a.lines = make_nest<3>(lines);
-  auto lanes = static_cast<uint32_t>(call.gpu.info().lanes);
-  bool across = a.step != 1 && lines.inner >= 8 && lines.inner_strides[0] == 1;
-  Launch shape = across ? launch_threads(call, a.lines.count, lanes) : launch_lines(call, a);
+  const bool across = a.step != 1 && lines.inner >= 8 && lines.inner_strides[0] == 1;
+  if (across && has_neighbours(a, lines) && a.lines.count < kEnoughBlocks * gpu.multiprocessors * gpu.lanes) {
+    a.lines = make_nest<3>(lines, kReduceNeighbours);
+    const Launch shape = launch_threads(call, int64_t{a.lines.count} * kReduceThreads, kReduceThreads);
+    return launch(call, ReduceWay::neighbours, shape, a);
+  }
+  Launch shape = across ? launch_threads(call, a.lines.count, static_cast<uint32_t>(gpu.lanes)) : launch_lines(call, a);
   if (across) shape.block.x = kReduceThreads;  // each warp takes its share of the axis
   return launch(call, across ? ReduceWay::across : ReduceWay::along, shape, a);
 }

@@ -1,4 +1,5 @@
-// Sums, means, maxima and running sums along an axis: a block per line, or a lane per line if lines are neighbours.
+// Sums, means, maxima and running sums along an axis: a block per line, or if lines are neighbours a block per eight
+// lines or a lane per line.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/reduce/reduce_arguments.hpp"
@@ -83,6 +84,59 @@ __device__ void along_threads(const ReduceArguments& a) {
 }
 
 constexpr int kWarps = static_cast<int>(kReduceThreads) / kLanes;
+static_assert(kReduceNeighbours == kVector);
+
+// Partial results of neighbouring lines, and the mask's sum, which they share.
+struct Neighbours {
+  static constexpr int kValues = kVector + 1;
+  float values[kValues];
+
+  __device__ explicit Neighbours(bool is_max) {
+#pragma unroll
+    for (float& value : values) value = is_max ? -INFINITY : 0.0f;
+  }
+  template <class Operation>
+  __device__ void add(const ReduceArguments& a, const Begin& begin, Operation operation) {
+#pragma unroll 4
+    for (uint32_t i = threadIdx.x; i < a.length; i += kReduceThreads) {
+      float more[kVector], factor = 1;
+      unpack(load_vector(a.x, a.type, begin.x + i * a.step), a.type, more);
+      if (a.code == ReduceCode::masked_mean) factor = element<const float>(a.mask, begin.mask + i * a.mask_step);
+#pragma unroll
+      for (int line = 0; line < kVector; ++line) values[line] = operation(values[line], more[line] * factor);
+      values[kVector] = operation(values[kVector], factor);
+    }
+  }
+};
+
+// A block reduces neighbouring lines: threads share the axis, and a load takes an element of each line.
+template <class Operation>
+__device__ void share_neighbours(const ReduceArguments& a, Operation operation) {
+  __shared__ float parts[kWarps][Neighbours::kValues];
+  allow_dependents();
+  const Begin begin = begin_of(a, blockIdx.x);
+  wait_for_producers();
+  Neighbours part(a.code == ReduceCode::max);
+  part.add(a, begin, operation);
+#pragma unroll
+  for (int i = 0; i < Neighbours::kValues; ++i) {
+    const float total = reduce_warp(part.values[i], operation);
+    if (lane() == 0) parts[warp()][i] = total;
+  }
+  sync_block();
+  const int line = static_cast<int>(threadIdx.x);
+  if (line >= kVector) return;
+  Partial<float> total{parts[0][line], parts[0][kVector], false};
+  for (int i = 1; i < kWarps; ++i) add(a, total, Partial<float>{parts[i][line], parts[i][kVector], false});
+  store_result(a, {begin.x, begin.mask, begin.out + line}, total);
+}
+
+__device__ void across_threads(const ReduceArguments& a) {
+  if (a.code == ReduceCode::max)
+    share_neighbours(a, Max{});
+  else
+    share_neighbours(a, Sum{});
+}
 
 // A lane reduces a line; each warp of the block takes its share of the axis.
 template <class T>
@@ -142,6 +196,7 @@ template <ReduceConfig config>
 __device__ void reduce(const ReduceArguments& a) {
   using T = Element<config.type>;
   if constexpr (config.way == ReduceWay::along) along_threads<T>(a);
+  if constexpr (config.way == ReduceWay::neighbours) across_threads(a);
   if constexpr (config.way == ReduceWay::across) across_lanes<T>(a);
   if constexpr (config.way == ReduceWay::running) running_sum<T>(a);
 }

@@ -7,8 +7,11 @@
 //   kLanes                                       threads in lock-step
 //   thread_in_block(), block_index()
 //   lane_value(x, mask)                          x of the lane whose number differs in the bits of `mask`
+//   value_of_lane(x, lane)                       lanes count on from the last to the first
 //   sync_block()
-//   to_float(x), from_float<T>(x)                Bf16, F16, float, bool as Flag, and Int64 to write
+//   wait_for_producers(), allow_dependents()     as portable.cuh has them: kernels of one stream overlap
+//   to_float(x), from_float<T>(x)                Bf16, F16, float, bool as Flag, and int64_t to write
+//   formula_WORD(x, y)                           of integers: int or int64_t
 //   in_memory<T>(address)
 #pragma once
 
@@ -36,9 +39,11 @@ __device__ inline float truncf(float x) { return __builtin_truncf(x); }
 inline constexpr int kLanes = 64;
 __device__ inline uint32_t thread_in_block() { return __builtin_amdgcn_workitem_id_x(); }
 __device__ inline uint32_t block_index() { return __builtin_amdgcn_workgroup_id_x(); }
+__device__ inline float value_of_lane(float x, int lane) {
+  return __builtin_bit_cast(float, __builtin_amdgcn_ds_bpermute(lane * 4, __builtin_bit_cast(int, x)));
+}
 __device__ inline float lane_value(float x, int mask) {
-  const int from = static_cast<int>(thread_in_block()) % kLanes ^ mask;
-  return __builtin_bit_cast(float, __builtin_amdgcn_ds_bpermute(from * 4, __builtin_bit_cast(int, x)));
+  return value_of_lane(x, static_cast<int>(thread_in_block()) % kLanes ^ mask);
 }
 __device__ inline void sync_block() {
   __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");
@@ -46,6 +51,8 @@ __device__ inline void sync_block() {
   __builtin_amdgcn_s_barrier();
   __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");
 }
+__device__ inline void wait_for_producers() {}
+__device__ inline void allow_dependents() {}
 template <class T>
 __device__ inline T* in_memory(uint64_t address) {
   return (T*)(__attribute__((address_space(1))) T*)address;
@@ -65,8 +72,19 @@ __device__ inline float float_of(uint32_t bits) { return __builtin_bit_cast(floa
 inline constexpr int kLanes = 32;
 __device__ inline uint32_t thread_in_block() { return threadIdx.x; }
 __device__ inline uint32_t block_index() { return blockIdx.x; }
+__device__ inline float value_of_lane(float x, int lane) { return __shfl_sync(~0u, x, lane); }
 __device__ inline float lane_value(float x, int mask) { return __shfl_xor_sync(~0u, x, mask); }
 __device__ inline void sync_block() { __syncthreads(); }
+__device__ inline void wait_for_producers() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+__device__ inline void allow_dependents() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
 template <class T>
 __device__ inline T* in_memory(uint64_t address) {
   return reinterpret_cast<T*>(address);
@@ -95,9 +113,6 @@ struct Bf16 {
 struct Flag {
   unsigned char value;
 };
-struct Int64 {
-  int64_t value;
-};
 __device__ inline float to_float(float x) { return x; }
 __device__ inline float to_float(Bf16 x) { return float_of(static_cast<uint32_t>(x.bits) << 16); }
 __device__ inline float to_float(Flag x) { return x.value; }
@@ -107,11 +122,17 @@ struct As {};
 __device__ inline float made(As<float>, float x) { return x; }
 __device__ inline F16 made(As<F16>, float x) { return half_of(x); }
 __device__ inline Bf16 made(As<Bf16>, float x) {
+#if __CUDA_ARCH__ >= 900
+  Bf16 y;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y.bits) : "f"(x));
+  return y;
+#else
   const uint32_t bits = bits_of(x), even = bits >> 16 & 1;
   return {static_cast<uint16_t>(x != x ? 0x7fc0 : (bits + 0x7fff + even) >> 16)};
+#endif
 }
 __device__ inline Flag made(As<Flag>, float x) { return {static_cast<unsigned char>(x != 0.0f)}; }
-__device__ inline Int64 made(As<Int64>, float x) { return {static_cast<int64_t>(x)}; }
+__device__ inline int64_t made(As<int64_t>, float x) { return static_cast<int64_t>(x); }
 template <class T>
 __device__ inline T from_float(float x) {
   return made(As<T>(), x);
@@ -137,14 +158,57 @@ __device__ inline float difference_of(float x, float y) { return __fsub_rn(x, y)
 __device__ inline float product_of(float x, float y) { return __fmul_rn(x, y); }
 __device__ inline float quotient_of(float x, float y) { return __fdiv_rn(x, y); }
 #endif
-// Returns the bits of an i32; what a divisor of 0 gives is any, and what has no i32 wraps.
-__device__ inline uint32_t quotient_of(int x, int y) {
-  if (y == 0 || y == -1) return 0u - static_cast<uint32_t>(x);
-  return static_cast<uint32_t>(x / y);
-}
 // Returns a whole number as the bits of an i32; one that is none is the least.
 __device__ inline uint32_t whole_of(float x) {
   return x >= -2147483648.0f && x < 2147483648.0f ? static_cast<uint32_t>(static_cast<int>(x)) : 0x80000000u;
+}
+
+// The largest value of a part of a row, and its place in the row; NaN is larger than every number.
+struct Largest {
+  float value, place;
+};
+// Returns the larger one, of equal ones the first in the row.
+__device__ inline Largest first_largest(Largest x, Largest y) {
+  const bool x_is_nan = x.value != x.value, y_is_nan = y.value != y.value;
+  const bool larger = x_is_nan ? !y_is_nan : x.value > y.value;
+  const bool equal = x_is_nan ? y_is_nan : x.value == y.value;
+  return larger || (equal && x.place < y.place) ? x : y;
+}
+__device__ inline Largest lane_value(Largest x, int mask) {
+  return {lane_value(x.value, mask), lane_value(x.place, mask)};
+}
+
+struct Sum {
+  __device__ float operator()(float x, float y) const { return x + y; }
+};
+struct Product {
+  __device__ float operator()(float x, float y) const { return x * y; }
+};
+// Returns `carry` joined with the values of all threads of a row before this one, and joins those of all with `carry`.
+// A row is a warp's, a part of a warp's or, with room for a value of each warp, a block's.
+template <int threads, class Join>
+__device__ inline float scan_before(float mine, float& carry, const Join& join, [[maybe_unused]] float* room) {
+  constexpr int kGroup = threads < kLanes ? threads : kLanes;
+  const int lane = static_cast<int>(thread_in_block()) % kLanes, own = lane % kGroup;
+  for (int distance = 1; distance < kGroup; distance *= 2) {
+    const float other = value_of_lane(mine, lane - distance);
+    if (own >= distance) mine = join(other, mine);
+  }
+  const float lanes_before = value_of_lane(mine, lane - 1);
+  float before = carry;
+  if constexpr (threads <= kLanes) {
+    carry = join(carry, value_of_lane(mine, lane - own + kGroup - 1));
+  } else {
+    const int warp = static_cast<int>(thread_in_block()) / kLanes;
+    if (lane == kLanes - 1) room[warp] = mine;
+    sync_block();
+    for (int w = 0; w < threads / kLanes; ++w) {
+      carry = join(carry, room[w]);
+      if (w + 1 == warp) before = carry;
+    }
+    sync_block();
+  }
+  return own == 0 ? before : join(before, lanes_before);
 }
 
 __device__ inline float max_of(float x, float y) { return x > y || x != x ? x : y; }
@@ -153,3 +217,5 @@ __device__ inline float gelu_tanh(float x) {
   const float u = 0.79788456080286536f * (x + 0.044715f * x * x * x);  // 0.5 x (1 + tanh(u)) is x sigmoid(2 u)
   return x / (1.0f + expf(-2.0f * u));
 }
+
+#include "integers.cuh"

@@ -3,7 +3,6 @@
 #include "kernels/gpu/windows/conv_depthwise.hpp"
 
 #include "base/divide.hpp"
-#include "ir/with_type.hpp"
 #include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/variant.hpp"
 #include "kernels/gpu/windows/conv_operands.hpp"
@@ -55,23 +54,6 @@ std::vector<int64_t> runs_of(const Problem& p, const GpuInfo& gpu) {
 
 std::vector<Tunable> tunables(const Problem& p, const Machine& machine) { return {{"run", runs_of(p, machine.gpu)}}; }
 
-size_t packed_bytes(const Problem& p, const Machine&, size_t i) {
-  return i == 1 ? static_cast<size_t>(p.inputs[1].shape.product()) * sizeof(float) : 0;
-}
-
-// Turns [channels, taps] into f32 [taps, channels].
-void pack(const Problem& p, const Machine&, size_t, const void* from, void* to) {
-  const Operand& w = p.inputs[1];
-  const int64_t channels = w.shape[0], taps = w.shape.product() / channels;
-  with_type(w.dtype, [&](auto type) {
-    const auto* rows = static_cast<const decltype(type)*>(from);
-    auto* packed = static_cast<float*>(to);
-    for (int64_t channel = 0; channel < channels; ++channel)
-      for (int64_t tap = 0; tap < taps; ++tap)
-        packed[tap * channels + channel] = static_cast<float>(rows[channel * taps + tap]);
-  });
-}
-
 Status enqueue(const Call& call) {
   const Problem& p = call.problem;
   const Shape& y = p.output.shape;
@@ -92,8 +74,8 @@ extern const Kernel conv_depthwise_gpu;
 const Kernel conv_depthwise_gpu{.name = "conv_depthwise_gpu",
                                 .op = "conv",
                                 .supports = supports,
-                                .packed_bytes = packed_bytes,
-                                .pack = pack,
+                                .packed_bytes = depthwise_packed_bytes,
+                                .pack = pack_depthwise,
                                 .tunables = tunables,
                                 .alignment = 16,
                                 .enqueue = enqueue};

@@ -6,7 +6,7 @@ namespace rung::gpu {
 
 #define RUNG_VARIANT(entry, ...) \
   RUNG_KERNEL((ConvTile{__VA_ARGS__}.threads(kLanes))) \
-      entry(const __grid_constant__ ConvTilesArguments a) { conv_tiles<ConvTile{__VA_ARGS__}>(a); }
+      entry(const __grid_constant__ ConvTilesArguments a) { conv_tiles<ConvTile{__VA_ARGS__}>(a, ConvAlone{}); }
 #include "kernels/gpu/windows/conv_tiles.inc"
 #undef RUNG_VARIANT
 

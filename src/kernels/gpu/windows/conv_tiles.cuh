@@ -8,15 +8,18 @@
 
 namespace rung::gpu {
 
-// An element of windows: its number, its channel and its tap along each axis.
+// An element of windows: its number, its channel, its tap along each axis, and its distance from a window's first
+// element: in places along each axis, and in elements of x.
 struct ConvElement {
   uint32_t number, channel;
-  int32_t tap[kWindowAxes];
+  int32_t tap[kWindowAxes], distance[kWindowAxes];
+  int64_t offset;
 
   __device__ ConvElement(const ConvTilesArguments& a, uint32_t at) : number(at), channel(at % a.channels) {
     auto taps = static_cast<int32_t>(at / a.channels);
     for (int axis = kWindowAxes - 1; axis > 0; --axis) tap[axis] = taps % a.axes[axis].taps, taps /= a.axes[axis].taps;
     tap[0] = taps;
+    measure(a);
   }
   __device__ void move(const ConvTilesArguments& a, uint32_t by) {
     number += by, channel += by;
@@ -25,6 +28,17 @@ struct ConvElement {
         tap[2] = 0;
         if (++tap[1] == a.axes[1].taps) tap[1] = 0, ++tap[0];
       }
+    measure(a);
+  }
+
+ private:
+  __device__ void measure(const ConvTilesArguments& a) {
+    offset = channel;
+#pragma unroll
+    for (int axis = 0; axis < kWindowAxes; ++axis) {
+      distance[axis] = tap[axis] * a.axes[axis].dilation;
+      offset += distance[axis] * a.axes[axis].x_stride;
+    }
   }
 };
 
@@ -41,91 +55,173 @@ class ConvTiles {
         part(blockIdx.z % a.parts),
         first_row(blockIdx.x * tile.rows),
         first_column(blockIdx.y * tile.columns),
-        end_of_part(min(a.elements, (part + 1) * a.part_elements)),
-        next(a, part * a.part_elements + threadIdx.x % kCopiesOfLine * kTogether) {
+        first_stage(part * a.stages / a.parts),
+        stage_count(static_cast<int>((part + 1) * a.stages / a.parts - first_stage)),
+        end_of_part(min(a.elements, (first_stage + stage_count) * kDepth)),
+        next(a, first_stage * kDepth + threadIdx.x % kCopiesOfLine * kTogether),
+        next_of_w(next.number) {
     for (int row = threadIdx.x; row < tile.rows; row += kThreads) places[row] = place_of(first_row + row);
   }
 
-  __device__ void run() {
+  // Multiplies, and lets `join` add up and end the sums.
+  template <class Join>
+  __device__ void run(Join join) {
+    join.prepare(*this);
     sync_block();  // the places are there
-    const int count = static_cast<int>((end_of_part - part * a.part_elements + kDepth - 1) / kDepth);
-    for (int stage = 0; stage < kStages - 1; ++stage) {
-      Copies copies;
-      if (stage < count) load(copies, stage);
-      copies.end();
-      copies.put();
-    }
-    for (int stage = 0; stage < count; ++stage) {
+    join.arrive();
+    fill();
+    join.wait();
+    for (int stage = 0; stage < stage_count; ++stage) {
       wait_for_groups<kStages - 2>();
       sync_block();
-      Copies copies;
-      if (stage + kStages - 1 < count) load(copies, stage + kStages - 1);
-      copies.end();
+      RowCopies rows;
+      ColumnCopies columns;
+      if (stage + kStages - 1 < stage_count) {
+        load_columns(columns, stage + kStages - 1);
+        load_rows(rows, stage + kStages - 1);
+      }
+      rows.end();
       multiply(stage);
-      copies.put();
+      columns.put(), rows.put();
     }
     sync_block();  // no warp reads the stages any more
-    store();
+    products.store(sums() + (depth_warp() * tile.rows + row_of_warp()) * tile.sums_pitch() + column_of_warp());
+    sync_block();
+    join.end(*this);
   }
 
+  // ---- for the join: eight neighbouring channels of a result are a vector of the tile
+
+  static constexpr uint32_t kVectorsOfRow = tile.columns / kVector, kVectors = tile.rows * kVectorsOfRow;
+  __device__ uint32_t parts() const { return a.parts; }
+  __device__ unsigned char* memory() const { return reinterpret_cast<unsigned char*>(stages); }
+
+  // Adds up the depth warps' sums in their order.
+  __device__ void sum(uint32_t vector, float (&y)[kVector]) const {
+    const float* from = sums() + vector / kVectorsOfRow * tile.sums_pitch() + vector % kVectorsOfRow * kVector;
+#pragma unroll
+    for (int depth = 0; depth < tile.depth_warps; ++depth, from += tile.rows * tile.sums_pitch())
+#pragma unroll
+      for (int i = 0; i < kVector; i += 4) {
+        const float4 more = *reinterpret_cast<const float4*>(from + i);
+        y[i] += more.x, y[i + 1] += more.y, y[i + 2] += more.z, y[i + 3] += more.w;
+      }
+  }
+  // Ends the sums of a vector, or leaves those of a part to the kernel that joins parts.
+  __device__ void store(uint32_t vector, bool is_part, float (&y)[kVector]) const {
+    const uint32_t result = first_row + vector / kVectorsOfRow;
+    const uint32_t own = first_column + vector % kVectorsOfRow * kVector;
+    if (result >= a.results || own >= a.rows_of_group) return;
+    const uint32_t channel = group * a.rows_of_group + own;
+    const int64_t index = static_cast<int64_t>(result) * a.rows + channel;
+    if (is_part)
+      store_vector(a.sums, DType::f32, static_cast<int64_t>(part) * a.results * a.rows + index, y);
+    else
+      finish(a.end, index, channel, y);
+  }
+  __device__ void store_vectors() const {
+    for (uint32_t i = threadIdx.x; i < kVectors; i += kThreads) {
+      float y[kVector] = {};
+      sum(i, y);
+      store(i, a.parts > 1, y);
+    }
+  }
+  // Ends the sums one by one, where channels are no multiple of eight.
+  __device__ void store_elements() const {
+#pragma unroll 1
+    for (uint32_t i = threadIdx.x; i < tile.rows * tile.columns; i += kThreads) {
+      const uint32_t row = i / tile.columns, column = i % tile.columns;
+      const uint32_t result = first_row + row, own = first_column + column;
+      if (result >= a.results || own >= a.rows_of_group) continue;
+      float y = 0;
+      for (int depth = 0; depth < tile.depth_warps; ++depth)
+        y += sums()[(depth * tile.rows + row) * tile.sums_pitch() + column];
+      const uint32_t channel = group * a.rows_of_group + own;
+      finish(a.end, static_cast<int64_t>(result) * a.rows + channel, channel, y);
+    }
+  }
+  __device__ bool has_vectors() const { return a.rows_of_group % kVector == 0; }
+
  private:
-  static constexpr int kThreads = tile.threads(kLanes), kDepth = tile.depth(), kStages = tile.stages();
+  static constexpr int kThreads = tile.threads(kLanes), kDepth = tile.depth(), kStages = tile.stages;
   static constexpr int kTogether = tile.copied_together(), kCopiesOfLine = tile.copies_of_line();
   static constexpr int kLines = kThreads / kCopiesOfLine;  // lines that all threads copy at a time
   static constexpr int kRowCopies = tile.rows / kLines, kColumnCopies = tile.columns / kLines;
   static_assert(kRowCopies * kLines == tile.rows && kColumnCopies * kLines == tile.columns);
-  using Copies = CopyGroup<tile.units ? kRowCopies + kColumnCopies : 1>;
+  using RowCopies = CopyGroup<tile.units ? kRowCopies : 1>;
+  using ColumnCopies = CopyGroup<tile.units ? kColumnCopies : 1>;
 
   // Returns where a result's window begins; that of none lies outside of x as a whole.
   __device__ ConvPlace place_of(uint32_t result) const {
     const ResultPlace place = place_of_result(a.axes, 1, result);
     ConvPlace made{place.batch * a.x_batch + static_cast<int64_t>(group) * a.channels, {}};
-    for (int axis = 0; axis < kWindowAxes; ++axis)
+    for (int axis = 0; axis < kWindowAxes; ++axis) {
       made.at[axis] = place.at[axis] * a.axes[axis].stride - a.axes[axis].before;
-    if (result >= a.results) made.begin = 0, made.at[0] = -(1 << 30);
+      made.begin += made.at[axis] * a.axes[axis].x_stride;
+    }
+    if (result >= a.results) made.at[0] = -(1 << 30);
     return made;
   }
 
   __device__ T* rows_of(int stage) const { return stages + stage % kStages * tile.stage_elements(); }
   __device__ T* columns_of(int stage) const { return rows_of(stage) + tile.rows * tile.pitch(); }
 
-  // Returns the element that thread's copy of a line takes, or null where it is a zero.
+  // Returns the element of a line that this thread copies, or null where it is a zero.
   __device__ const T* x_at(const ConvPlace& place) const {
-    int64_t at = place.begin + next.channel;
     bool inside = next.number < end_of_part;
 #pragma unroll
-    for (int axis = 0; axis < kWindowAxes; ++axis) {
-      const int32_t seen = place.at[axis] + next.tap[axis] * a.axes[axis].dilation;
-      inside = inside && static_cast<uint32_t>(seen) < static_cast<uint32_t>(a.axes[axis].extent);
-      at += seen * a.axes[axis].x_stride;
-    }
-    return inside ? in_memory<const T>(a.x) + at : nullptr;
+    for (int axis = 0; axis < kWindowAxes; ++axis)
+      inside = inside && static_cast<uint32_t>(place.at[axis] + next.distance[axis]) <
+                             static_cast<uint32_t>(a.axes[axis].extent);
+    return inside ? in_memory<const T>(a.x) + (place.begin + next.offset) : nullptr;
   }
   __device__ const T* w_at(uint32_t column) const {
-    if (column >= a.rows_of_group || next.number >= end_of_part) return nullptr;
-    return in_memory<const T>(a.w) + (static_cast<int64_t>(group) * a.rows_of_group + column) * a.elements +
-           next.number;
+    if (column >= a.rows_of_group || next_of_w >= end_of_part) return nullptr;
+    return in_memory<const T>(a.w) + (static_cast<int64_t>(group) * a.rows_of_group + column) * a.elements + next_of_w;
   }
 
+  template <class Copies>
   __device__ void copy(Copies& copies, int i, T* to, const T* from) const {
     if constexpr (tile.units)
       copies.issue(i, to, from ? from : in_memory<const T>(a.w), from != nullptr);
     else
       *to = from ? *from : T{};
   }
-  __device__ void load(Copies& copies, int stage) {
+  __device__ void load_rows(RowCopies& copies, int stage) {
     const int line = threadIdx.x / kCopiesOfLine, offset = threadIdx.x % kCopiesOfLine * kTogether;
 #pragma unroll
     for (int i = 0; i < kRowCopies; ++i) {
       const int row = line + i * kLines;
       copy(copies, i, rows_of(stage) + row * tile.pitch() + offset, x_at(places[row]));
     }
+    next.move(a, kDepth);
+  }
+  __device__ void load_columns(ColumnCopies& copies, int stage) {
+    const int line = threadIdx.x / kCopiesOfLine, offset = threadIdx.x % kCopiesOfLine * kTogether;
 #pragma unroll
     for (int i = 0; i < kColumnCopies; ++i) {
       const int column = line + i * kLines;
-      copy(copies, kRowCopies + i, columns_of(stage) + column * tile.pitch() + offset, w_at(first_column + column));
+      copy(copies, i, columns_of(stage) + column * tile.pitch() + offset, w_at(first_column + column));
     }
-    next.move(a, kDepth);
+    next_of_w += kDepth;
+  }
+  // Begins all stages but one: w, if it is a constant, before earlier kernels have ended.
+  __device__ void fill() {
+    ColumnCopies columns[kStages - 1];
+    RowCopies rows[kStages - 1];
+    constexpr int kUnrolled = sizeof(RowCopies) > 1 ? kStages - 1 : 1;  // if registers hold the copies
+    if (!a.w_is_constant) wait_for_producers();
+#pragma unroll kUnrolled
+    for (int stage = 0; stage < kStages - 1; ++stage)
+      if (stage < stage_count) load_columns(columns[stage], stage);
+    wait_for_producers();
+#pragma unroll kUnrolled
+    for (int stage = 0; stage < kStages - 1; ++stage) {
+      if (stage < stage_count) load_rows(rows[stage], stage);
+      rows[stage].end();
+    }
+#pragma unroll
+    for (int stage = 0; stage < kStages - 1; ++stage) columns[stage].put(), rows[stage].put();
   }
 
   __device__ static int depth_warp() { return warp() / (tile.row_warps * tile.column_warps); }
@@ -140,50 +236,36 @@ class ConvTiles {
                                 columns_of(stage) + column_of_warp() * tile.pitch() + from);
   }
 
-  // Adds up the depth warps' sums in their order, and ends them or leaves them to the kernel that joins parts.
-  __device__ void store() const {
-    auto* sums = reinterpret_cast<float*>(stages);
-    products.store(sums + (depth_warp() * tile.rows + row_of_warp()) * tile.sums_pitch() + column_of_warp());
-    sync_block();
-    constexpr int kVectors = tile.columns / kVector;
-    for (int i = threadIdx.x; i < tile.rows * kVectors; i += kThreads) {
-      const int row = i / kVectors, column = i % kVectors * kVector;
-      const uint32_t result = first_row + row, own = first_column + column;
-      if (result >= a.results || own >= a.rows_of_group) continue;
-      float y[kVector] = {};
-#pragma unroll
-      for (int depth = 0; depth < tile.depth_warps; ++depth)
-#pragma unroll
-        for (int each = 0; each < kVector; ++each)
-          y[each] += sums[(depth * tile.rows + row) * tile.sums_pitch() + column + each];
-      store(result, own, y);
-    }
-  }
-  __device__ void store(uint32_t result, uint32_t own, float (&y)[kVector]) const {
-    const uint32_t channel = group * a.rows_of_group + own;
-    if (a.parts > 1)
-      return store_vector(a.sums, DType::f32, (static_cast<int64_t>(part) * a.results + result) * a.rows + channel, y);
-    const int64_t index = static_cast<int64_t>(result) * a.rows + channel;
-    if (a.rows_of_group % kVector == 0) return finish(a.end, index, channel, y);
-    for (uint32_t each = 0; each < kVector && own + each < a.rows_of_group; ++each)
-      finish(a.end, index + each, channel + each, y[each]);
-  }
+  __device__ float* sums() const { return reinterpret_cast<float*>(stages); }
 
   const ConvTilesArguments& a;
   T* const stages;
   ConvPlace* const places;
-  const uint32_t group, part, first_row, first_column, end_of_part;
-  ConvElement next;  // that this thread copies next, of each of its lines
+  const uint32_t group, part, first_row, first_column, first_stage;
+  const int stage_count;  // of this part
+  const uint32_t end_of_part;
+  ConvElement next;    // that this thread copies next, of each of its windows
+  uint32_t next_of_w;  // the number of the one of its rows of w
   ConvProducts<tile> products;
 };
 
-template <ConvTile tile>
-__device__ inline void conv_tiles(const ConvTilesArguments& a) {
+// Ends the sums of blocks that multiply whole windows; those of parts are left to another kernel.
+struct ConvAlone {
+  template <class Block>
+  __device__ void prepare(const Block&) const {}
+  __device__ void arrive() const {}
+  __device__ void wait() const {}
+  template <class Block>
+  __device__ void end(const Block& block) const {
+    block.has_vectors() ? block.store_vectors() : block.store_elements();
+  }
+};
+
+template <ConvTile tile, class Join>
+__device__ inline void conv_tiles(const ConvTilesArguments& a, Join join) {
   extern __shared__ __align__(16) unsigned char memory[];
-  ConvTiles<tile> block(a, memory);
   allow_dependents();
-  wait_for_producers();
-  block.run();
+  ConvTiles<tile>(a, memory).run(join);
 }
 
 }  // namespace rung::gpu

@@ -14,6 +14,7 @@ struct ConvTile {
   bool units;  // whether 16 bytes of a line are copied at a time, or single elements
   int rows, columns;
   int row_warps, column_warps, depth_warps;
+  int stages;  // of lines in shared memory: one is multiplied while the others are fetched
   bool operator==(const ConvTile&) const = default;
 
   constexpr int bytes() const { return type == DType::f32 ? 4 : 2; }  // of an element
@@ -27,28 +28,32 @@ struct ConvTile {
   constexpr int pitch() const { return depth() + 16 / bytes(); }
   constexpr int copied_together() const { return units ? 16 / bytes() : 1; }
   constexpr int copies_of_line() const { return depth() / copied_together(); }
-  // The larger tile's stages fill 64 KiB, the least that a block may have, twice only.
-  constexpr int stages() const { return rows + columns > 128 ? 2 : 3; }
   constexpr int stage_elements() const { return (rows + columns) * pitch(); }
-  constexpr int stages_bytes() const { return stages() * stage_elements() * bytes(); }
+  constexpr int stages_bytes() const { return stages * stage_elements() * bytes(); }
   // The depth warps' sums in f32 take the place of the stages.
   constexpr int sums_pitch() const { return columns + 4; }
   constexpr int sums_bytes() const { return 4 * depth_warps * rows * sums_pitch(); }
   constexpr int places_offset() const { return stages_bytes() > sums_bytes() ? stages_bytes() : sums_bytes(); }
-  constexpr uint32_t shared_bytes() const;
+  constexpr int inbox_offset() const;
+  // Blocks of a cluster have an inbox for their share of the tile's sums from each, as large as a tile, and a barrier.
+  constexpr int barrier_offset() const { return inbox_offset() + 4 * rows * columns; }
+  constexpr uint32_t shared_bytes(bool clusters) const {
+    constexpr int kBarrierBytes = 8;
+    return static_cast<uint32_t>(clusters ? barrier_offset() + kBarrierBytes : inbox_offset());
+  }
 };
 
-// The window of a result: the first element of its batch and group, and where its first taps lie, maybe outside of x.
+// The window of a result: where its first element would be from x on, and the place of its first tap along each axis,
+// maybe outside of x.
 struct ConvPlace {
   int64_t begin;
   int32_t at[kWindowAxes];
 };
 
-constexpr uint32_t ConvTile::shared_bytes() const {
-  return static_cast<uint32_t>(places_offset() + rows * static_cast<int>(sizeof(ConvPlace)));
-}
+constexpr int ConvTile::inbox_offset() const { return places_offset() + rows * static_cast<int>(sizeof(ConvPlace)); }
 
-// Where the elements of a window are cut into parts, `sums` are f32[parts, results, rows], which another kernel ends.
+// A window's stages are shared evenly by its parts, each of which another block multiplies. If the blocks are no
+// cluster, they leave `sums`, f32[parts, results, rows], which another kernel ends.
 struct ConvTilesArguments {
   uint64_t x, w, sums;  // addresses
   ConvEnd end;
@@ -56,7 +61,8 @@ struct ConvTilesArguments {
   int64_t x_batch;                         // elements from batch to batch
   uint32_t channels, rows_of_group, rows;  // channels: of a group
   uint32_t results, elements;              // results of a row of w; elements of a window
-  uint32_t parts, part_elements;           // of a window; part_elements: a multiple of the tile's depth
+  uint32_t stages, parts;                  // of a window
+  bool w_is_constant;                      // so that it can be read before earlier kernels have ended
 };
 
 constexpr int kConvJoinThreads = 128;

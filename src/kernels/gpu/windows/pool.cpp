@@ -15,6 +15,16 @@ Verdict supports(const Problem& p, const Machine&) {
   return supports_count(p.output.shape);
 }
 
+// Returns whether threads can read eight neighbouring channels at a time.
+bool has_vectors(const PoolArguments& a, int64_t images) {
+  constexpr int64_t kVector = 8;
+  constexpr Address kAlignment = 16;
+  if (a.places || a.x_channel != 1 || a.channels % kVector || a.x % kAlignment || a.out % kAlignment) return false;
+  for (const WindowAxis& axis : a.axes)
+    if (axis.extent != 1 && axis.x_stride % kVector) return false;
+  return images == 1 || a.x_batch % kVector == 0;
+}
+
 Status enqueue(const Call& call) {
   const Problem& p = call.problem;
   const Pool& op = p.as<Pool>();
@@ -30,7 +40,9 @@ Status enqueue(const Call& call) {
   a.x_batch = x.strides[0], a.x_channel = x.strides[axes + 1];
   a.channels = static_cast<uint32_t>(y.back()), a.count = static_cast<uint32_t>(y.product());
   a.kind = op.kind, a.x_type = x.dtype, a.out_type = p.output.dtype;
-  return call.launch("pool", "pool_windows", launch_threads(call, a.count, 128), a);
+  if (has_vectors(a, x.shape[0]))
+    return call.launch("pool", "pool_vectors", launch_threads(call, a.count / 8, kPoolThreads), a);
+  return call.launch("pool", "pool_windows", launch_threads(call, a.count, kPoolThreads), a);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
-// Pooling over up to three axes, with one thread per result.
+// Pooling over up to three axes, with one thread per result or per eight neighbouring channels of results.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/elements.cuh"
+#include "kernels/gpu/reductions.cuh"
 #include "kernels/gpu/windows/pool_arguments.hpp"
 #include "kernels/gpu/windows/windows.cuh"
 
@@ -40,8 +41,75 @@ __device__ Pooled pool_window(const PoolArguments& a, const ResultPlace& at) {
   return pooled;
 }
 
+// A tap of a window: its place along each axis, the last one of which moves first.
+struct Tap {
+  int32_t at[kWindowAxes] = {};
+  __device__ void move(const WindowAxis* axes) {
+    if (++at[2] < axes[2].taps) return;
+    at[2] = 0;
+    if (++at[1] == axes[1].taps) at[1] = 0, ++at[0];
+  }
+};
+
+// The windows of eight neighbouring channels; several loads are under way together.
+struct PooledVector {
+  float values[kVector];
+  uint32_t seen_taps = 0;
+
+  __device__ explicit PooledVector(ReduceKind kind) {
+#pragma unroll
+    for (float& value : values) value = kind == ReduceKind::max ? -INFINITY : 0.0f;
+  }
+  __device__ void add(const PoolArguments& a, const ResultPlace& place) {
+    constexpr int kAtOnce = 9;  // the window of three by three
+    const int64_t x = place.batch * a.x_batch + int64_t{place.channel} * kVector;
+    const int32_t taps = a.axes[0].taps * a.axes[1].taps * a.axes[2].taps;
+    Tap tap;
+    for (int32_t begin = 0; begin < taps; begin += kAtOnce) {
+      RawVector held[kAtOnce];
+      bool has[kAtOnce];
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i, tap.move(a.axes)) {
+        int64_t from = x;
+        has[i] = begin + i < taps;
+#pragma unroll
+        for (int axis = 0; axis < kWindowAxes; ++axis) {
+          const int32_t at = seen(a.axes[axis], false, place.at[axis], tap.at[axis]);
+          has[i] = has[i] && at >= 0, from += at * a.axes[axis].x_stride;
+        }
+        if (has[i]) held[i] = load_vector(a.x, a.x_type, from);
+      }
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i)
+        if (has[i]) add(a, held[i]);
+    }
+  }
+  __device__ void add(const PoolArguments& a, const RawVector& raw) {
+    float more[kVector];
+    unpack(raw, a.x_type, more);
+#pragma unroll
+    for (int i = 0; i < kVector; ++i)
+      values[i] = a.kind == ReduceKind::max ? Max{}(values[i], more[i]) : values[i] + more[i];
+    ++seen_taps;
+  }
+};
+
 }  // namespace
 }  // namespace rung::gpu
+
+RUNG_KERNEL(rung::gpu::kPoolThreads) pool_vectors(const __grid_constant__ rung::gpu::PoolArguments a) {
+  using namespace rung::gpu;
+  allow_dependents();
+  const uint32_t index = blockIdx.x * blockDim.x + threadIdx.x;
+  if (index >= a.count / kVector) return;
+  const ResultPlace place = place_of_result(a.axes, a.channels / kVector, index);
+  wait_for_producers();
+  PooledVector pooled(a.kind);
+  pooled.add(a, place);
+  if (a.kind == rung::ReduceKind::mean)
+    for (float& value : pooled.values) value /= static_cast<float>(pooled.seen_taps);
+  store_vector(a.out, a.out_type, int64_t{index} * kVector, pooled.values);
+}
 
 RUNG_KERNEL() pool_windows(const __grid_constant__ rung::gpu::PoolArguments a) {
   using namespace rung::gpu;

@@ -7,6 +7,8 @@
 
 namespace rung::gpu {
 
+constexpr int kPoolThreads = 128;
+
 struct PoolArguments {
   uint64_t x, out, places;  // places: 0: none
   WindowAxis axes[kWindowAxes];

@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "ir/pointwise.hpp"
-#include "kernels/cpu/linear/micro.hpp"
+#include "kernels/clipped_line.hpp"
 
-namespace rung::cpu {
+namespace rung {
 
 // Returns the line that the program computes, but for rounding; none: it computes something else.
-std::optional<gemm::ClippedLine> clipped_line_of(const PointwiseProgram& program);
+std::optional<ClippedLine> clipped_line_of(const PointwiseProgram& program);
 
-}  // namespace rung::cpu
+}  // namespace rung

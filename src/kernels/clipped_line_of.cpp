@@ -1,14 +1,14 @@
 // Follows a program with a line in each register.
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/cpu/windows/clipped_line.hpp"
+#include "kernels/clipped_line_of.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace rung::cpu {
+namespace rung {
 namespace {
 
-using Line = gemm::ClippedLine;
+using Line = ClippedLine;
 
 bool is_x(const Line& line) {
   return line.slope == 1 && line.shift == 0 && std::isinf(line.low) && std::isinf(line.high) && !line.times_x;
@@ -75,7 +75,7 @@ std::optional<Line> step(const PointwiseInstruction& instruction, const std::vec
 
 }  // namespace
 
-std::optional<gemm::ClippedLine> clipped_line_of(const PointwiseProgram& program) {
+std::optional<ClippedLine> clipped_line_of(const PointwiseProgram& program) {
   if (program.inputs != 1) return std::nullopt;
   std::vector<Line> lines{Line{}};
   for (const PointwiseInstruction& instruction : program.instructions) {
@@ -86,4 +86,4 @@ std::optional<gemm::ClippedLine> clipped_line_of(const PointwiseProgram& program
   return lines.back();
 }
 
-}  // namespace rung::cpu
+}  // namespace rung
