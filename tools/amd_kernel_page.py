@@ -75,7 +75,7 @@ REASONS = {
     r'recurrence_.*':
         'A warp computes one number of a state, and its lanes take neighbouring weights, one each: states are short.',
     r'scatter_.*': 'Each thread reads every index, and joins the updates of its own elements one after another.',
-    r'tiled(_pairs)?': 'Products of any types and strides, known only as it runs, for what no other row takes.',
+    r'linear_tiled_.*': 'Products of any types and strides, known only as it runs, for what no other row takes.',
     r'group_norm_elements':
         'The way for groups whose channels are no multiple of eight: an element at a time.',
     r'norm_long': 'Rows too long for registers, of any types and strides: an element at a time, lanes in a row.',

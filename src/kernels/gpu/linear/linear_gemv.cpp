@@ -18,8 +18,7 @@ constexpr Variant<GemvConfig> kVariants[] = {
 };
 constexpr int64_t kMostRows = 8;
 constexpr int64_t kMostMatrices = 65535;  // of a grid
-constexpr int64_t kWarpsToFill = 16;      // warps with which a multiprocessor keeps its memory busy
-constexpr int64_t kMostBlocks = 4;        // of a multiprocessor, before blocks take further columns
+constexpr int64_t kWarpsToFill = 8;       // warps of a multiprocessor beyond which more do not help, measured
 
 // The cut of a product into teams of warps.
 struct Cut : ProductShape {
@@ -61,7 +60,7 @@ struct Cut : ProductShape {
   }
   uint32_t blocks(int64_t team) const {
     const int64_t columns = divide_up(n, warps() / team);
-    const int64_t together = std::clamp<int64_t>(most_shared_bytes / std::max(shared_bytes(), 1u), 1, kMostBlocks);
+    const int64_t together = std::clamp<int64_t>(most_shared_bytes / std::max(shared_bytes(), 1u), 1, tile.blocks());
     return static_cast<uint32_t>(std::min(columns, multiprocessors * together));
   }
 };

@@ -205,7 +205,8 @@ class Gemv {
 }  // namespace
 
 #define RUNG_VARIANT(entry, ...)                                                                   \
-  RUNG_KERNEL(kGemvThreads) entry(const __grid_constant__ LinearGemvArguments a) {                 \
+  RUNG_KERNEL(kGemvThreads, (GemvConfig{__VA_ARGS__}.blocks()))                                    \
+  entry(const __grid_constant__ LinearGemvArguments a) {                                           \
     extern __shared__ __align__(16) float shared_memory[];                                         \
     Gemv<GemvConfig{__VA_ARGS__}>(a, shared_memory).run(a.w_constant != 0, a.x_quads != 0);        \
   }

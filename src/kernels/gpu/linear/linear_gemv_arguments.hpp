@@ -15,6 +15,7 @@ struct GemvConfig {
   bool operator==(const GemvConfig&) const = default;
 
   constexpr int32_t vector() const { return bytes / (type == DType::f32 ? 4 : 2); }  // elements
+  constexpr int32_t blocks() const { return rows == 1 ? 4 : 2; }                     // that share a multiprocessor
   // Returns the sums that are in shared memory beside x: those of a block's warps, of columns and their partners, and
   // of the columns before, which some threads may still read.
   constexpr int32_t parts() const { return 2 * 2 * rows * kGemvMostWarps; }

@@ -28,19 +28,16 @@ class LinearMma {
 
   __device__ void run(bool w_constant) {
     allow_dependents();
-    Pieces of_x, of_w;
-    if (w_constant) load(of_w, w, 0);
+    Stage even, odd;
+    if (w_constant) load(even.w, w, 0), load(odd.w, w, 1);
     wait_for_producers();
-    if (!w_constant) load(of_w, w, 0);
-    load(of_x, x, 0);
+    if (!w_constant) load(even.w, w, 0), load(odd.w, w, 1);
+    load(even.x, x, 0), load(odd.x, x, 1);
     const uint32_t stages = (a.k + kDepth - 1) / kDepth;
 #pragma unroll 1
-    for (uint32_t stage = 0; stage < stages; ++stage) {
-      T* const lines = reinterpret_cast<T*>(memory + stage % 2 * kStageBytes);
-      store(lines, of_x), store(lines + kSide * kPitch, of_w);
-      sync_block();  // one barrier is enough: the stage before last is the one that the next stores overwrite
-      if (stage + 1 < stages) load(of_x, x, stage + 1), load(of_w, w, stage + 1);
-      multiply(lines);
+    for (uint32_t stage = 0; stage < stages; stage += 2) {
+      take(even, stage);
+      if (stage + 1 < stages) take(odd, stage + 1);
     }
     sync_block();
     keep();
@@ -55,6 +52,17 @@ class LinearMma {
   static_assert(kLines * kAcross == kThreads && kPieces * kLines == kSide);
   using Bits = Unit<kVector * 2>;
   using Pieces = Bits[kPieces];
+  struct Stage {  // in registers
+    Pieces x, w;
+  };
+  // Multiplies a stage while the next one and the one that takes its registers are on their way.
+  __device__ void take(Stage& held, uint32_t stage) {
+    T* const lines = reinterpret_cast<T*>(memory + stage % 2 * kStageBytes);
+    store(lines, held.x), store(lines + kSide * kPitch, held.w);
+    sync_block();  // one barrier is enough: the stage before last is the one that the next stores overwrite
+    load(held.x, x, stage + 2), load(held.w, w, stage + 2);
+    multiply(lines);
+  }
 
   struct Matrix {
     const T* base;
@@ -130,15 +138,27 @@ class LinearMma {
     return total;
   }
   __device__ void finish() const {
-#pragma unroll 4
-    for (int i = static_cast<int>(threadIdx.x); i < kSide * kSide; i += kThreads) {
-      const uint32_t row = first_row + i / kSide, column = first_column + i % kSide;
-      if (row >= a.m || column >= a.n) continue;
-      int64_t begin[4] = {};
-      a.rows.locate(row, begin);
-      const ResultEnds ends = load_ends<false>(a, begin, column);
-      store_as<float>(a.end.out, a.end.out_type, (int64_t{blockIdx.z} * a.m + row) * a.n + column,
-                      end_result<false>(a, ends, column, sum(i / kSide, i % kSide), 0));
+    constexpr int kTogether = 4, kRowsApart = kThreads / kSide;  // kTogether: results whose ends are loaded together
+    static_assert(kRowsApart * kSide == kThreads && kSide % (kTogether * kRowsApart) == 0);
+    const int own_row = static_cast<int>(threadIdx.x) / kSide, own = static_cast<int>(threadIdx.x) % kSide;
+    const uint32_t column = first_column + own;
+    if (column >= a.n) return;
+#pragma unroll 1
+    for (int first = own_row; first < kSide; first += kTogether * kRowsApart) {
+      ResultEnds ends[kTogether];
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i) {
+        int64_t begin[4] = {};
+        a.rows.locate(min(first_row + first + i * kRowsApart, a.m - 1), begin);
+        ends[i] = load_ends<false>(a, begin, column);
+      }
+#pragma unroll
+      for (int i = 0; i < kTogether; ++i) {
+        const int row = first + i * kRowsApart;
+        if (first_row + row >= a.m) continue;
+        store_as<float>(a.end.out, a.end.out_type, (int64_t{blockIdx.z} * a.m + first_row + row) * a.n + column,
+                        end_result<false>(a, ends[i], column, sum(row, own), 0));
+      }
     }
   }
 

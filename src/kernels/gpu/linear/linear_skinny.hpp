@@ -17,6 +17,7 @@ inline std::vector<int64_t> parameters_of(const SkinnyConfig& tile) { return {ti
 
 struct SkinnyPlan {
   SkinnyConfig tile{};
+  bool alone = false;                               // no two blocks of a launch share a multiprocessor
   uint32_t box_rows = 0;                            // the rows of w of a tile, or half of them if rows come in pairs
   uint32_t tiles = 0, token_tiles = 0, chunks = 0;  // tiles: of the rows of w
   SkinnyShared shared{};

@@ -23,7 +23,8 @@ Verdict supports(const Problem& problem, const Machine& machine) {
 std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
   Tunable tile(kSkinnyParameters);
   for (const auto& each : skinny_tiles(problem, machine.gpu)) tile.values.push_back(parameters_of(each));
-  return {tile, {"ring", {64, 32}}, {"alone", {0, 1}}, {"throttle", {kSkinnyThrottleNs, 0, 400}}};
+  const int64_t alone = !tile.values.empty() && SkinnyPlan(problem, machine.gpu).alone;
+  return {tile, {"ring", {64, 32}}, {"alone", {alone, 1 - alone}}, {"throttle", {kSkinnyThrottleNs, 0, 400}}};
 }
 
 Result<TensorMap> map_of(const Call& call, const BoxedMatrix& matrix) {

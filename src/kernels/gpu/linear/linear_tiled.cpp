@@ -1,5 +1,6 @@
 // The rows that take every linear and matmul, whatever its types and strides; they are slow, and always there.
 // SPDX-License-Identifier: Apache-2.0
+#include "base/divide.hpp"
 #include "kernels/gpu/linear/linear_tiled_operands.hpp"
 #include "kernels/gpu/make_nest.hpp"
 #include "kernels/linear_shape.hpp"
@@ -18,11 +19,17 @@ Verdict supports(const Problem& p, const Machine&) {
   return supports_count(p.output.shape);
 }
 
+// Tiles are small where large ones would leave multiprocessors idle.
 Status launch_tiles(const Call& call, const TiledArguments& a) {
-  Launch shape{.grid = {(a.n + kTile - 1) / kTile, (a.m + kTile - 1) / kTile, std::min<uint32_t>(a.batch.count, 65535)},
-               .block = {256},
-               .dependent = call.gpu.info().dependent_launch};
-  return call.launch("linear_tiled", has_pairs(a) ? "tiled_pairs" : "tiled", shape, a);
+  const int64_t large = int64_t{divide_up(a.n, kTile)} * divide_up(a.m, kTile) * a.batch.count;
+  const bool is_small = large < call.gpu.info().multiprocessors;
+  const uint32_t side = is_small ? kSmallTile : kTile;
+  const Launch shape{.grid = {divide_up(a.n, side), divide_up(a.m, side), std::min<uint32_t>(a.batch.count, 65535)},
+                     .block = {256},
+                     .dependent = call.gpu.info().dependent_launch};
+  const std::string_view alone = is_small ? "linear_tiled_32" : "linear_tiled_64";
+  const std::string_view pairs = is_small ? "linear_tiled_pairs_32" : "linear_tiled_pairs_64";
+  return call.launch("linear_tiled", has_pairs(a) ? pairs : alone, shape, a);
 }
 
 Status enqueue_linear(const Call& call) {

@@ -18,6 +18,6 @@ struct TiledArguments {
   DType x_type, w_type;
 };
 
-constexpr uint32_t kTile = 64;  // rows and columns of the result per block
+constexpr uint32_t kTile = 64, kSmallTile = 32;  // rows and columns of the result per block
 
 }  // namespace rung::gpu
