@@ -84,6 +84,7 @@ constexpr const char* kFloatProblems[] = {
     "result = group_norm(x:T[1,70,36], groups=36, eps=0.5)",
     "result = group_norm(x:T[2,16,256], groups=8)",
     "result = group_norm(x:T[1,19,60,48], groups=3)",
+    "result = group_norm(x:T[1,33,17,30], groups=3)",
     "result = group_norm(far:T[3,5,74], groups=2)",
     "result = recurrence(x:T[5,2,148], w:T[148,37], h:T[2,37], c:T[2,37])",
     "result = recurrence(slice(x:T[4,3,300], axis=2, begin=20, end=180), w:T[160,40], h:T[3,40], c:T[3,40], "

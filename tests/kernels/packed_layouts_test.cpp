@@ -107,6 +107,8 @@ TEST(PackedLayouts, AreThoseThatPlansOfThisFormatHold) {
       {"conv_depthwise_avx2", "2: 9af9a1ed048a6cd9"},
       {"conv_depthwise_avx512", "2: 9af9a1ed048a6cd9"},
       {"conv_depthwise_gpu", "2: 9af9a1ed048a6cd9"},
+      {"conv_depthwise_tiles", "0: 0000000000000000"},
+      {"conv_few_channels", "1: 88ca5ede8a78ee5c"},
       {"conv_winograd_avx2", "1: f83114f89adfcaf7"},
       {"conv_winograd_avx512", "1: c58189af959415dc"},
       {"linear_amx_bf16", "7: daa850cf6bd1514f"},

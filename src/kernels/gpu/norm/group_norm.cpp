@@ -37,7 +37,7 @@ Status enqueue(const Call& call) {
   const auto& [config, symbol] = *find(kVariants, fits);  // the last one takes any group
   const auto unit = static_cast<uint32_t>(config.unit), lanes = size(call.gpu.info().lanes);
   a.units = a.places * (a.run / unit), a.units_of_run = Divisor(a.run / unit);
-  const uint32_t threads = std::min(round_up(a.units, lanes), kGroupNormThreads);
+  const uint32_t threads = std::min(round_up(a.units, lanes), config.most_threads());
   return call.launch("group_norm", symbol, launch_threads(call, shape[0] * op.groups * threads, threads), a);
 }
 

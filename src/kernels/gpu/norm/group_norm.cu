@@ -39,7 +39,7 @@ class Group {
       for (int i = 0; i < config.held; ++i)
         if (has(unit_of(i))) f(unit_of(i), held[i]);
     } else {
-#pragma unroll 4
+#pragma unroll 8
       for (uint32_t at = threadIdx.x; at < a.units; at += blockDim.x) {
         Unit values;
         read(at, values.at);
@@ -49,6 +49,13 @@ class Group {
   }
   __device__ void store(uint32_t at, const float (&values)[kVector]) const {
     store_vector(a.out, a.out_type, place_of(at), values);
+  }
+  __device__ void store(uint32_t at, const float (&values)[2]) const {
+    if (a.out_type == DType::f32)
+      element<float2>(a.out, place_of(at) / 2) = {values[0], values[1]};
+    else
+      element<uint32_t>(a.out, place_of(at) / 2) =
+          a.out_type == DType::bf16 ? pack<bf16>(values[0], values[1]) : pack<f16>(values[0], values[1]);
   }
   __device__ void store(uint32_t at, const float (&values)[1]) const {
     store_as<float>(a.out, a.out_type, place_of(at), values[0]);
@@ -63,6 +70,14 @@ class Group {
   }
   __device__ void read(uint32_t at, float (&values)[kVector]) const {
     unpack(load_vector(a.x, a.type, place_of(at)), a.type, values);
+  }
+  __device__ void read(uint32_t at, float (&values)[2]) const {
+    if (a.type == DType::f32) {
+      const float2 pair = element<const float2>(a.x, place_of(at) / 2);
+      values[0] = pair.x, values[1] = pair.y;
+    } else {
+      unpack_pair(element<const uint32_t>(a.x, place_of(at) / 2), a.type, values);
+    }
   }
   __device__ void read(uint32_t at, float (&values)[1]) const { values[0] = load_as<float>(a.x, a.type, place_of(at)); }
 
@@ -97,9 +112,9 @@ __device__ void group_norm(const GroupNormArguments& a) {
 
 }  // namespace
 
-#define RUNG_VARIANT(entry, ...) \
-  RUNG_KERNEL(kGroupNormThreads) \
-  entry(const __grid_constant__ GroupNormArguments a) { group_norm<GroupNormConfig{__VA_ARGS__}>(a); }
+#define RUNG_VARIANT(entry, ...)                             \
+  RUNG_KERNEL((GroupNormConfig{__VA_ARGS__}.most_threads())) \
+      entry(const __grid_constant__ GroupNormArguments a) { group_norm<GroupNormConfig{__VA_ARGS__}>(a); }
 #include "kernels/gpu/norm/group_norm.inc"
 #undef RUNG_VARIANT
 

@@ -6,14 +6,14 @@
 
 namespace rung::gpu {
 
-constexpr uint32_t kGroupNormThreads = 512;  // of a block, at most
-
 // A block takes a group, whose elements are read in units of `unit` neighbouring channels. A thread keeps up to `held`
 // units in registers between passes; 0: it reads them again in every pass.
 struct GroupNormConfig {
   int unit, held;
   bool operator==(const GroupNormConfig&) const = default;
-  constexpr uint32_t most_units() const { return static_cast<uint32_t>(held) * kGroupNormThreads; }
+  // Returns the threads that a block may have: registers of the held units leave room for fewer.
+  constexpr uint32_t most_threads() const { return held > 0 ? 512 : 1024; }
+  constexpr uint32_t most_units() const { return static_cast<uint32_t>(held) * most_threads(); }
 };
 
 // x and out are dense [batch, places, channels].

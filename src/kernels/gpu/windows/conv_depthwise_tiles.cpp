@@ -108,6 +108,10 @@ Verdict supports(const Problem& p, const Machine& machine) {
   WindowAxis axes[kWindowAxes];
   place_windows(p, axes);
   if (axes[0].taps != 1) return reject("windows of three axes");
+  constexpr int64_t kMostElements = int64_t{1} << 30;  // that 32-bit numbers count, also those of windows outside of x
+  for (int axis : {1, 2})
+    if (axes[axis].x_stride * (axes[axis].extent + axes[axis].before) > kMostElements / 2)
+      return reject("planes of 2^29 elements or more");
   if (axes[2].dilation != 1 || !tile_of(p, axes[2]))
     return reject(fmt::format("windows of {} places, {} apart, at stride {} of the last axis", axes[2].taps,
                               axes[2].dilation, axes[2].stride));
@@ -137,7 +141,8 @@ Status enqueue(const Call& call) {
   a.channels = size(p.output.shape.back()), a.taps = size(cut.taps);
   a.rows = size(cut.rows), a.runs = size(cut.runs), a.row_tiles = size(cut.row_tiles());
   a.patch_rows = size(cut.patch_rows()), a.patch_columns = size(cut.patch_columns()), a.pitch = size(cut.pitch());
-  a.columns = Divisor(a.patch_columns);
+  a.x_row = static_cast<int32_t>(cut.axes[1].x_stride), a.x_place = static_cast<int32_t>(cut.axes[2].x_stride);
+  a.row_divisor = Divisor(a.rows), a.tile_divisor = Divisor(a.row_tiles), a.columns = Divisor(a.patch_columns);
   const Launch shape{.grid = {size(cut.row_tiles() * cut.column_tiles()), size(cut.channel_blocks), size(cut.planes)},
                      .block = {size(cut.threads())},
                      .shared_bytes = size(cut.shared_bytes()),

@@ -23,9 +23,11 @@ class DepthwiseBlock {
       : a(arguments),
         weights(reinterpret_cast<float*>(memory)),
         patch(memory + arguments.taps * kDepthwiseChannels * sizeof(float)),
-        first_channel(blockIdx.y * kDepthwiseChannels),
-        first_row(blockIdx.x % a.row_tiles * a.rows),
-        first_column(blockIdx.x / a.row_tiles * a.runs * kDepthwiseRun) {}
+        first_channel(blockIdx.y * kDepthwiseChannels) {
+    const uint32_t column = a.tile_divisor.divide(blockIdx.x);
+    first_row = (blockIdx.x - column * a.row_tiles) * a.rows;
+    first_column = column * a.runs * kDepthwiseRun;
+  }
 
   __device__ void run() {
     load_weights();
@@ -35,7 +37,7 @@ class DepthwiseBlock {
     wait_for_groups<0>();
     sync_block();
     const uint32_t pair = threadIdx.x % kDepthwisePairs, line = threadIdx.x / kDepthwisePairs;
-    const uint32_t row = line % a.rows, run = line / a.rows;
+    const uint32_t run = a.row_divisor.divide(line), row = line - run * a.rows;
     float2 sums[kDepthwiseRun] = {};
     add_window(row, run, pair, sums);
     store(first_row + row, first_column + run * kDepthwiseRun, first_channel + 2 * pair, sums);
@@ -55,26 +57,24 @@ class DepthwiseBlock {
       Copies::issue(weights + 4 * i, in_memory<const float>(a.w) + (valid ? from : 0), valid);
     }
   }
+  // A thread copies the same unit of its places.
   __device__ void load_patch() const {
     const WindowAxis &middle = a.axes[1], &last = a.axes[2];
     const auto planes = static_cast<uint32_t>(a.axes[0].results), batch = blockIdx.z / planes;
-    const auto plane = static_cast<int32_t>(blockIdx.z % planes);
-    const int32_t outer = plane * a.axes[0].stride - a.axes[0].before;
-    const T* const x = in_memory<const T>(a.x) + batch * a.x_batch + outer * a.axes[0].x_stride;
-    const bool has_plane = static_cast<uint32_t>(outer) < static_cast<uint32_t>(a.axes[0].extent);
+    const int32_t outer = static_cast<int32_t>(blockIdx.z % planes) * a.axes[0].stride - a.axes[0].before;
     const int32_t top = static_cast<int32_t>(first_row) * middle.stride - middle.before;
     const int32_t left = static_cast<int32_t>(first_column) * last.stride - last.before;
+    const uint32_t unit = threadIdx.x % kUnits, channel = first_channel + unit * kTogether;
+    const bool has = channel < a.channels && static_cast<uint32_t>(outer) < static_cast<uint32_t>(a.axes[0].extent);
+    const T* const x = in_memory<const T>(a.x) + batch * a.x_batch + outer * a.axes[0].x_stride + channel;
+    unsigned char* const to = patch + unit * 16;
 #pragma unroll 4
-    for (uint32_t i = threadIdx.x; i < a.patch_rows * a.patch_columns * kUnits; i += blockDim.x) {
-      const uint32_t place = i / kUnits, unit = i % kUnits, row = a.columns.divide(place);
-      const uint32_t column = place - row * a.patch_columns, channel = first_channel + unit * kTogether;
-      const int32_t at[] = {top + static_cast<int32_t>(row), left + static_cast<int32_t>(column)};
-      const bool valid = has_plane && channel < a.channels &&
-                         static_cast<uint32_t>(at[0]) < static_cast<uint32_t>(middle.extent) &&
-                         static_cast<uint32_t>(at[1]) < static_cast<uint32_t>(last.extent);
-      const int64_t from = at[0] * middle.x_stride + at[1] * last.x_stride + channel;
-      Copies::issue(patch + row * a.pitch + (column * kUnits + unit) * 16, valid ? x + from : in_memory<const T>(a.x),
-                    valid);
+    for (uint32_t place = threadIdx.x / kUnits; place < a.patch_rows * a.patch_columns; place += blockDim.x / kUnits) {
+      const uint32_t row = a.columns.divide(place), column = place - row * a.patch_columns;
+      const int32_t line = top + static_cast<int32_t>(row), at = left + static_cast<int32_t>(column);
+      const bool valid = has && static_cast<uint32_t>(line) < static_cast<uint32_t>(middle.extent) &&
+                         static_cast<uint32_t>(at) < static_cast<uint32_t>(last.extent);
+      Copies::issue(to + row * a.pitch + column * (kUnits * 16), x + (line * a.x_row + at * a.x_place), valid);
     }
   }
 
@@ -104,15 +104,15 @@ class DepthwiseBlock {
     const auto rows = static_cast<uint32_t>(a.axes[1].results), columns = static_cast<uint32_t>(a.axes[2].results);
     if (row >= rows || channel >= a.channels) return;
     const int64_t line = (static_cast<int64_t>(blockIdx.z) * rows + row) * columns;
-#pragma unroll
-    for (int r = 0; r < kDepthwiseRun; ++r)
-      if (column + r < columns) finish(a.end, (line + column + r) * a.channels + channel, channel, sums[r]);
+    const ConvPairs at{(line + column) * a.channels + channel, a.channels, columns - min(column, columns), channel};
+    finish(a.end, at, sums);
   }
 
   const DepthwiseTilesArguments& a;
   float* const weights;
   unsigned char* const patch;
-  const uint32_t first_channel, first_row, first_column;
+  const uint32_t first_channel;
+  uint32_t first_row, first_column;
 };
 
 }  // namespace

@@ -33,7 +33,8 @@ struct DepthwiseTilesArguments {
   uint32_t channels, taps;       // taps: of a window
   uint32_t rows, runs, row_tiles;
   uint32_t patch_rows, patch_columns, pitch;
-  Divisor columns;  // patch_columns
+  int32_t x_row, x_place;                      // elements from row to row and from place to place of x
+  Divisor row_divisor, tile_divisor, columns;  // of rows, row_tiles, patch_columns
 };
 
 }  // namespace rung::gpu

@@ -58,6 +58,7 @@ Verdict supports_lines(const Problem& p, const Machine& machine) {
   if (lines.axes[0].taps != 1 || lines.axes[0].extent != 1) return reject("windows of three axes");
   if (lines.axes[2].dilation != 1 || lines.axes[2].x_stride != lines.channels)
     return reject("places of a window's line are no neighbours");
+  if (lines.axes[1].x_stride * lines.axes[1].extent > INT32_MAX) return reject("images of 2^31 elements or more");
   const auto* tile = tile_of(p);
   if (!tile) return reject("x is not of 16 bits");
   const int64_t stages = lines.stages(tile->config);
@@ -115,7 +116,7 @@ Status enqueue(const Call& call) {
   a.channels = size(lines.channels), a.line = size(lines.line), a.even_line = size(lines.even_line);
   a.column_bits = size(lines.column_bits), a.row_tiles = size(divide_up(int64_t{a.axes[1].results}, lines.rows()));
   a.patch_rows = size(lines.patch_rows()), a.patch_elements = size(lines.patch_elements());
-  a.patch = Divisor(a.patch_elements);
+  a.x_row = static_cast<int32_t>(a.axes[1].x_stride), a.patch = Divisor(a.patch_elements);
   const int64_t column_tiles = divide_up(int64_t{a.axes[2].results}, lines.columns());
   const Launch shape{
       .grid = {size(a.row_tiles * column_tiles), divide_up(a.rows, size(tile.columns)), size(p.output.shape[0])},

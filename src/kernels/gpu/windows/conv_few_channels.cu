@@ -71,7 +71,7 @@ class FewChannels {
         const int32_t at = left * channels + static_cast<int32_t>(index - row * a.patch_elements);
         const bool inside = index < count && static_cast<uint32_t>(line) < static_cast<uint32_t>(middle.extent) &&
                             static_cast<uint32_t>(at) < static_cast<uint32_t>(last.extent * channels);
-        held[i] = inside ? x[line * middle.x_stride + at] : uint16_t{0};
+        held[i] = inside ? x[line * a.x_row + at] : uint16_t{0};
       }
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i)

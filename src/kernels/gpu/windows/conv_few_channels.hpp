@@ -21,6 +21,7 @@ struct FewChannelsArguments {
   uint32_t channels, line, even_line;   // elements of a place, of a window's line, of that with a zero
   uint32_t column_bits, row_tiles;      // a tile has 2^column_bits windows side by side
   uint32_t patch_rows, patch_elements;  // patch_elements: of a row
+  int32_t x_row;                        // elements from row to row of x
   Divisor patch;                        // patch_elements
 };
 

@@ -1,5 +1,7 @@
 // The rows of convolutions in tiles: on every machine, and on Hopper, where blocks that share windows are a cluster.
 // SPDX-License-Identifier: Apache-2.0
+#include <bit>
+
 #include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/windows/conv_cut.hpp"
 #include "kernels/gpu/windows/conv_operands.hpp"
@@ -61,7 +63,12 @@ ConvTilesArguments arguments_of(const Call& call, const ConvCut& cut) {
   a.channels = size(p.inputs[1].shape.back()), a.rows_of_group = size(cut.size.channels_of_group);
   a.rows = size(p.output.shape.back());
   a.results = size(cut.size.results), a.elements = size(cut.size.elements);
-  a.stages = size(cut.stages()), a.parts = size(cut.parts);
+  a.stages = size(cut.stages()), a.part_bits = size(std::countr_zero(size(cut.parts)));
+  a.by_channels = Divisor(a.channels);
+  for (int axis = 0; axis < kWindowAxes; ++axis) {
+    a.by_results[axis] = Divisor(static_cast<uint32_t>(a.axes[axis].results));
+    a.by_taps[axis] = Divisor(static_cast<uint32_t>(a.axes[axis].taps));
+  }
   a.w_is_constant = p.inputs[1].constant;
   return a;
 }

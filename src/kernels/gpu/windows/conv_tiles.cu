@@ -19,7 +19,7 @@ RUNG_KERNEL(kConvJoinThreads) conv_join(const __grid_constant__ ConvTilesArgumen
   wait_for_producers();
   float y[kVector] = {};
 #pragma unroll 4
-  for (uint32_t part = 0; part < a.parts; ++part) {
+  for (uint32_t part = 0; part < 1u << a.part_bits; ++part) {
     float more[kVector];
     unpack(load_vector(a.sums, DType::f32, part * count + index), DType::f32, more);
 #pragma unroll

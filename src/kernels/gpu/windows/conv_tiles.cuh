@@ -8,6 +8,13 @@
 
 namespace rung::gpu {
 
+// Divides x, and returns the rest.
+__device__ inline int32_t split(const Divisor& by, uint32_t& x) {
+  const uint32_t next = by.divide(x), rest = x - next * by.value;
+  x = next;
+  return static_cast<int32_t>(rest);
+}
+
 // An element of windows: its number, its channel, its tap along each axis, and its distance from a window's first
 // element: in places along each axis, and in elements of x.
 struct ConvElement {
@@ -15,10 +22,12 @@ struct ConvElement {
   int32_t tap[kWindowAxes], distance[kWindowAxes];
   int64_t offset;
 
-  __device__ ConvElement(const ConvTilesArguments& a, uint32_t at) : number(at), channel(at % a.channels) {
-    auto taps = static_cast<int32_t>(at / a.channels);
-    for (int axis = kWindowAxes - 1; axis > 0; --axis) tap[axis] = taps % a.axes[axis].taps, taps /= a.axes[axis].taps;
-    tap[0] = taps;
+  __device__ ConvElement(const ConvTilesArguments& a, uint32_t at) : number(at) {
+    uint32_t taps = a.by_channels.divide(at);
+    channel = at - taps * a.channels;
+#pragma unroll
+    for (int axis = kWindowAxes - 1; axis > 0; --axis) tap[axis] = split(a.by_taps[axis], taps);
+    tap[0] = static_cast<int32_t>(taps);
     measure(a);
   }
   __device__ void move(const ConvTilesArguments& a, uint32_t by) {
@@ -51,12 +60,12 @@ class ConvTiles {
       : a(arguments),
         stages(reinterpret_cast<T*>(memory)),
         places(reinterpret_cast<ConvPlace*>(memory + tile.places_offset())),
-        group(blockIdx.z / a.parts),
-        part(blockIdx.z % a.parts),
+        group(blockIdx.z >> a.part_bits),
+        part(blockIdx.z & ((1u << a.part_bits) - 1)),
         first_row(blockIdx.x * tile.rows),
         first_column(blockIdx.y * tile.columns),
-        first_stage(part * a.stages / a.parts),
-        stage_count(static_cast<int>((part + 1) * a.stages / a.parts - first_stage)),
+        first_stage(part * a.stages >> a.part_bits),
+        stage_count(static_cast<int>(((part + 1) * a.stages >> a.part_bits) - first_stage)),
         end_of_part(min(a.elements, (first_stage + stage_count) * kDepth)),
         next(a, first_stage * kDepth + threadIdx.x % kCopiesOfLine * kTogether),
         next_of_w(next.number) {
@@ -69,6 +78,7 @@ class ConvTiles {
     join.prepare(*this);
     sync_block();  // the places are there
     join.arrive();
+    take_lines();
     fill();
     join.wait();
     for (int stage = 0; stage < stage_count; ++stage) {
@@ -93,7 +103,7 @@ class ConvTiles {
   // ---- for the join: eight neighbouring channels of a result are a vector of the tile
 
   static constexpr uint32_t kVectorsOfRow = tile.columns / kVector, kVectors = tile.rows * kVectorsOfRow;
-  __device__ uint32_t parts() const { return a.parts; }
+  __device__ uint32_t parts() const { return 1u << a.part_bits; }
   __device__ unsigned char* memory() const { return reinterpret_cast<unsigned char*>(stages); }
 
   // Adds up the depth warps' sums in their order.
@@ -123,7 +133,7 @@ class ConvTiles {
     for (uint32_t i = threadIdx.x; i < kVectors; i += kThreads) {
       float y[kVector] = {};
       sum(i, y);
-      store(i, a.parts > 1, y);
+      store(i, a.part_bits > 0, y);
     }
   }
   // Ends the sums one by one, where channels are no multiple of eight.
@@ -153,10 +163,14 @@ class ConvTiles {
 
   // Returns where a result's window begins; that of none lies outside of x as a whole.
   __device__ ConvPlace place_of(uint32_t result) const {
-    const ResultPlace place = place_of_result(a.axes, 1, result);
-    ConvPlace made{place.batch * a.x_batch + static_cast<int64_t>(group) * a.channels, {}};
+    int32_t place[kWindowAxes];
+    uint32_t batch = result;
+#pragma unroll
+    for (int axis = kWindowAxes - 1; axis >= 0; --axis) place[axis] = split(a.by_results[axis], batch);
+    ConvPlace made{batch * a.x_batch + static_cast<int64_t>(group) * a.channels, {}};
+#pragma unroll
     for (int axis = 0; axis < kWindowAxes; ++axis) {
-      made.at[axis] = place.at[axis] * a.axes[axis].stride - a.axes[axis].before;
+      made.at[axis] = place[axis] * a.axes[axis].stride - a.axes[axis].before;
       made.begin += made.at[axis] * a.axes[axis].x_stride;
     }
     if (result >= a.results) made.at[0] = -(1 << 30);
@@ -166,43 +180,57 @@ class ConvTiles {
   __device__ T* rows_of(int stage) const { return stages + stage % kStages * tile.stage_elements(); }
   __device__ T* columns_of(int stage) const { return rows_of(stage) + tile.rows * tile.pitch(); }
 
-  // Returns the element of a line that this thread copies, or null where it is a zero.
-  __device__ const T* x_at(const ConvPlace& place) const {
+  __device__ static int line() { return threadIdx.x / kCopiesOfLine; }
+  __device__ static int offset() { return threadIdx.x % kCopiesOfLine * kTogether; }
+
+  // The windows and rows of w of which this thread copies units. Lines of single elements are too many for registers.
+  __device__ void take_lines() {
+    if constexpr (tile.units) {
+#pragma unroll
+      for (int i = 0; i < kRowCopies; ++i) own_places[i] = places[line() + i * kLines];
+    }
+  }
+  __device__ ConvPlace place(int i) const {
+    if constexpr (tile.units)
+      return own_places[i];
+    else
+      return places[line() + i * kLines];
+  }
+  __device__ bool sees(const ConvPlace& place) const {
     bool inside = next.number < end_of_part;
 #pragma unroll
     for (int axis = 0; axis < kWindowAxes; ++axis)
       inside = inside && static_cast<uint32_t>(place.at[axis] + next.distance[axis]) <
                              static_cast<uint32_t>(a.axes[axis].extent);
-    return inside ? in_memory<const T>(a.x) + (place.begin + next.offset) : nullptr;
-  }
-  __device__ const T* w_at(uint32_t column) const {
-    if (column >= a.rows_of_group || next_of_w >= end_of_part) return nullptr;
-    return in_memory<const T>(a.w) + (static_cast<int64_t>(group) * a.rows_of_group + column) * a.elements + next_of_w;
+    return inside;
   }
 
+  // `from` is read if it is valid.
   template <class Copies>
-  __device__ void copy(Copies& copies, int i, T* to, const T* from) const {
+  __device__ static void copy(Copies& copies, int i, T* to, const T* from, bool valid) {
     if constexpr (tile.units)
-      copies.issue(i, to, from ? from : in_memory<const T>(a.w), from != nullptr);
+      copies.issue(i, to, from, valid);
     else
-      *to = from ? *from : T{};
+      *to = valid ? *from : T{};
   }
   __device__ void load_rows(RowCopies& copies, int stage) {
-    const int line = threadIdx.x / kCopiesOfLine, offset = threadIdx.x % kCopiesOfLine * kTogether;
+    T* const to = rows_of(stage) + line() * tile.pitch() + offset();
 #pragma unroll
     for (int i = 0; i < kRowCopies; ++i) {
-      const int row = line + i * kLines;
-      copy(copies, i, rows_of(stage) + row * tile.pitch() + offset, x_at(places[row]));
+      const ConvPlace own = place(i);
+      copy(copies, i, to + i * kLines * tile.pitch(), in_memory<const T>(a.x) + (own.begin + next.offset), sees(own));
     }
     next.move(a, kDepth);
   }
   __device__ void load_columns(ColumnCopies& copies, int stage) {
-    const int line = threadIdx.x / kCopiesOfLine, offset = threadIdx.x % kCopiesOfLine * kTogether;
+    T* const to = columns_of(stage) + line() * tile.pitch() + offset();
+    const uint32_t first = first_column + line();
+    const T* from = in_memory<const T>(a.w) +
+                    ((static_cast<int64_t>(group) * a.rows_of_group + first) * a.elements + next_of_w);
 #pragma unroll
-    for (int i = 0; i < kColumnCopies; ++i) {
-      const int column = line + i * kLines;
-      copy(copies, i, columns_of(stage) + column * tile.pitch() + offset, w_at(first_column + column));
-    }
+    for (int i = 0; i < kColumnCopies; ++i, from += int64_t{kLines} * a.elements)
+      copy(copies, i, to + i * kLines * tile.pitch(), from,
+           first + i * kLines < a.rows_of_group && next_of_w < end_of_part);
     next_of_w += kDepth;
   }
   // Begins all stages but one: w, if it is a constant, before earlier kernels have ended.
@@ -244,6 +272,7 @@ class ConvTiles {
   const uint32_t group, part, first_row, first_column, first_stage;
   const int stage_count;  // of this part
   const uint32_t end_of_part;
+  ConvPlace own_places[tile.units ? kRowCopies : 1];
   ConvElement next;    // that this thread copies next, of each of its windows
   uint32_t next_of_w;  // the number of the one of its rows of w
   ConvProducts<tile> products;

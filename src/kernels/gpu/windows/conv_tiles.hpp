@@ -1,6 +1,7 @@
 // The configurations and arguments of convolutions in tiles, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "kernels/gpu/nest.hpp"
 #include "kernels/gpu/windows/conv_end.hpp"
 #include "kernels/gpu/windows/windows.hpp"
 
@@ -58,11 +59,12 @@ struct ConvTilesArguments {
   uint64_t x, w, sums;  // addresses
   ConvEnd end;
   WindowAxis axes[kWindowAxes];
-  int64_t x_batch;                         // elements from batch to batch
-  uint32_t channels, rows_of_group, rows;  // channels: of a group
-  uint32_t results, elements;              // results of a row of w; elements of a window
-  uint32_t stages, parts;                  // of a window
-  bool w_is_constant;                      // so that it can be read before earlier kernels have ended
+  int64_t x_batch;                                                     // elements from batch to batch
+  uint32_t channels, rows_of_group, rows;                              // channels: of a group
+  uint32_t results, elements;                                          // results of a row of w; elements of a window
+  uint32_t stages, part_bits;                                          // of a window; it has 2^part_bits parts
+  Divisor by_channels, by_results[kWindowAxes], by_taps[kWindowAxes];  // of each axis
+  bool w_is_constant;  // so that it can be read before earlier kernels have ended
 };
 
 constexpr int kConvJoinThreads = 128;
