@@ -28,7 +28,7 @@ class Folder {
     Shape rows = Dims::filled(graph_.shape(operands[1]).rank(), 1);
     rows[0] = graph_.shape(operands[1])[0];
     const Conv op = *graph_.as<Conv>(found->conv);
-    const NodeId factors = view(found->numbers, {rows[0]});
+    const NodeId factors = of_channels(found->numbers, rows[0]);
     operands[1] = combined(BinaryKind::mul, operands[1], view(factors, rows));
     if (op.has(ConvSlot::bias)) operands[2] = combined(BinaryKind::mul, operands[2], factors);
     replace(graph_, id, op, std::move(operands));
@@ -43,7 +43,7 @@ class Folder {
     Insertion here(graph_, id);
     std::vector<NodeId> operands = graph_[found->conv].operands;
     Conv op = *graph_.as<Conv>(found->conv);
-    NodeId bias = view(found->numbers, {graph_.shape(found->conv).back()});
+    NodeId bias = of_channels(found->numbers, graph_.shape(found->conv).back());
     if (op.has(ConvSlot::bias)) bias = combined(BinaryKind::add, operands[2], bias);
     op.slots.put(operands, ConvSlot::bias, bias);
     replace(graph_, id, op, std::move(operands));
@@ -58,7 +58,7 @@ class Folder {
     if (!found || !found->widened) return false;
     Insertion here(graph_, id);
     Ends ends = ends_of(found->conv);
-    const NodeId factors = row(found->numbers);
+    const NodeId factors = row(of_channels(found->numbers, graph_.shape(found->conv).back()));
     ends.factors = ends.factors == kNoNode ? factors : combined(BinaryKind::mul, ends.factors, factors);
     if (ends.summands != kNoNode) ends.summands = combined(BinaryKind::mul, ends.summands, factors);
     return put_wide(id, found->conv, ends);
@@ -71,7 +71,7 @@ class Folder {
     if (!found || !found->widened || !is_rounded_to(id, graph_.type(found->conv))) return false;
     Insertion here(graph_, id);
     Ends ends = ends_of(found->conv);
-    const NodeId summands = row(found->numbers);
+    const NodeId summands = row(of_channels(found->numbers, graph_.shape(found->conv).back()));
     ends.summands = ends.summands == kNoNode ? summands : combined(BinaryKind::add, ends.summands, summands);
     return put_wide(id, found->conv, ends);
   }
@@ -87,12 +87,12 @@ class Folder {
     for (size_t i : {size_t{0}, size_t{1}}) {
       const NodeId value = graph_[id].operands[i], numbers = graph_[id].operands[1 - i];
       if (!graph_.single_use(value) || !(graph_.type(value) == graph_.type(id))) continue;
-      const bool widened = graph_.as<Cast>(value) && graph_.type(value).dtype == DType::f32;
-      const NodeId conv = widened ? graph_[value].operands[0] : value;
+      const bool is_wide = graph_.as<Cast>(value) && graph_.type(value).dtype == DType::f32;
+      const NodeId conv = is_wide ? graph_[value].operands[0] : value;
       const auto* op = graph_.as<Conv>(conv);
       if (!op || !op->is_plain() || !graph_.single_use(conv)) continue;
-      if (!has_constant_weights(conv) || !is_of_channels(numbers, graph_.shape(conv).back())) continue;
-      return Found{conv, numbers, widened};
+      if (!has_constant_weights(conv) || !are_of_channels(numbers, graph_.shape(conv).back())) continue;
+      return Found{conv, numbers, is_wide};
     }
     return std::nullopt;
   }
@@ -106,9 +106,11 @@ class Folder {
     const std::vector<NodeId>& operands = graph_[conv].operands;
     return std::all_of(operands.begin() + 1, operands.end(), [&](NodeId operand) { return is_constant(operand); });
   }
-  bool is_of_channels(NodeId numbers, int64_t channels) const {
+  // Returns whether there is one for each channel, or one for all of them.
+  bool are_of_channels(NodeId numbers, int64_t channels) const {
     const Shape& shape = graph_.shape(numbers);
-    return is_constant(numbers) && shape.rank() > 0 && shape.back() == channels && shape.product() == channels;
+    const bool one_each = shape.rank() > 0 && shape.back() == channels && shape.product() == channels;
+    return is_constant(numbers) && (one_each || shape.product() == 1);
   }
   bool is_constant(NodeId id) const { return id < is_constant_.size() && is_constant_[id]; }
 
@@ -148,6 +150,10 @@ class Folder {
   }
   NodeId view(NodeId numbers, const Shape& shape) {
     return constant(reshaped(graph_, numbers, shape, graph_[numbers].label));
+  }
+  NodeId of_channels(NodeId numbers, int64_t channels) {
+    if (graph_.shape(numbers).product() == channels) return view(numbers, {channels});
+    return constant(graph_.add(Broadcast{{channels}}, {view(numbers, {})}, graph_[numbers].label));
   }
   NodeId wide(NodeId id) { return constant(cast_to(graph_, id, DType::f32)); }
   NodeId row(NodeId numbers) { return view(wide(numbers), {1, graph_.type(numbers).elements()}); }

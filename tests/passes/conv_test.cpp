@@ -98,6 +98,16 @@ TEST(FoldChannelScale, FactorsAndSummandsOfChannelsGo) {
                     "w: f32[4,3,1] = constant()\ns: f32[4] = constant()\n"
                     "y = mul(conv(x:f32[1,6,2], w, groups=2), s)");
 }
+TEST(FoldChannelScale, OneNumberIsThatOfAllChannels) {
+  const std::string one = "s: f32[1,1,1] = constant(values=[0.5])\nz: f32[] = constant(values=[3])\n";
+  const std::string wide = one + "w: f32[4,3,2] = constant()\ny = add(mul(conv(x:f32[1,6,2], w), s), z)";
+  const std::string narrow =
+      one + "w: bf16[4,3,2] = constant()\ny = cast(add(mul(cast(conv(x:bf16[1,6,2], w)), s), z), to=bf16)";
+  expect_equivalent(fold_channel_scale, wide);
+  expect_equivalent(fold_channel_scale, narrow, 0x1p-7);
+  EXPECT_EQ(expression(run_pass(fold_channel_scale, graph_of(wide)).graph).rfind("y = conv(", 0), 0u);
+  EXPECT_EQ(expression(run_pass(fold_channel_scale, graph_of(narrow)).graph).rfind("y = cast(cast(conv(", 0), 0u);
+}
 TEST(FoldChannelScale, KeepsWhatIsNoNumberOfAChannel) {
   for (const char* twin : {"y = mul(conv(x:f32[1,6,2], w), v:f32[4])",               // not constant
                            "y = mul(conv(x:f32[1,6,2], w, activation=relu), s)",     // behind an activation
