@@ -213,9 +213,9 @@ TEST_F(RowLaunches, OfRowsOfAnyLengthFillTheMachine) {
   EXPECT_EQ(launches_of("linear_gemv", linear(1, 2, 2048)),
             "  linear_gemv_bf16_16_1 2 1 1 of 256, 1 together, 8192 bytes, dependent\n");
   EXPECT_EQ(launches_of("linear_gemv", linear(1, 2048, 388)),
-            "  linear_gemv_bf16_8_1 512 1 1 of 256, 1 together, 1552 bytes, dependent\n");
+            "  linear_gemv_bf16_8_1 256 1 1 of 256, 1 together, 1552 bytes, dependent\n");
   EXPECT_EQ(launches_of("linear_gemv", linear(5, 32000, 70)),
-            "  linear_gemv_bf16_4_8 528 1 1 of 256, 1 together, 2240 bytes, dependent\n");
+            "  linear_gemv_bf16_4_8 264 1 1 of 256, 1 together, 2240 bytes, dependent\n");
   EXPECT_EQ(launches_of("linear_mma", linear(256, 768, 588)),
             "  linear_mma_bf16_4_4 24 8 1 of 128, 1 together, 0 bytes, dependent\n");
   EXPECT_EQ(launches_of("linear_mma", linear(2048, 2048, 130)),
@@ -238,7 +238,7 @@ TEST_F(RowLaunches, OnHopperAreThoseThatWereMeasured) {
   EXPECT_EQ(launches_of("linear_skinny_sm90", linear(197, 768, 3072)),
             "  boxes of 56 rows\n"
             "  boxes of 64 rows\n"
-            "  linear_skinny_bf16_64_2_any 24 4 1 of 256, 2 together, 111616 bytes, dependent\n");
+            "  linear_skinny_bf16_64_2_any 24 4 1 of 256, 2 together, 118784 bytes, dependent\n");
   EXPECT_EQ(launches_of("linear_wide_sm90", gated(816, 16384, 2048)),
             "  boxes of [64, 8, 2, 16, 1]\n"
             "  boxes of 136 rows\n"

@@ -56,14 +56,17 @@ TEST(LinearSkinny, FillsTheDeviceWithAboutOneBlockEach) {
 
 TEST(LinearSkinny, CutsManyTokensIntoEqualTiles) {
   const SkinnyPlan wide = plan_of(layer(128, 3072, 768)), deep = plan_of(layer(128, 768, 3072));
-  EXPECT_EQ(wide.token_tiles * wide.blocks(), 96u);
-  EXPECT_EQ(wide.tile.split, 1u);
+  EXPECT_EQ(wide.token_tiles * wide.blocks(), 192u);
+  EXPECT_EQ(wide.tile.split, 2u);
+  EXPECT_FALSE(wide.alone) << "two blocks share a multiprocessor";
   EXPECT_EQ(deep.token_tiles * deep.blocks(), 96u);
   EXPECT_EQ(deep.tile.split, 4u);
+  EXPECT_TRUE(deep.alone);
   const SkinnyPlan uneven = plan_of(layer(197, 768, 768));
   EXPECT_EQ(uneven.token_tiles, 4u);
   EXPECT_EQ(uneven.shared.tokens, 56u);
   EXPECT_EQ(plan_of(layer(64, 768, 768)).token_tiles, 1u);
+  EXPECT_FALSE(plan_of(layer(64, 768, 3072)).alone);
 }
 
 TEST(LinearSkinny, TakesTheTileAndRingAskedFor) {

@@ -18,6 +18,7 @@ struct Module {
 const Module kModules[] = {
     {"copy",
      {
+#include "kernels/gpu/copy/copies.inc"
 #include "kernels/gpu/copy/copy.inc"
      }},
     {"gather",
