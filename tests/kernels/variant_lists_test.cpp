@@ -20,6 +20,8 @@ const Module kModules[] = {
      {
 #include "kernels/gpu/copy/copies.inc"
 #include "kernels/gpu/copy/copy.inc"
+
+#include "kernels/gpu/copy/copies.inc"
      }},
     {"gather",
      {
@@ -33,6 +35,10 @@ const Module kModules[] = {
      {
 #include "kernels/gpu/norm/norm.inc"
          "norm_long"}},
+    {"group_norm",
+     {
+#include "kernels/gpu/norm/group_norm.inc"
+     }},
     {"norm_rows",
      {
 #include "kernels/gpu/norm/norm_rows.inc"
@@ -48,6 +54,27 @@ const Module kModules[] = {
     {"recurrence",
      {
 #include "kernels/gpu/recurrent/recurrence.inc"
+     }},
+    {"pool", {"pool_windows", "pool_vectors"}},
+    {"conv_depthwise",
+     {
+#include "kernels/gpu/windows/conv_depthwise.inc"
+     }},
+    {"conv_depthwise_tiles",
+     {
+#include "kernels/gpu/windows/conv_depthwise_tiles.inc"
+     }},
+    {"conv_few_channels",
+     {
+#include "kernels/gpu/windows/conv_few_channels.inc"
+     }},
+    {"conv_tiles",
+     {
+#include "kernels/gpu/windows/conv_tiles.inc"
+         "conv_join"}},
+    {"conv_tiles_sm90",
+     {
+#include "kernels/gpu/windows/conv_tiles_sm90.inc"
      }},
     {"attention_portable",
      {

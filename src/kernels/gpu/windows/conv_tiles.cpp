@@ -1,6 +1,7 @@
 // The rows of convolutions in tiles: on every machine, and on Hopper, where blocks that share windows are a cluster.
 // SPDX-License-Identifier: Apache-2.0
 #include <bit>
+#include <cstdlib>
 
 #include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/windows/conv_cut.hpp"
@@ -22,6 +23,15 @@ constexpr int64_t kMostOfGrid = 65535;  // blocks along its second and third axi
 ConvMeans alone(const GpuInfo& gpu) { return {gpu, kTiles, false}; }
 ConvMeans clustered(const GpuInfo& gpu) { return {gpu, kHopperTiles, true}; }
 
+// Returns the elements of x from a window's first element to its last.
+int64_t window_elements(const Problem& p) {
+  WindowAxis axes[kWindowAxes];
+  place_windows(p, axes);
+  int64_t elements = p.inputs[1].shape.back();
+  for (const WindowAxis& axis : axes) elements += (axis.taps - 1) * axis.dilation * std::abs(axis.x_stride);
+  return elements;
+}
+
 Verdict supports_either(const Problem& p, const ConvMeans& means) {
   const Conv& op = p.as<Conv>();
   const Operand &x = p.inputs[0], &w = p.inputs[1];
@@ -33,6 +43,7 @@ Verdict supports_either(const Problem& p, const ConvMeans& means) {
   if (p.output.shape.product() == 0 || w.shape.product() == 0) return reject("nothing to multiply");
   if (w.shape[0] / op.groups < kLeastRows) return reject(fmt::format("groups of fewer than {} rows", kLeastRows));
   if (w.shape.product() / w.shape[0] > INT32_MAX / 2) return reject("windows of 2^30 elements or more");
+  if (window_elements(p) > INT32_MAX) return reject("windows that reach over 2^31 elements of x or more");
   const auto cuts = conv_cuts(p, means);
   if (cuts.empty())
     return reject(
@@ -66,6 +77,7 @@ ConvTilesArguments arguments_of(const Call& call, const ConvCut& cut) {
   a.stages = size(cut.stages()), a.part_bits = size(std::countr_zero(size(cut.parts)));
   a.by_channels = Divisor(a.channels);
   for (int axis = 0; axis < kWindowAxes; ++axis) {
+    a.distances[axis] = static_cast<int32_t>(a.axes[axis].taps > 1 ? a.axes[axis].dilation * a.axes[axis].x_stride : 0);
     a.by_results[axis] = Divisor(static_cast<uint32_t>(a.axes[axis].results));
     a.by_taps[axis] = Divisor(static_cast<uint32_t>(a.axes[axis].taps));
   }

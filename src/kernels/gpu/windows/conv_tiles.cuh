@@ -16,11 +16,11 @@ __device__ inline int32_t split(const Divisor& by, uint32_t& x) {
 }
 
 // An element of windows: its number, its channel, its tap along each axis, and its distance from a window's first
-// element: in places along each axis, and in elements of x.
+// element: in places along each axis, and in elements of x, which 32 bits count.
 struct ConvElement {
   uint32_t number, channel;
   int32_t tap[kWindowAxes], distance[kWindowAxes];
-  int64_t offset;
+  int32_t offset;
 
   __device__ ConvElement(const ConvTilesArguments& a, uint32_t at) : number(at) {
     uint32_t taps = a.by_channels.divide(at);
@@ -42,11 +42,11 @@ struct ConvElement {
 
  private:
   __device__ void measure(const ConvTilesArguments& a) {
-    offset = channel;
+    offset = static_cast<int32_t>(channel);
 #pragma unroll
     for (int axis = 0; axis < kWindowAxes; ++axis) {
       distance[axis] = tap[axis] * a.axes[axis].dilation;
-      offset += distance[axis] * a.axes[axis].x_stride;
+      offset += tap[axis] * a.distances[axis];
     }
   }
 };
@@ -81,17 +81,18 @@ class ConvTiles {
     take_lines();
     fill();
     join.wait();
-    for (int stage = 0; stage < stage_count; ++stage) {
+    for (int stage = 0, slot = 0; stage < stage_count; ++stage, slot = slot + 1 == kStages ? 0 : slot + 1) {
       wait_for_groups<kStages - 2>();
       sync_block();
       RowCopies rows;
       ColumnCopies columns;
       if (stage + kStages - 1 < stage_count) {
-        load_columns(columns, stage + kStages - 1);
-        load_rows(rows, stage + kStages - 1);
+        const int free = slot == 0 ? kStages - 1 : slot - 1;
+        load_columns(columns, free);
+        load_rows(rows, free);
       }
       rows.end();
-      multiply(stage);
+      multiply(slot);
       columns.put(), rows.put();
     }
     sync_block();  // no warp reads the stages any more
@@ -177,8 +178,9 @@ class ConvTiles {
     return made;
   }
 
-  __device__ T* rows_of(int stage) const { return stages + stage % kStages * tile.stage_elements(); }
-  __device__ T* columns_of(int stage) const { return rows_of(stage) + tile.rows * tile.pitch(); }
+  // A stage lies in one of kStages slots.
+  __device__ T* rows_of(int slot) const { return stages + slot * tile.stage_elements(); }
+  __device__ T* columns_of(int slot) const { return rows_of(slot) + tile.rows * tile.pitch(); }
 
   __device__ static int line() { return threadIdx.x / kCopiesOfLine; }
   __device__ static int offset() { return threadIdx.x % kCopiesOfLine * kTogether; }
@@ -213,8 +215,8 @@ class ConvTiles {
     else
       *to = valid ? *from : T{};
   }
-  __device__ void load_rows(RowCopies& copies, int stage) {
-    T* const to = rows_of(stage) + line() * tile.pitch() + offset();
+  __device__ void load_rows(RowCopies& copies, int slot) {
+    T* const to = rows_of(slot) + line() * tile.pitch() + offset();
 #pragma unroll
     for (int i = 0; i < kRowCopies; ++i) {
       const ConvPlace own = place(i);
@@ -222,8 +224,8 @@ class ConvTiles {
     }
     next.move(a, kDepth);
   }
-  __device__ void load_columns(ColumnCopies& copies, int stage) {
-    T* const to = columns_of(stage) + line() * tile.pitch() + offset();
+  __device__ void load_columns(ColumnCopies& copies, int slot) {
+    T* const to = columns_of(slot) + line() * tile.pitch() + offset();
     const uint32_t first = first_column + line();
     const T* from = in_memory<const T>(a.w) +
                     ((static_cast<int64_t>(group) * a.rows_of_group + first) * a.elements + next_of_w);
@@ -257,11 +259,11 @@ class ConvTiles {
   __device__ static int column_of_warp() {
     return warp() / tile.row_warps % tile.column_warps * tile.warp_columns();
   }
-  __device__ void multiply(int stage) {
+  __device__ void multiply(int slot) {
     constexpr int kOwn = kDepth / tile.depth_warps;
     const int from = depth_warp() * kOwn;
-    products.template add<kOwn>(rows_of(stage) + row_of_warp() * tile.pitch() + from,
-                                columns_of(stage) + column_of_warp() * tile.pitch() + from);
+    products.template add<kOwn>(rows_of(slot) + row_of_warp() * tile.pitch() + from,
+                                columns_of(slot) + column_of_warp() * tile.pitch() + from);
   }
 
   __device__ float* sums() const { return reinterpret_cast<float*>(stages); }

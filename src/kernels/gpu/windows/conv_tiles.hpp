@@ -59,12 +59,14 @@ struct ConvTilesArguments {
   uint64_t x, w, sums;  // addresses
   ConvEnd end;
   WindowAxis axes[kWindowAxes];
-  int64_t x_batch;                                                     // elements from batch to batch
-  uint32_t channels, rows_of_group, rows;                              // channels: of a group
-  uint32_t results, elements;                                          // results of a row of w; elements of a window
-  uint32_t stages, part_bits;                                          // of a window; it has 2^part_bits parts
-  Divisor by_channels, by_results[kWindowAxes], by_taps[kWindowAxes];  // of each axis
-  bool w_is_constant;  // so that it can be read before earlier kernels have ended
+  int64_t x_batch;                         // elements from batch to batch
+  int32_t distances[kWindowAxes];          // elements from tap to tap of x
+  uint32_t channels, rows_of_group, rows;  // channels: of a group
+  uint32_t results, elements;              // results of a row of w; elements of a window
+  uint32_t stages, part_bits;              // of a window; it has 2^part_bits parts
+  bool w_is_constant;                      // so that it can be read before earlier kernels have ended
+
+  Divisor by_channels, by_results[kWindowAxes], by_taps[kWindowAxes];
 };
 
 constexpr int kConvJoinThreads = 128;
