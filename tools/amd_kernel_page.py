@@ -55,8 +55,6 @@ REASONS = {
     r'conv_depthwise_8_.*':
         'Elements and weights are in 16-byte accesses; those of 8 are the way for bools of the function that loads '
         'vectors of any type.',
-    r'conv_depthwise_tiles_.*':
-        'Patches and weights are in 16-byte accesses; results are pairs of channels, 32 neighbouring channels a row.',
     r'conv_few_channels_.*':
         'Elements of an image come one at a time, as rows of three channels have no alignment, and then lie in shared '
         'memory; rows of w are in 16-byte accesses.',
@@ -76,8 +74,11 @@ REASONS = {
         'A warp computes one number of a state, and its lanes take neighbouring weights, one each: states are short.',
     r'scatter_.*': 'Each thread reads every index, and joins the updates of its own elements one after another.',
     r'linear_tiled_.*': 'Products of any types and strides, known only as it runs, for what no other row takes.',
-    r'group_norm_elements':
-        'The way for groups whose channels are no multiple of eight: an element at a time.',
+    r'group_norm_(pairs|elements)':
+        'The ways for groups whose channels are no multiple of eight: two elements at a time, or one.',
+    r'group_norm_vectors|pool_vectors':
+        'Elements are in 16-byte accesses; smaller ones are the way for bools of the functions that load and store '
+        'vectors of any type.',
     r'norm_long': 'Rows too long for registers, of any types and strides: an element at a time, lanes in a row.',
     r'(reduce|cumsum).*': 'Any types and strides, known only as it runs: an element at a time.',
     r'top_k_.*': 'One element a lane, lanes in a row; the rows of routing and sampling are short.',

@@ -67,6 +67,7 @@ constexpr const char* kWindowProblems[] = {
     "result = conv(x:T[1,6,4], w:T[6,4,2], transposed=true, groups=2, stride=[3], dilation=[2])",
     "result = pool(x:T[2,9,20,37], window=[3,3], stride=[2,2], before=[1,1], after=[1,1])",
     "result = pool(x:T[1,7,31,16], window=[2,3], stride=[2,1], after=[1,1], kind=mean)",
+    "result = pool(x:T[2,9,11,24], window=[3,3], stride=[2,2], before=[1,1], after=[1,1])",
     "result = pool(x:T[1,40,33], window=[4], dilation=[3], kind=sum)",
     "result = pool(x:T[1,4,5,6,3], window=[2,2,2], before=[1,0,1], kind=max)",
     "result = pool(x:T[1,8,8,4], window=[2,2], stride=[2,2], places=true)",
