@@ -18,6 +18,8 @@ constexpr const char* kProblems[] = {
     "linear(x:{0}[1,24], w:{0}[9000,24], out={0})",
     "matmul(x:{0}[3,5,140], transpose(y:{0}[3,70,140], permutation=[0,2,1]))",
     "matmul(x:{0}[2,1,3,64], transpose(y:{0}[1,2,11,64], permutation=[0,1,3,2]))",
+    "matmul(x:{0}[3,66], transpose(slice(y:{0}[11,72], axis=1, begin=0, end=66), permutation=[1,0]))",
+    "matmul(x:{0}[3,64], transpose(slice(y:{0}[11,72], axis=1, begin=2, end=66), permutation=[1,0]))",
     "linear(x:{0}[130,588], w:{0}[72,588], wb:{0}[72], slots=bias, out={0})",
     "linear(x:{0}[70,147], w:{0}[41,147], wb:{0}[41], r:{0}[70,41], slots=bias+residual, out={0})",
 };
