@@ -20,8 +20,6 @@ const Module kModules[] = {
      {
 #include "kernels/gpu/copy/copies.inc"
 #include "kernels/gpu/copy/copy.inc"
-
-#include "kernels/gpu/copy/copies.inc"
      }},
     {"gather",
      {
