@@ -1,4 +1,4 @@
-// The eager recorder: every decision and allocation happens inside the run, op by op.
+// The eager recorder: every decision and allocation happens inside the run, op by op; what kernels prepare is kept.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <atomic>
@@ -35,6 +35,7 @@ class Eager : public Recorder {
         team_(team),
         calls_library_(calls_library(plan)),
         blocks_(plan.buffers.size()),
+        prepared_(plan.steps.size()),
         freed_after_(plan.steps.size()) {
     std::vector<bool> fixed = state_buffers(plan);
     for (const PlanState& state : plan.states)
@@ -91,7 +92,8 @@ class Eager : public Recorder {
       inputs.push_back(input.storage == Storage::weight ? plan_.weights[input.index].data.get() + input.offset
                                                         : block(input.index) + input.offset);
     const Kernel* kernel = plan_.target->kernel_named(step.choice.kernel);
-    std::shared_ptr<void> state = kernel->state_for(problem, plan_.target->machine);
+    std::shared_ptr<void>& state = prepared_[index];
+    if (!state) state = kernel->state_for(problem, plan_.target->machine);
     void* output = block(step.output.index);
     void* scratch = step.scratch ? block(*step.scratch) : nullptr;
     std::atomic<Fault> fault{Fault::none};
@@ -105,6 +107,7 @@ class Eager : public Recorder {
   cpu::Team& team_;
   const bool calls_library_;
   std::vector<Block> blocks_;
+  std::vector<std::shared_ptr<void>> prepared_;     // by step: frameworks, too, have code and primitives ready
   std::map<uint32_t, std::byte*> states_;           // by buffer
   std::vector<std::vector<uint32_t>> freed_after_;  // by step
 };

@@ -44,6 +44,25 @@ TEST_P(Recorders, AgreeBitForBit) {
   for (size_t i = 0; i < eager.size(); ++i) EXPECT_TRUE(same_bits(eager[i].second, captured[i].second));
 }
 
+int prepared = 0;  // how often the row below was
+
+TEST(EagerSession, PreparesAKernelOnceForAllRuns) {
+  static Kernel counting = *cpu_target().kernel_named("unary_fallback");
+  counting.prepare = [](const Problem&, const Machine&) -> std::shared_ptr<void> {
+    return std::make_shared<int>(++prepared);
+  };
+  static const Kernel* const rows[] = {&counting};
+  Target target = cpu_target();
+  target.kernels = rows;
+  auto built =
+      build_plan(graph_of("x: f32[8] = input()\ny = neg(x)"), {.capture = false, .threads = 1}, {.target = &target});
+  ASSERT_TRUE(built) << built.error().message;
+  Session session = session_over(std::move(built->plan));
+  prepared = 0;
+  for (int run = 0; run < 3; ++run) outputs_of(session, {{"x", Tensor::of<float>({8}, std::vector<float>(8, 1))}});
+  EXPECT_EQ(prepared, 1);
+}
+
 TEST_P(Recorders, ReplayBitIdentically) {
   for (bool capture : {false, true}) {
     Session session = session_over(text_plan(capture, GetParam()));

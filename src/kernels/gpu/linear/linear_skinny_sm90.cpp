@@ -7,7 +7,7 @@
 namespace rung::gpu {
 namespace {
 
-constexpr int64_t kMostTokens = 1024;  // with more, larger tiles read less
+constexpr int64_t kMostTokens = 320;  // with more, larger tiles read less
 
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
