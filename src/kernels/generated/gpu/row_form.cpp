@@ -26,7 +26,9 @@ Result<RowCut> cut_rows(const GeneratedWork& work, const Loops& loops, std::span
   const auto chunks = [&] { return (width + cut.threads * cut.v - 1) / (cut.threads * cut.v); };
   const auto has_idle_lanes = [&] { return loops.outer * width < cut.v * gpu.multiprocessors * kGeneratedThreads; };
   while (cut.v > 1 && width < gpu.lanes * cut.v && has_idle_lanes()) cut.v /= 2;
-  while (cut.threads > 1 && width <= cut.threads / 2 * cut.v) cut.threads /= 2;  // short rows share a warp
+  // Short rows share a warp. They have two threads each: of what one thread computes alone, a compiler may fuse a
+  // product with its difference from itself, as x - max(x) is in rows of one element.
+  while (cut.threads > 2 && width <= cut.threads / 2 * cut.v) cut.threads /= 2;
   constexpr int64_t kWarpsShare = 4;
   if (chunks() > kWarpsShare) cut.threads = kGeneratedThreads;
   const bool few = loops.outer * gpu.lanes * kWarpsShare <= gpu.multiprocessors * kGeneratedThreads;
