@@ -4,7 +4,8 @@
 #
 #   PYTHONPATH=build/ci/python PYTHON tools/onnx_page.py [--only REGEX] [--json FILE] [--check] [--device WORD]
 #
-# With another device, such as cuda or emu:gfx942, it prints the counts and the reasons, and leaves the page.
+# With another device, such as cuda or emu:gfx942, it prints the counts and the reasons, and leaves the page. --jobs N
+# runs cases in N processes.
 #
 # PYTHON has the packages onnx and ml_dtypes. Cases run in a child process: one that crashes or hangs ends alone, and
 # the cases behind it run in a new child.
