@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/divide.hpp"
+#include "kernels/gpu/cdna/machine.hpp"
 #include "kernels/gpu/linear/linear_gemv_arguments.hpp"
 #include "kernels/gpu/linear/linear_tiled_operands.hpp"
 #include "kernels/gpu/linear/product_shape.hpp"
@@ -65,13 +66,22 @@ struct Cut : ProductShape {
   }
 };
 
+// Returns the most rows of x that this kernel takes. CDNA's matrix instructions multiply several 16-bit rows in the
+// time of one, so those are left to them.
+int64_t most_rows(const Problem& problem, const Machine& machine) {
+  const DType type = problem.inputs[0].dtype;
+  const bool by_matrices = is_narrow(type) && problem.inputs[1].dtype == type && supports_cdna(machine.gpu);
+  return by_matrices ? 1 : kMostRows;
+}
+
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_types(problem, is_computed_float); !verdict) return verdict;
   if (as<Linear>(problem.op))
     if (auto verdict = supports_slots(problem, kSlotsButNorms); !verdict) return verdict;
   if (auto verdict = supports_count(problem.output.shape); !verdict) return verdict;
   const Cut cut(problem, machine.gpu);
-  if (cut.m < 1 || cut.m > kMostRows) return reject(fmt::format("{} rows, wanted 1 to {}", cut.m, kMostRows));
+  const int64_t most = most_rows(problem, machine);
+  if (cut.m < 1 || cut.m > most) return reject(fmt::format("{} rows, wanted 1 to {}", cut.m, most));
   if (cut.n < 1 || cut.k < 1) return reject("a matrix without elements");
   if (cut.count > kMostMatrices) return reject(fmt::format("{} matrices, wanted at most {}", cut.count, kMostMatrices));
   if (problem.inputs[1].strides[cut.w_axis] != 1) return reject("the terms of a column's sum are not neighbours in w");
