@@ -196,7 +196,8 @@ def make(name):
     with torch.no_grad():
         outputs = {key: value.float() for key, value in model(**inputs).items() if torch.is_tensor(value)}
         if is_decoder(model) and model.can_generate():
-            greedy = model.generate(**inputs, max_new_tokens=12, min_new_tokens=12, do_sample=False)[:, 12:]
+            model.generation_config.eos_token_id = None
+            greedy = model.generate(**inputs, max_new_tokens=12, do_sample=False)[:, 12:]
     shutil.rmtree(HERE / name, ignore_errors=True)
     model.save_pretrained(HERE / name)
     (HERE / name / 'generation_config.json').unlink(missing_ok=True)

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "import/huggingface/limits.hpp"
 
 namespace rung::huggingface {
@@ -50,11 +51,20 @@ Status read_windows(const Config& config, DecoderConfig& c, const std::function<
                 kSliding, c.layers.size());
   for (size_t i = 0; i < c.layers.size(); ++i) {
     if (!list.is_null() && list[i] != kFull && list[i] != kSliding)
-      return fail("'{}': layer_types[{}] is {}, wanted '{}' or '{}'", config.what(), i, list[i].dump().substr(0, 60),
-                  kFull, kSliding);
+      return fail("'{}': layer_types[{}] is {}, wanted '{}' or '{}'", config.what(), i,
+                  dump_json(list[i]).substr(0, 60), kFull, kSliding);
     if (!(list.is_null() ? slides(i) : list[i] == kSliding)) continue;
     RUNG_TRY(c.layers[i].window, config.get_int("sliding_window", kDecoderPositions));
   }
+  return {};
+}
+
+Status read_common_window(const Config& config, DecoderConfig& c) {
+  if (config.contains("layer_types"))
+    return fail("'{}': layer_types is not supported: all layers of this architecture are of one kind", config.what());
+  if (!config.contains("sliding_window")) return {};
+  RUNG_TRY(int64_t window, config.get_int("sliding_window", kDecoderPositions));
+  for (DecoderLayer& layer : c.layers) layer.window = window;
   return {};
 }
 

@@ -23,7 +23,7 @@ enum class HeadNorm { none, each_head, all_heads };
 enum class FusedRows { in_order, by_head };  // by_head: each head's query, key and value; as many heads of each
 
 struct DecoderLayer {
-  int64_t window = 0;     // a token reads so many tokens, itself the last of them; 0: all before it
+  int64_t window = 0;     // a token reads this many tokens, of which it is the last; 0: all before it
   bool is_local = false;  // rotates by the local frequencies
   bool rotates = true;
 };
@@ -82,6 +82,9 @@ DecoderConfig read_decoder_fields(ConfigFields& fields, const DecoderFields& nam
 // Gives all layers that slide a window of `sliding_window` tokens. Those are listed by `layer_types`, or, where it is
 // left out, chosen by `slides`. Errors: kinds of layers that are not known.
 Status read_windows(const Config& config, DecoderConfig& c, const std::function<bool(size_t layer)>& slides);
+// Gives all layers the window of `sliding_window`, if the config has one. Errors: a list of kinds of layers, which
+// these architectures do not have.
+Status read_common_window(const Config& config, DecoderConfig& c);
 // Checks sizes against each other, and the number of parameters.
 Status check_decoder_config(ConfigFields& fields, const DecoderConfig& c);
 

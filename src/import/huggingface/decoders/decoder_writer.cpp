@@ -3,11 +3,24 @@
 #include "import/huggingface/decoders/decoder_writer.hpp"
 
 namespace rung::huggingface {
+namespace {
+
+// Returns the columns of a head, of which the first `turned` rotate: in each half those that rotate come first.
+Tensor order_in_pairs(int64_t turned, int64_t all) {
+  Tensor order({DType::i64, {all}});
+  for (int64_t half = 0, at = 0; half < 2; ++half)
+    for (int64_t i = 0; i < all / 2; ++i, ++at)
+      order.as<int64_t>()[static_cast<size_t>(at)] =
+          i < turned / 2 ? half * turned / 2 + i : turned / 2 + half * (all - turned) / 2 + i;
+  return order;
+}
+
+}  // namespace
 
 NodeId DecoderWriter::hidden() {
   NodeId x = embedded();
   for (size_t i = 0; i < c_.layers.size(); ++i) x = c_.is_parallel ? parallel_layer(i, x) : layer(i, x);
-  return norm(frame_.encoder().child(names_.norm), x);
+  return norm(frame_.encoder().child(names_.norm), history_.asked(x));
 }
 
 NodeId DecoderWriter::logits(NodeId hidden) {
@@ -69,39 +82,64 @@ NodeId DecoderWriter::attention(size_t index, NodeId x) {
 }
 
 Projections DecoderWriter::projections(const Module& m, NodeId x) {
-  const int64_t q_size = c_.heads * c_.head_width, k_size = c_.key_heads * c_.head_width;
+  const int64_t q_rows = c_.heads * c_.head_width, k_rows = c_.key_heads * c_.head_width;
+  const auto paired = [&](NodeId rows) { return rows_in_pairs(rows, m.label); };
   Projections p;
   if (names_.qkv.empty()) {
-    p = {product({m.child(names_.query), q_size, c_.qkv_bias}, x),
-         product({m.child(names_.key), k_size, c_.qkv_bias}, x),
-         product({m.child(names_.value), k_size, c_.qkv_bias}, x)};
+    p = {product({m.child(names_.query), q_rows, c_.qkv_bias, paired}, x),
+         product({m.child(names_.key), k_rows, c_.qkv_bias, paired}, x),
+         product({m.child(names_.value), k_rows, c_.qkv_bias}, x)};
   } else {
     const Module all = m.child(names_.qkv);
-    const NodeId y = product({all, q_size + 2 * k_size, c_.qkv_bias, true}, x);
-    p = {columns(y, 0, q_size, all.label), columns(y, q_size, q_size + k_size, all.label),
-         columns(y, q_size + k_size, q_size + 2 * k_size, all.label)};
+    const auto part = [&](int64_t begin, int64_t end, const Arrange& arrange) {
+      const auto rows_of = [&](NodeId rows) {
+        const NodeId chosen = w_.op(Slice{0, begin, end, 1}, {rows_by_part(rows, all.label)}, all.label);
+        return arrange ? arrange(chosen) : chosen;
+      };
+      return product({all, q_rows + 2 * k_rows, c_.qkv_bias, rows_of}, x);
+    };
+    p = {part(0, q_rows, paired), part(q_rows, q_rows + k_rows, paired),
+         part(q_rows + k_rows, q_rows + 2 * k_rows, {})};
   }
   return {heads(m.child(names_.query_norm), p.q), heads(m.child(names_.key_norm), p.k), heads(Module{}, p.v)};
 }
 
 // [B,S,H*D] -> [B,S,H,D]. `norm`: of queries and keys; values have none.
 NodeId DecoderWriter::heads(const Module& norm, NodeId x) {
-  const bool is_normed = c_.head_norm != HeadNorm::none && !norm.tensors.empty();
-  if (is_normed && c_.head_norm == HeadNorm::all_heads) x = this->norm(norm, x);
+  const auto paired = [&](NodeId rows) { return rows_in_pairs(rows, norm.label); };
+  const HeadNorm kind = norm.tensors.empty() ? HeadNorm::none : c_.head_norm;
+  if (kind == HeadNorm::all_heads) x = this->norm(norm, x, paired);
   const Shape rows = w_.graph.shape(x);
   x = w_.reshape(x, {rows[0], rows[1], rows[2] / c_.head_width, c_.head_width}, w_.graph[x].label);
-  return is_normed && c_.head_norm == HeadNorm::each_head ? this->norm(norm, x) : x;
+  return kind == HeadNorm::each_head ? this->norm(norm, x, paired) : x;
 }
 
-// Turns the first columns of each head, or all.
 NodeId DecoderWriter::rotated(const DecoderLayer& layer, NodeId heads, const std::string& label) {
   const RotaryFrequencies& frequencies = layer.is_local ? c_.local_rotary : c_.rotary;
-  const int64_t turned = frequencies.columns(), all = c_.head_width;
-  if (turned == 0) return heads;
+  if (frequencies.columns() == 0) return heads;
   const RotaryTables& tables = history_.tables(frequencies, layer.is_local ? "rotary_emb_local" : "rotary_emb");
-  if (turned == all) return w_.op(Rope{}, {heads, tables.cos, tables.sin}, label);
-  const NodeId first = w_.op(Rope{}, {columns(heads, 0, turned, label), tables.cos, tables.sin}, label);
-  return w_.op(Concat{.axis = 3}, {first, columns(heads, turned, all, label)}, label);
+  return w_.op(Rope{}, {heads, tables.cos, tables.sin}, label);
+}
+
+// Puts the rows of all queries before those of all keys, and those of all values last.
+NodeId DecoderWriter::rows_by_part(NodeId rows, const std::string& label) {
+  if (c_.fused_rows == FusedRows::in_order) return rows;
+  const Shape shape = w_.graph.shape(rows);
+  Shape apart{c_.heads, 3, c_.head_width};
+  for (int axis = 1; axis < shape.rank(); ++axis) apart.push_back(shape[axis]);
+  return w_.reshape(w_.swap_axes(w_.reshape(rows, apart, label), 0, 1, label), shape, label);
+}
+
+// Orders the rows of each query or key head so that columns which rotate together stand half a head apart where only
+// the first columns rotate; the others get an angle of 0. Scores do not depend on the order.
+NodeId DecoderWriter::rows_in_pairs(NodeId rows, const std::string& label) {
+  const int64_t turned = c_.rotary.columns(), all = c_.head_width;
+  if (turned == 0 || turned == all) return rows;
+  const NodeId order = w_.graph.literal(label + ".columns", order_in_pairs(turned, all));
+  const Shape shape = w_.graph.shape(rows);
+  Shape by_head{shape[0] / all, all};
+  for (int axis = 1; axis < shape.rank(); ++axis) by_head.push_back(shape[axis]);
+  return w_.reshape(w_.op(Gather{.axis = 1}, {w_.reshape(rows, by_head, label), order}, label), shape, label);
 }
 
 NodeId DecoderWriter::mlp(const Module& layer, NodeId x) {
@@ -125,12 +163,16 @@ NodeId DecoderWriter::norm_of(const Module& layer, std::string_view name, NodeId
   return name.empty() ? x : norm(layer.child(name), x);
 }
 
-NodeId DecoderWriter::norm(const Module& m, NodeId x) {
-  if (c_.norm == NormKind::layer) return w_.layer_norm(m, x, c_.eps);
+NodeId DecoderWriter::norm(const Module& m, NodeId x, const Arrange& arrange) {
   const DType dtype = w_.graph.type(x).dtype;
-  const NodeId weight = w_.weight(m.tensor("weight"), {w_.graph.shape(x).back()}, dtype);
+  const auto stored = [&](const char* name) {
+    const NodeId rows = w_.weight(m.tensor(name), {w_.graph.shape(x).back()}, dtype);
+    return arrange ? arrange(rows) : rows;
+  };
+  if (c_.norm == NormKind::layer)
+    return w_.op(LayerNorm{.eps = c_.eps, .out = dtype}, {x, stored("weight"), stored("bias")}, m.label);
   const float offset = c_.norm == NormKind::rms_offset ? 1.0f : 0.0f;
-  return w_.op(RmsNorm{.eps = c_.eps, .weight_offset = offset, .out = dtype}, {x, weight}, m.label);
+  return w_.op(RmsNorm{.eps = c_.eps, .weight_offset = offset, .out = dtype}, {x, stored("weight")}, m.label);
 }
 
 NodeId DecoderWriter::sum(NodeId x, NodeId y, const std::string& label) {
@@ -142,24 +184,15 @@ NodeId DecoderWriter::product(const Product& product, NodeId x) {
   const Module& m = product.module;
   const DType dtype = w_.graph.type(x).dtype;
   const int64_t in = w_.graph.shape(x).back();
-  const bool by_head = product.fused && c_.fused_rows == FusedRows::by_head;
-  const auto ordered = [&](NodeId rows) { return by_head ? rows_in_order(rows, m.label) : rows; };
+  const auto arranged = [&](NodeId rows) { return product.arrange ? product.arrange(rows) : rows; };
   const NodeId weight = c_.stores_transposed
-                            ? w_.swap_axes(w_.weight(m.tensor("weight"), {in, product.out}, dtype), 0, 1, m.label)
-                            : w_.weight(m.tensor("weight"), {product.out, in}, dtype);
-  std::vector<NodeId> operands{x, ordered(weight)};
+                            ? w_.swap_axes(w_.weight(m.tensor("weight"), {in, product.rows}, dtype), 0, 1, m.label)
+                            : w_.weight(m.tensor("weight"), {product.rows, in}, dtype);
+  std::vector<NodeId> operands{x, arranged(weight)};
   Linear linear{.out = dtype};
   if (product.bias)
-    linear.slots.put(operands, LinearSlot::bias, ordered(w_.weight(m.tensor("bias"), {product.out}, dtype)));
+    linear.slots.put(operands, LinearSlot::bias, arranged(w_.weight(m.tensor("bias"), {product.rows}, dtype)));
   return w_.op(linear, std::move(operands), m.label);
-}
-
-// Puts the rows of all queries before those of all keys, and those of all values last.
-NodeId DecoderWriter::rows_in_order(NodeId rows, const std::string& label) {
-  const Shape shape = w_.graph.shape(rows);
-  Shape apart{c_.heads, 3, c_.head_width};
-  for (int axis = 1; axis < shape.rank(); ++axis) apart.push_back(shape[axis]);
-  return w_.reshape(w_.swap_axes(w_.reshape(rows, apart, label), 0, 1, label), shape, label);
 }
 
 NodeId DecoderWriter::columns(NodeId x, int64_t begin, int64_t end, const std::string& label) {

@@ -1,6 +1,7 @@
 // Writes every decoder language model in the ops that kernels have: one per norm, rotation and attention.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,17 +17,21 @@ class DecoderWriter {
   DecoderWriter(ModelFrame& frame, const DecoderConfig& config, const DecoderNames& names, TokenHistory& history)
       : frame_(frame), w_(frame.builder), c_(config), names_(names), history_(history) {}
 
-  // Returns the hidden states T[B,S,width] behind the last norm.
+  // Returns the hidden states behind the last norm, T[B,S,width], or T[1,width] with a cache.
   NodeId hidden();
   // Returns the scores of the vocabulary, in f32, for the hidden states of some tokens.
   NodeId logits(NodeId hidden);
 
  private:
-  // The tensors of a product. `fused`: it gives queries, keys and values.
+  // Chooses and orders rows of a stored weight [rows,in] or bias [rows].
+  using Arrange = std::function<NodeId(NodeId rows)>;
+
+  // A product whose module has a weight of this many rows.
   struct Product {
     Module module;
-    int64_t out = 0;
-    bool bias = false, fused = false;
+    int64_t rows = 0;
+    bool bias = false;
+    Arrange arrange = {};  // none: all rows as they stand
   };
 
   NodeId embedded();
@@ -37,13 +42,14 @@ class DecoderWriter {
   Projections projections(const Module& m, NodeId x);
   NodeId heads(const Module& norm, NodeId x);
   NodeId rotated(const DecoderLayer& layer, NodeId heads, const std::string& label);
+  NodeId rows_by_part(NodeId rows, const std::string& label);
+  NodeId rows_in_pairs(NodeId rows, const std::string& label);
 
   // Returns the norm that the layer has under that name; x if it has none.
   NodeId norm_of(const Module& layer, std::string_view name, NodeId x);
-  NodeId norm(const Module& m, NodeId x);
+  NodeId norm(const Module& m, NodeId x, const Arrange& arrange = {});
   NodeId sum(NodeId x, NodeId y, const std::string& label);
   NodeId product(const Product& product, NodeId x);
-  NodeId rows_in_order(NodeId rows, const std::string& label);
   NodeId columns(NodeId x, int64_t begin, int64_t end, const std::string& label);
 
   Module layer_module(size_t index) const { return frame_.encoder().child(fmt::format("{}.{}", names_.layers, index)); }

@@ -38,8 +38,7 @@ Result<Model> import_llama(const ConfigSource& source, Classes classes) {
 
 Result<Model> import_mistral(const ConfigSource& source, Classes classes) {
   RUNG_TRY(DecoderConfig c, read_llama(source.config, {}, 10000.0));
-  const bool slides = source.config.contains("sliding_window");
-  RUNG_CHECK(read_windows(source.config, c, [&](size_t) { return slides; }));
+  RUNG_CHECK(read_common_window(source.config, c));
   return import_decoder(source, classes, c, {});
 }
 

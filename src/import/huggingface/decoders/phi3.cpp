@@ -8,8 +8,7 @@ Result<Model> import_phi3(const ConfigSource& source, Classes classes) {
   ConfigFields fields(source.config);
   DecoderConfig c = read_decoder_fields(fields, {.usual_eps = 1e-5});
   RUNG_CHECK(check_decoder_config(fields, c));
-  const bool slides = source.config.contains("sliding_window");
-  RUNG_CHECK(read_windows(source.config, c, [&](size_t) { return slides; }));
+  RUNG_CHECK(read_common_window(source.config, c));
   RUNG_TRY(c.rotary, read_rotary(source.config, {.head_width = c.head_width, .reads_yarn = false}));
   constexpr DecoderNames kNames{.qkv = "qkv_proj", .gate_up = "gate_up_proj", .activation = "activation_fn"};
   return import_decoder(source, classes, c, kNames);

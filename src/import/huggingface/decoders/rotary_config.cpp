@@ -81,7 +81,7 @@ Result<double> read_yarn_amplitude(const Config& scaling, double factor) {
   return yarn_amplitude(factor, scale) / yarn_amplitude(factor, scale_all);
 }
 
-// YaRN: pairs that turn often in an original text keep their frequency, those that turn seldom have it divided by the
+// YaRN: pairs that turn often in an original text keep their frequency, those that turn rarely have it divided by the
 // factor, and a ramp over the pairs lies between.
 Result<RotaryFrequencies> read_yarn(const RotaryFields& fields) {
   const Config& scaling = fields.scaling;
@@ -178,7 +178,7 @@ Result<RotaryFrequencies> read_rotary(const Config& config, const RotaryRequest&
   RUNG_TRY(fields.base, number_in_either(fields, "rope_theta", request.base_field, request.base));
   RUNG_TRY(fields.original, original_length(fields));
   fields.columns = static_cast<int64_t>(part * static_cast<double>(request.head_width));
-  if (part > 1 || fields.columns < 2 || fields.columns % 2 != 0)
+  if (part > 1 || fields.columns < 2 || fields.columns % 2 != 0 || request.head_width % 2 != 0)
     return fail("'{}': {} of {} columns of a head rotate; rotary positions need pairs", config.what(), fields.columns,
                 request.head_width);
   if (!(fields.base > 1)) return fail("'{}': rope_theta is {}, wanted a number above 1", config.what(), fields.base);
