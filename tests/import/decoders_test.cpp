@@ -126,7 +126,7 @@ TEST(Decoders, RefuseToWriteBehindTheirCache) {
   EXPECT_THAT(runs.error().message, HasSubstr("index"));
 }
 
-TEST(Decoders, RememberAWindowAndAChunkAsARing) {
+TEST(Decoders, KeepAWindowAndAChunk) {
   const Model model = import_verified(decoder_path("gemma3"), {.cache = {.length = 20, .largest_chunk = 3}});
   const auto slots = [&](const char* name) { return model.graph.shape(model.graph.input_named(name))[0]; };
   EXPECT_EQ(slots("keys.0"), 4 + 3);

@@ -14,16 +14,18 @@ namespace {
 // Returns f(angle) of all tokens, f32[tokens,1,head width]: each pair of columns has one angle, in both halves; pairs
 // without a frequency do not turn.
 template <class Function>
-Tensor table_of(const RotaryFrequencies& frequencies, int64_t tokens, int64_t head_width, Function f) {
-  const std::vector<float>& inverse = frequencies.of(tokens);
-  Tensor table({DType::f32, {tokens, 1, head_width}});
+Tensor table_of(const RotaryFrequencies& frequencies, const Shape& shape, Function f) {
+  const std::vector<float>& inverse = frequencies.of(shape[0]);
+  const auto half = static_cast<size_t>(shape[2] / 2);
+  Tensor table({DType::f32, shape});
   auto values = table.as<float>();
-  for (size_t token = 0, at = 0; token < static_cast<size_t>(tokens); ++token)
-    for (size_t column = 0; column < static_cast<size_t>(head_width); ++column, ++at) {
-      const size_t pair = column % static_cast<size_t>(head_width / 2);
+  for (size_t token = 0; token < static_cast<size_t>(shape[0]); ++token)
+    for (size_t pair = 0; pair < half; ++pair) {
       const bool turns = pair < inverse.size();
       const float angle = turns ? static_cast<float>(token) * inverse[pair] : 0.0f;
-      values[at] = static_cast<float>(f(static_cast<double>(angle))) * (turns ? frequencies.amplitude : 1.0f);
+      const float value = static_cast<float>(f(double{angle})) * (turns ? frequencies.amplitude : 1.0f);
+      const size_t lower = 2 * half * token + pair;
+      values[lower] = values[lower + half] = value;
     }
   return table;
 }
@@ -84,7 +86,7 @@ const RotaryTables& TokenHistory::tables(const RotaryFrequencies& frequencies, c
   if (!added) return found->second;
   const auto rows = [&](const std::string& name, double (*f)(double)) {
     const int64_t tokens = remembers() ? cache_.length : chunk_;
-    const NodeId table = w_.graph.literal(label + name, table_of(frequencies, tokens, c_.head_width, f));
+    const NodeId table = w_.graph.literal(label + name, table_of(frequencies, {tokens, 1, c_.head_width}, f));
     return remembers() ? rows_of(table, label) : table;
   };
   return found->second = {rows(".cos", std::cos), rows(".sin", std::sin)};
