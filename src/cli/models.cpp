@@ -49,6 +49,15 @@ Result<std::vector<ShapesOfPlan>> parse_shapes(const std::vector<std::string>& t
   return plans;
 }
 
+// The plans of one decoder agree on the largest chunk of a text, which the caches of sliding layers make room for.
+DecoderCache cache_of(const CommonOptions& options, const std::vector<ShapesOfPlan>& plans) {
+  DecoderCache cache{.length = options.cache};
+  for (const ShapesOfPlan& shapes : plans)
+    if (const auto tokens = shapes.find("input_ids"); tokens != shapes.end() && tokens->second.rank() == 2)
+      cache.largest_chunk = std::max(cache.largest_chunk, tokens->second[1]);
+  return cache;
+}
+
 Result<OpenOptions> without_shapes(const CommonOptions& options) {
   OpenOptions model{.path = options.model,
                     .device = {},
@@ -83,13 +92,15 @@ Result<OpenOptions> model_options(const CommonOptions& options) {
         "--shape: got {} shapes of one input, wanted one: only 'rung climb' and 'rung build' make several plans",
         shapes.size());
   RUNG_TRY(OpenOptions model, without_shapes(options));
+  model.cache = cache_of(options, shapes);
   model.shapes = std::move(shapes[0]);
   return model;
 }
 
 Result<std::vector<OpenOptions>> options_of_each_plan(const CommonOptions& options) {
   RUNG_TRY(auto shapes, parse_shapes(options.shapes));
-  RUNG_TRY(const OpenOptions model, without_shapes(options));
+  RUNG_TRY(OpenOptions model, without_shapes(options));
+  model.cache = cache_of(options, shapes);
   std::vector<OpenOptions> all(shapes.size(), model);
   for (size_t i = 0; i < all.size(); ++i) all[i].shapes = std::move(shapes[i]);
   return all;

@@ -33,6 +33,9 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"freeze", "", "NAME,...", "take these inputs as constants at the value that --inputs gives them"},
     {"observe", "", "LABEL,...",
      "also return these values from inside the model; `rung inspect --graph` lists their labels"},
+    {"cache", "", "TOKENS",
+     "the most tokens of a text that a decoder language model remembers between runs: its plans then read the text chunk "
+     "by chunk, and --shape input_ids=1,CHUNK gives the sizes of chunks"},
     {"random-weights", "", "SEED", "make up weights for a directory that has only config.json"},
     {"drop-head", "", "", "run only the encoder of a model that has a head (a classifier, a masked language model)"},
     {"trust-code", "", "",
@@ -140,6 +143,7 @@ void add_model_options(CLI::App& app, CommonOptions& options) {
   add(app, "inputs", options.inputs);
   add(app, "freeze", options.freeze).splits_at(',');
   add(app, "observe", options.observed).splits_at(',');
+  add(app, "cache", options.cache).positive();
   add(app, "random-weights", options.random_weights);
   add(app, "drop-head", options.drop_head);
   add(app, "log", options.log_level).within(0, 5);

@@ -27,11 +27,11 @@ Status check_options(const OpenOptions& options) {
 
 Status check_options_of_plan(const OpenOptions& options) {
   if (options.freeze.empty() && options.observed.empty() && !options.random_weights && !options.dtype &&
-      !options.drop_head)
+      !options.drop_head && options.cache.length == 0)
     return {};
-  return wrong_usage("'{}' is a plan: {}, {}, {}, {} and {} were fixed when it was built", options.path,
+  return wrong_usage("'{}' is a plan: {}, {}, {}, {}, {} and {} were fixed when it was built", options.path,
                      options.named("freeze"), options.named("observe"), options.named("dtype"),
-                     options.named("random-weights"), options.named("drop-head"));
+                     options.named("random-weights"), options.named("drop-head"), options.named("cache"));
 }
 
 Status check_threads(const Plan& plan, const OpenOptions& options) {
@@ -178,6 +178,7 @@ Result<ImportOptions> import_options(const OpenOptions& options) {
   }
   import.shapes = options.shapes;
   import.random_seed = options.random_weights;
+  import.cache = options.cache;
   import.observed = options.observed;
   import.drop_head = options.drop_head;
   if (options.dtype) import.dtype = DType::f32;  // bf16 is a rung on top of the f32 model

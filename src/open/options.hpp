@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "import/model.hpp"
 #include "import/npz.hpp"
 #include "kernels/device_word.hpp"
 #include "plan/code.hpp"
@@ -32,6 +33,7 @@ struct OpenOptions {
   std::vector<std::string> observed;  // labels in the graph whose values are outputs too
   std::optional<uint64_t> random_weights;
   bool drop_head = false;           // see ImportOptions::drop_head
+  DecoderCache cache = {};          // of a decoder's directory
   CodeUse code = CodeUse::checked;  // of a plan file
   // The options are flags: errors write them with dashes, and an option that does not fit the model is wrong usage.
   bool command_line = false;

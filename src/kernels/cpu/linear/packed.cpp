@@ -58,8 +58,11 @@ struct Worker {
     const int64_t tiles = (units * grain + micro.max_rows - 1) / micro.max_rows;
     for (int64_t i = 0; i < tiles; ++i) {
       int64_t begin = chunk.begin + units * i / tiles * grain, end = chunk.begin + units * (i + 1) / tiles * grain;
+      const bool is_last = k + plan.k_block >= plan.k_padded;
+      const Range real{begin, std::min(end, chunk.end)};
+      if (is_last) fetch_ends(real, p);
       multiply({begin, end}, chunk, p, k, {i, tiles});
-      if (k + plan.k_block >= plan.k_padded) finish({begin, std::min(end, chunk.end)}, chunk, p);
+      if (is_last) finish(real, chunk, p);
     }
   }
 
@@ -125,12 +128,30 @@ struct Worker {
     t.prefetch = offset < next.count ? next.begin + offset : nullptr;
   }
 
-  void finish(Range tile_rows, Range chunk, int64_t p) {
+  Finish finish_at(Range tile_rows, int64_t p) const {
     const int64_t column = p * plan.micro->width;
     Finish f = plan.finish;
+    place(f, operands, tile_rows, {column, std::min(column + plan.micro->width, plan.shape.n)}, plan.shape.n);
+    return f;
+  }
+
+  // Asks for the lines that the last step of a tile reads and writes, so that they come while the tile multiplies.
+  void fetch_ends(Range tile_rows, int64_t p) const {
+    const Finish f = finish_at(tile_rows, p);
+    const auto fetch = [&](const void* base, int64_t stride, DType type) {
+      const auto size = static_cast<int64_t>(size_of(type));
+      for (int64_t row = 0; row < f.rows; ++row)
+        for (int64_t byte = 0; byte < f.columns * size; byte += 64)
+          __builtin_prefetch(at(base, row * stride * size + byte), 1, 2);
+    };
+    fetch(f.out, f.out_stride, f.out_type);
+    if (f.residual) fetch(f.residual, f.residual_stride, f.residual_type);
+  }
+
+  void finish(Range tile_rows, Range chunk, int64_t p) {
+    Finish f = finish_at(tile_rows, p);
     f.sums = sums_at(tile_rows.begin, chunk, p, plan.parts - 1);
     if (plan.parts == 2) f.gate = sums_at(tile_rows.begin, chunk, p, 0);
-    place(f, operands, tile_rows, {column, std::min(column + plan.micro->width, plan.shape.n)}, plan.shape.n);
     plan.micro->finish(f);
   }
 };

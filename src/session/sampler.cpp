@@ -1,0 +1,75 @@
+// Runs the op sample as a plan of its own, on the processor.
+// SPDX-License-Identifier: Apache-2.0
+#include "session/sampler.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+
+#include "ir/text.hpp"
+#include "plan/build.hpp"
+
+namespace rung {
+namespace {
+
+Status check_options(int64_t vocabulary, const SamplerOptions& options) {
+  const sampling::Settings& s = options.settings;
+  if (!sampling::is_valid(s))
+    return wrong_usage(
+        "got temperature {}, top_k {}, top_p {}, min_p {}, repetition penalty {}, presence penalty {} and frequency "
+        "penalty {}: wanted numbers, the first two from 0 on, the next two from 0 to 1, and a repetition penalty above 0",
+        s.temperature, s.top_k, s.top_p, s.min_p, s.repetition, s.presence, s.frequency);
+  for (const auto& [token, bias] : options.bias) {
+    if (token < 0 || token >= vocabulary)
+      return wrong_usage("bias of token {}: wanted 0 to {}", token, vocabulary - 1);
+    if (std::isnan(bias) || bias == INFINITY) return wrong_usage("bias of token {}: got {}", token, bias);
+  }
+  return {};
+}
+
+Result<Session> open_session_of(int64_t vocabulary) {
+  const std::string text = fmt::format(
+      "result = sample(logits:f32[1,{0}], settings:f32[{1}], draw:i64[2], bias:f32[{0}], seen:i64[{0}], "
+      "slots=bias+seen)",
+      vocabulary, sampling::kSettings);
+  RUNG_TRY(const Graph graph, parse_graph(text));
+  RUNG_TRY(Built built, build_plan(graph, Recipe{.capture = true, .threads = 1}));
+  return Session::create(std::make_shared<Plan>(std::move(built.plan)), std::make_shared<cpu::Team>(1));
+}
+
+}  // namespace
+
+Result<Sampler> Sampler::make(int64_t vocabulary, const SamplerOptions& options) {
+  RUNG_CHECK(check_options(vocabulary, options));
+  const auto settings = std::bit_cast<std::array<float, sampling::kSettings>>(options.settings);
+  NamedTensors given{{"settings", Tensor::of<float>({sampling::kSettings}, {settings.begin(), settings.end()})},
+                     {"draw", Tensor::of<int64_t>({2}, {options.seed, 0})},
+                     {"bias", Tensor({DType::f32, {vocabulary}})},
+                     {"seen", Tensor({DType::i64, {vocabulary}})}};
+  for (const auto& [token, bias] : options.bias) given.at("bias").as<float>()[static_cast<size_t>(token)] += bias;
+  RUNG_TRY(Session session, open_session_of(vocabulary));
+  return Sampler(std::move(session), std::move(given));
+}
+
+void Sampler::saw(std::span<const int64_t> tokens) {
+  const auto seen = given_.at("seen").as<int64_t>();
+  for (int64_t token : tokens) seen[static_cast<size_t>(token)] += 1;
+}
+
+Result<int64_t> Sampler::next(const Tensor& logits) {
+  given_.at("draw").as<int64_t>()[1] = drawn_;
+  given_.insert_or_assign("logits", logits);
+  RUNG_TRY(auto outputs, session_.infer(given_));
+  ++drawn_;
+  const int64_t token = outputs[0].second.as<int64_t>()[0];
+  saw({&token, 1});
+  return token;
+}
+
+void Sampler::reset() {
+  std::ranges::fill(given_.at("seen").as<int64_t>(), 0);
+  drawn_ = 0;
+}
+
+}  // namespace rung

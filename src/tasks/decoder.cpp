@@ -1,0 +1,38 @@
+// Builds one plan for each size of a chunk; chunks that are longer than a text would be are left out.
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/decoder.hpp"
+
+#include <algorithm>
+
+#include "open/open_model.hpp"
+#include "tasks/build.hpp"
+
+namespace rung::tasks {
+namespace {
+
+Result<PlanSet> plans_of_directory(const DecoderTask& task) {
+  std::vector<int64_t> sizes = task.chunks;
+  std::erase_if(sizes, [&](int64_t size) { return size > task.length; });
+  if (sizes.empty()) sizes.push_back(1);
+  std::vector<BuildTask> all;
+  for (int64_t size : sizes) {
+    BuildTask& one = all.emplace_back(BuildTask{.model = task.model});
+    one.model.cache = {.length = task.length, .largest_chunk = *std::ranges::max_element(sizes)};
+    one.model.shapes["input_ids"] = {1, size};
+  }
+  RUNG_TRY(BuiltSet built, build_set(all));
+  return built.plans;
+}
+
+}  // namespace
+
+Result<Decoder> open_decoder(const DecoderTask& task) {
+  if (!is_plan_file(task.model.path)) {
+    RUNG_TRY(PlanSet plans, plans_of_directory(task));
+    return Decoder::create(std::move(plans));
+  }
+  RUNG_TRY(Opened opened, open_model(task.model));
+  return Decoder::create(std::move(*opened.plans));
+}
+
+}  // namespace rung::tasks

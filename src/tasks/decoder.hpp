@@ -1,0 +1,18 @@
+// Opens a decoder language model: a plan file of its chunks, or a directory, for whose chunks plans are built.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "open/options.hpp"
+#include "session/decoder.hpp"
+
+namespace rung::tasks {
+
+struct DecoderTask {
+  OpenOptions model;
+  int64_t length = 0;           // of a directory: the most tokens of a text
+  std::vector<int64_t> chunks;  // of a directory: the sizes of the chunks in which it reads tokens
+};
+
+// Errors: those of build_set(), for a plan file those of open_model(), and those of Decoder::create().
+Result<Decoder> open_decoder(const DecoderTask& task);
+
+}  // namespace rung::tasks
