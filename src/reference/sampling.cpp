@@ -50,14 +50,14 @@ Result<std::vector<float>> read_logits(const Sample& op, const Arguments& argume
   return logits;
 }
 
-uint64_t sum(const std::vector<uint64_t>& weights, const std::vector<size_t>& places) {
+uint64_t total_of(const std::vector<uint64_t>& weights, const std::vector<size_t>& places) {
   return std::accumulate(places.begin(), places.end(), uint64_t{0},
                          [&](uint64_t total, size_t place) { return total + weights[place]; });
 }
 
 // Leaves the first places, as many as have the weight that top_p wants.
 void keep_top_p(const sampling::Settings& settings, const std::vector<uint64_t>& weights, std::vector<size_t>& places) {
-  const uint64_t needed = sampling::needed_of(settings, sum(weights, places));
+  const uint64_t needed = sampling::needed_of(settings, total_of(weights, places));
   uint64_t had = 0;
   size_t kept = 0;
   while (had < needed) had += weights[places[kept++]];
@@ -87,7 +87,7 @@ Result<Tensor> compute(const Sample& op, const Arguments& arguments) {
 
   std::ranges::sort(places);
   const auto draw = op.slots.find(arguments.operands, SampleSlot::draw)->as<int64_t>();
-  uint64_t rest = sampling::drawn_of(sampling::random_of(draw[0], draw[1]), sum(weights, places));
+  uint64_t rest = sampling::drawn_of(sampling::random_of(draw[0], draw[1]), total_of(weights, places));
   size_t i = 0;
   while (rest >= weights[places[i]]) rest -= weights[places[i++]];
   return token(places[i]);

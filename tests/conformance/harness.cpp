@@ -48,6 +48,7 @@ double value_of(std::string_view name, uint64_t seed, uint64_t i) {
   if (starts_with(name, "hidden")) return i / 20 % 2 ? std::numeric_limits<float>::lowest() : 0;  // of 20
   if (starts_with(name, "blind")) return blind_mask(name, i);
   if (starts_with(name, "none")) return 0;
+  if (starts_with(name, "settings")) return setting_of(name, i);
   if (starts_with(name, "w")) return 0.1 * normal;
   return normal;
 }
