@@ -7,7 +7,6 @@
 #include <set>
 
 #include "ir/sampling.hpp"
-
 #include "support.hpp"
 #include "support/scripted_clock.hpp"
 

@@ -17,7 +17,8 @@ struct Candidates {
   int64_t place(int64_t i) const { return ~static_cast<uint32_t>(ranks[i]); }
   uint64_t weight() const;  // of all
 
-  // Keep those of the largest ranks, so many, or the fewest that have so much weight; both are at least 1, and there.
+  // Keep those of the largest ranks: as many as wanted, or the fewest that have that weight. 1 at least is wanted, and no
+  // more than there is.
   void keep_count(int64_t wanted);
   void keep_weight(uint64_t wanted);
 

@@ -119,10 +119,10 @@ __device__ void sum_weights(const SampleArguments& a) {
 
 // Finds the token of a greedy draw, the first of the largest logits.
 __device__ uint32_t first_largest(const SampleArguments& a, uint32_t order, BlockSums& sums) {
-  const uint32_t run = sums.first(a.runs, [&](uint32_t i) { return element<const uint32_t>(a.run_orders, i) == order; });
-  const uint32_t begin = run * kSampleRun, count = min(kSampleRun, a.tokens - begin);
-  return begin +
-         sums.first(count, [&](uint32_t i) { return order_of(element<const float>(a.logits, begin + i)) == order; });
+  const auto of_run = [&](uint32_t i) { return element<const uint32_t>(a.run_orders, i) == order; };
+  const uint32_t begin = sums.first(a.runs, of_run) * kSampleRun, count = min(kSampleRun, a.tokens - begin);
+  const auto of_token = [&](uint32_t i) { return order_of(element<const float>(a.logits, begin + i)) == order; };
+  return begin + sums.first(count, of_token);
 }
 
 __device__ inline uint64_t drawn_of(const SampleArguments& a, uint64_t total) {
