@@ -57,8 +57,8 @@ constexpr bool is_usable(float logit) { return logit <= kLargestFloat; }
 // Returns a number that is the larger the larger a usable logit is, by the logit's bits; those of both zeros are one.
 constexpr uint32_t order_of(uint32_t bits) {
   constexpr uint32_t kSign = 0x80000000u;
-  if (bits == kSign) return kSign;
-  return bits & kSign ? ~bits : bits | kSign;
+  const uint32_t x = bits == kSign ? 0 : bits, negative = -(x >> 31);  // no branch, which no sign would let foresee
+  return x ^ (negative | kSign);
 }
 constexpr uint32_t bits_of_order(uint32_t order) { return order & 0x80000000u ? order ^ 0x80000000u : ~order; }
 

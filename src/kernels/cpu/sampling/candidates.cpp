@@ -9,10 +9,11 @@
 
 namespace rung::cpu {
 
-void Candidates::add(float logit, int64_t place) {
-  const uint64_t order = sampling::order_of(std::bit_cast<uint32_t>(logit));
-  ranks[count] = order << 32 | ~static_cast<uint32_t>(place);
-  logits[count++] = logit;
+void Candidates::rank_from(int64_t first, int64_t place) {
+  for (int64_t i = first; i < count; ++i) {
+    const uint64_t order = sampling::order_of(std::bit_cast<uint32_t>(logits[i]));
+    ranks[i] = order << 32 | ~(static_cast<uint32_t>(place) + selected[i]);
+  }
 }
 
 uint64_t Candidates::weight() const { return std::accumulate(weights, weights + count, uint64_t{0}); }
@@ -34,15 +35,18 @@ uint64_t Candidates::cut(uint64_t wanted, const Measure& measure) const {
   uint64_t rank = 0;
   for (int shift = 64 - kBits; shift >= 0 && left > 1; shift -= kBits) {
     const auto digit = [&](int64_t i) { return ranks[selected[i]] >> shift & 0xff; };
-    uint64_t sums[1 << kBits] = {};
-    for (int64_t i = 0; i < left; ++i) sums[digit(i)] += measure(selected[i]);
+    uint64_t sums[2][1 << kBits] = {};  // two, as neighbours often add to the same sum
+    for (int64_t i = 0; i < left; ++i) sums[i % 2][digit(i)] += measure(selected[i]);
+    const auto sum = [&](uint64_t at) { return sums[0][at] + sums[1][at]; };
     uint64_t at = 0xff;
-    for (; wanted > sums[at]; --at) wanted -= sums[at];
+    for (; wanted > sum(at); --at) wanted -= sum(at);
     rank |= at << shift;
-    if (wanted == sums[at]) break;  // all of that digit stay
+    if (wanted == sum(at)) break;  // all of that digit stay
     int64_t kept = 0;
-    for (int64_t i = 0; i < left; ++i)
-      if (digit(i) == at) selected[kept++] = selected[i];
+    for (int64_t i = 0; i < left; ++i) {
+      const bool stays = digit(i) == at;
+      selected[kept] = selected[i], kept += stays;
+    }
     left = kept;
   }
   return rank;
@@ -51,9 +55,9 @@ uint64_t Candidates::cut(uint64_t wanted, const Measure& measure) const {
 void Candidates::keep_from(uint64_t rank) {
   int64_t kept = 0;
   for (int64_t i = 0; i < count; ++i) {
-    if (ranks[i] < rank) continue;
+    const bool stays = ranks[i] >= rank;
     ranks[kept] = ranks[i], weights[kept] = weights[i], logits[kept] = logits[i];
-    ++kept;
+    kept += stays;
   }
   count = kept;
 }

@@ -13,12 +13,12 @@ struct Candidates {
   uint32_t* selected;  // room for the selection
   int64_t count = 0;
 
-  void add(float logit, int64_t place);
+  void rank_from(int64_t first, int64_t place);  // those from `first` on, whose `selected` are places less `place`
   int64_t place(int64_t i) const { return ~static_cast<uint32_t>(ranks[i]); }
   uint64_t weight() const;  // of all
 
-  // Keep those of the largest ranks: as many as wanted, or the fewest that have that weight. 1 at least is wanted, and no
-  // more than there is.
+  // Keep those of the largest ranks: as many as wanted, or the fewest that have that weight. 1 at least is wanted, and
+  // no more than there is.
   void keep_count(int64_t wanted);
   void keep_weight(uint64_t wanted);
 

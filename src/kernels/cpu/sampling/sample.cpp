@@ -159,42 +159,63 @@ class Sampling {
 
   int64_t drawn_of_candidates() {
     Candidates all{scratch_.ranks, scratch_.weights, scratch_.logits, scratch_.selected};
-    const uint64_t needed = has_top_k() ? 0 : sampling::needed_of(settings_, weight_of_all());
-    collect(all, has_top_k() ? least_of_top_k() : least_of_top_p(needed));
-    sweeps_.weigh(weighing_, all.logits, all.count, all.weights);
-    all.keep_count(sampling::kept_of(settings_, tokens_));
-    if (has_top_p()) all.keep_weight(has_top_k() ? sampling::needed_of(settings_, all.weight()) : needed);
+    uint64_t weight = 0;  // of all that top_k leaves
+    if (has_top_k()) {
+      const int64_t kept = sampling::kept_of(settings_, tokens_);
+      collect(all, least_of_first(kept));
+      all.keep_count(kept);
+      weight = all.weight();
+    } else {
+      weight = weight_of_all();
+      collect_weight(all, sampling::needed_of(settings_, weight));
+    }
+    if (has_top_p()) all.keep_weight(sampling::needed_of(settings_, weight));
+    const uint64_t least = sampling::least_weight(settings_);
     for (int64_t i = 0; i < all.count; ++i)
-      if (all.weights[i] < sampling::least_weight(settings_)) all.weights[i] = 0;
+      if (all.weights[i] < least) all.weights[i] = 0;
     uint64_t drawn = drawn_of(all.weight());
     return all.place(index_at(all.weights, drawn));
   }
 
-  // Returns a number that no logit of those that top_k leaves is below: as many runs have one that large.
-  float least_of_top_k() const {
-    const int64_t kept = sampling::kept_of(settings_, tokens_);
-    if (kept > runs_) return -HUGE_VALF;
-    float* copy = scratch_.logits;
-    std::copy_n(scratch_.run_largest, runs_, copy);
-    std::nth_element(copy, copy + kept - 1, copy + runs_, std::greater<>());
-    return copy[kept - 1];
+  // Makes candidates of the tokens whose logits are no less than the given one.
+  void collect(Candidates& all, float least) const {
+    all.count = 0;
+    for (int64_t run = 0; run < runs_; ++run) {
+      if (scratch_.run_largest[run] < least) continue;
+      const int64_t begin = run * kRun, before = all.count;
+      all.count +=
+          sweeps_.collect(logits_ + begin, end_of(run) - begin, least, all.logits + before, all.selected + before);
+      all.rank_from(before, begin);
+    }
+    sweeps_.weigh(weighing_, all.logits, all.count, all.weights);
   }
 
-  // Returns the same for top_p: were each token below of a weight w, they would not have what the others may lack. The
-  // logit of that weight is taken a little lower, by more than weights are rounded.
-  float least_of_top_p(uint64_t needed) const {
+  // Makes candidates of tokens that have the weight, and of all with larger logits: first it tries few.
+  void collect_weight(Candidates& all, uint64_t needed) const {
+    constexpr int64_t kFew = 64;
+    for (int64_t tried : {kFew, runs_ / 2}) {
+      collect(all, least_of_first(std::clamp<int64_t>(tried, 1, runs_)));
+      if (all.weight() >= needed) return;
+    }
+    collect(all, least_that_counts(needed));
+  }
+
+  // Returns a logit that none of the `count` largest is below: as many runs have one that large.
+  float least_of_first(int64_t count) const {
+    if (count > runs_) return -HUGE_VALF;
+    float* copy = scratch_.logits;
+    std::copy_n(scratch_.run_largest, runs_, copy);
+    std::nth_element(copy, copy + count - 1, copy + runs_, std::greater<>());
+    return copy[count - 1];
+  }
+
+  // Returns a logit so small that all lower ones can be left out: were each of weight w, they would not have what all
+  // have more than is needed. The logit of that weight is taken a little lower, by more than weights are rounded.
+  float least_that_counts(uint64_t needed) const {
     constexpr double kRounding = 1e-3;
     const uint64_t w = (weight_of_all() - needed) / static_cast<uint64_t>(tokens_);
     const double power = static_cast<double>(w) / static_cast<double>(sampling::kLargestWeight);
     return static_cast<float>(weighing_.largest + (std::log(power) - kRounding) / weighing_.factor);
-  }
-
-  void collect(Candidates& all, float least) const {
-    for (int64_t run = 0; run < runs_; ++run) {
-      if (scratch_.run_largest[run] < least) continue;
-      for (int64_t i = run * kRun; i < end_of(run); ++i)
-        if (logits_[i] >= least) all.add(logits_[i], i);
-    }
   }
 
   const Call& call_;

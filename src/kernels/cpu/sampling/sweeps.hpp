@@ -29,6 +29,9 @@ struct Sweeps {
   void (*adjust)(const GivenLogits& given, int64_t begin, int64_t end, float* logits);
   // Returns the largest of `count` logits, or infinity where one is not usable.
   float (*largest)(const float* logits, int64_t count);
+  // Stores those of `count` logits that are no less than `least`, with their indices, and returns how many there are;
+  // there must be room for all.
+  int64_t (*collect)(const float* logits, int64_t count, float least, float* collected, uint32_t* indices);
   // Returns the sum of the weights of `count` logits, or stores each of them.
   uint64_t (*sum_weights)(const Weighing& weighing, const float* logits, int64_t count);
   void (*weigh)(const Weighing& weighing, const float* logits, int64_t count, uint64_t* weights);

@@ -98,18 +98,19 @@ struct Selection {
   uint64_t totals[kBins];
   uint64_t result;
 
-  // Returns a rank from which on there is as much as wanted, by their measure, and no rank too many that has any.
-  template <class Measure>
-  __device__ uint64_t cut(const uint64_t* ranks, uint32_t count, uint64_t wanted, const Measure& measure) {
+  // Returns a rank from which on there is as much as wanted, by the measure of each, and no rank too many that has any.
+  template <class Rank, class Measure>
+  __device__ uint64_t cut(uint32_t count, const Rank& rank_of, uint64_t wanted, const Measure& measure) {
     if (count <= kSampleThreads) {
       const bool is_there = threadIdx.x < count;
-      return cut_own(is_there ? ranks[threadIdx.x] : 0, is_there ? measure(threadIdx.x) : 0, count, wanted);
+      return cut_own(is_there ? rank_of(threadIdx.x) : 0, is_there ? measure(threadIdx.x) : 0, count, wanted);
     }
     uint64_t rank = 0, known = 0;  // known: the bits that are
     for (int shift = 64 - kBits; shift >= 0; shift -= kBits) {
       for (int bin = 0; bin < kBins; ++bin) bins[bin][threadIdx.x] = 0;
       for (uint32_t i = threadIdx.x; i < count; i += kSampleThreads)
-        if (((ranks[i] ^ rank) & known) == 0) bins[ranks[i] >> shift & (kBins - 1)][threadIdx.x] += measure(i);
+        if (const uint64_t own = rank_of(i); ((own ^ rank) & known) == 0)
+          bins[own >> shift & (kBins - 1)][threadIdx.x] += measure(i);
       sync_block();
       sum_bins();
       int bin = kBins - 1;

@@ -117,6 +117,11 @@ __device__ void sum_weights(const SampleArguments& a) {
 
 // ---- the token, by one block
 
+struct Block {
+  BlockSums& sums;
+  Selection& selection;
+};
+
 // Finds the token of a greedy draw, the first of the largest logits.
 __device__ uint32_t first_largest(const SampleArguments& a, uint32_t order, BlockSums& sums) {
   const auto of_run = [&](uint32_t i) { return element<const uint32_t>(a.run_orders, i) == order; };
@@ -167,55 +172,65 @@ __device__ Candidates collect(const SampleArguments& a, const Weighing& weight, 
   return {ranks, weights, count};
 }
 
-// Returns an order that no logit of those that top_k leaves is below: as many threads have seen one that large.
-__device__ uint32_t least_order_of_top_k(const SampleArguments& a, uint32_t kept, Selection& selection) {
-  if (kept > kSampleThreads) return 0;
+// Returns an order that none of the `count` largest logits is below: as many threads, or runs, have one that large.
+__device__ uint32_t least_order_of_first(const SampleArguments& a, uint32_t count, Selection& selection) {
+  const auto order = [&](uint32_t run) { return element<const uint32_t>(a.run_orders, run); };
+  const auto one = [](uint32_t) { return uint64_t{1}; };
+  if (count > a.runs) return 0;
+  if (count > kSampleThreads / 2) {
+    const auto rank = [&](uint32_t run) { return static_cast<uint64_t>(order(run)) << 32 | run; };
+    return static_cast<uint32_t>(selection.cut(a.runs, rank, count, one) >> 32);
+  }
   uint32_t most = 0;
-  for (uint32_t i = threadIdx.x; i < a.runs; i += kSampleThreads)
-    most = max(most, element<const uint32_t>(a.run_orders, i));
+  for (uint32_t i = threadIdx.x; i < a.runs; i += kSampleThreads) most = max(most, order(i));
   const uint64_t rank = static_cast<uint64_t>(most) << 32 | threadIdx.x;
-  return static_cast<uint32_t>(selection.cut_own(rank, uint64_t{1}, kSampleThreads, kept) >> 32);
+  return static_cast<uint32_t>(selection.cut_own(rank, uint64_t{1}, kSampleThreads, count) >> 32);
 }
 
-__device__ uint32_t drawn_of_candidates(const SampleArguments& a, Weighing weight, BlockSums& sums,
-                                        Selection& selection) {
-  const Settings settings = settings_of(a);
-  const bool top_k = has_top_k(a, settings);
-  const auto kept = static_cast<uint32_t>(sampling::kept_of(settings, a.tokens));
-  uint64_t needed = 0;
-  uint32_t least_order = 0;
+// Returns tokens that have the weight of what top_p needs, with all larger logits: first it tries few.
+__device__ Candidates collect_weight(const SampleArguments& a, Weighing weight, uint64_t total, uint64_t needed,
+                                     const Block& block) {
+  constexpr uint32_t kFew = 64;
+  for (int tries = 0; tries < 2; ++tries) {
+    const uint32_t tried = tries == 0 ? kFew : a.runs / 2;
+    const uint32_t least_order = least_order_of_first(a, max(1u, min(tried, a.runs)), block.selection);
+    const Candidates all = collect(a, weight, least_order, block.sums);
+    if (block.sums.sum(all.count, [&](uint32_t i) { return all.weights[i]; }) >= needed) return all;
+  }
+  // Were each token below of this weight, they would not have what all have more than is needed.
+  const uint64_t most = (total - needed) / a.tokens;
+  weight.least = most - (most >> 20);  // a little less, by more than weights are rounded
+  return collect(a, weight, 0, block.sums);
+}
+
+__device__ uint32_t drawn_of_candidates(const SampleArguments& a, const Settings& settings, Weighing weight,
+                                        const Block& block) {
+  const uint64_t least = weight.least;
   weight.least = 0;
-  if (top_k) {
-    least_order = least_order_of_top_k(a, kept, selection);
+  Candidates all{};
+  uint64_t total = 0, cut = 0;  // total: of what top_k leaves
+  const auto rank = [&](uint32_t i) { return all.ranks[i]; };
+  const auto kept_weight = [&](uint32_t i) { return all.ranks[i] >= cut ? all.weights[i] : 0; };
+  if (has_top_k(a, settings)) {
+    const auto kept = static_cast<uint32_t>(sampling::kept_of(settings, a.tokens));
+    all = collect(a, weight, least_order_of_first(a, kept, block.selection), block.sums);
+    cut = block.selection.cut(all.count, rank, kept, [](uint32_t) { return uint64_t{1}; });
+    total = block.sums.sum(all.count, kept_weight);
   } else {
-    const uint64_t total = sums.sum(a.runs, [&](uint32_t i) { return element<const uint64_t>(a.run_weights, i); });
-    needed = sampling::needed_of(settings, total);
-    // Were each token below of this weight, they would not have what the others may lack.
-    const uint64_t most = (total - needed) / a.tokens;
-    weight.least = most - (most >> 20);  // a little less, by more than weights are rounded
+    total = block.sums.sum(a.runs, [&](uint32_t i) { return element<const uint64_t>(a.run_weights, i); });
+    all = collect_weight(a, weight, total, sampling::needed_of(settings, total), block);
   }
-  const Candidates all = collect(a, weight, least_order, sums);
-  uint64_t cut = 0;
-  if (top_k) {
-    cut = selection.cut(all.ranks, all.count, kept, [](uint32_t) { return uint64_t{1}; });
-    needed = sampling::needed_of(settings, sums.sum(all.count, [&](uint32_t i) {
-      return all.ranks[i] >= cut ? all.weights[i] : 0;
-    }));
-  }
-  if (settings.top_p < 1)
-    cut = selection.cut(all.ranks, all.count, needed,
-                        [&](uint32_t i) { return all.ranks[i] >= cut ? all.weights[i] : 0; });
-  const uint64_t least = sampling::least_weight(settings);
-  const auto of_token = [&](uint32_t i) {
-    return all.ranks[i] >= cut && all.weights[i] >= least ? all.weights[i] : 0;
-  };
-  return all.place(sums.locate(all.count, of_token, [&](uint64_t total) { return drawn_of(a, total); }).index);
+  if (settings.top_p < 1) cut = block.selection.cut(all.count, rank, sampling::needed_of(settings, total), kept_weight);
+  const auto weight_of = [&](uint32_t i) { return all.weights[i] >= least ? kept_weight(i) : 0; };
+  return all.place(
+      block.sums.locate(all.count, weight_of, [&](uint64_t sum) { return drawn_of(a, sum); }).index);
 }
 
 __device__ void find_token(const SampleArguments& a) {
   __shared__ BlockSums sums;
   __shared__ Selection selection;
   __shared__ uint32_t partial[kMaxWarps];
+  const Block block{sums, selection};
   allow_dependents();
   wait_for_producers();
   const Settings settings = settings_of(a);
@@ -227,7 +242,7 @@ __device__ void find_token(const SampleArguments& a) {
     token = first_largest(a, order, sums);
   } else {
     const Weighing weight{logit_of(order), sampling::factor_of(settings), sampling::least_weight(settings)};
-    token = has_top_k(a, settings) || settings.top_p < 1 ? drawn_of_candidates(a, weight, sums, selection)
+    token = has_top_k(a, settings) || settings.top_p < 1 ? drawn_of_candidates(a, settings, weight, block)
                                                          : drawn_of_runs(a, weight, sums);
   }
   if (threadIdx.x == 0) element<int64_t>(a.token, 0) = token;
