@@ -86,6 +86,57 @@ void expect_reports_of_device(std::string_view device) {
 TEST(GpuSampleRows, ReportThatNothingCanBeDrawn) { expect_reports_of_device(gpu_word()); }
 TEST(EmulatedSampleRows, ReportThatNothingCanBeDrawn) { expect_reports_of_device("emu:gfx942"); }
 
+// ---- equal logits
+
+// The first of them stays, whatever filter it meets, and a zero is a zero.
+void expect_first_of_equal_zeros(const std::function<int64_t(const Case&)>& run) {
+  for (const auto& [first, second] : {std::pair{-0.0f, 0.0f}, {0.0f, -0.0f}})
+    for (const std::array<float, 3>& settings :
+         {std::array{0.0f, 0.0f, 1.0f}, {1.0f, 5.0f, 0.0f}, {1.0f, 0.0f, 0.0f}}) {
+      Case test = make_case("y = sample(x:f32[700], settings0:f32[8], draw:i64[2])");
+      auto logits = test.inputs.at("x").as<float>();
+      for (float& logit : logits) logit = -1 - std::abs(logit);
+      logits[300] = first, logits[600] = second;
+      std::ranges::copy(settings, test.inputs.at("settings0").as<float>().begin());
+      EXPECT_EQ(run(test), 300);
+    }
+}
+TEST(SampleRows, TakeTheFirstOfEqualZeros) {
+  for (const Kernel* row : cpu_rows(make_case(kText).problem))
+    expect_first_of_equal_zeros([&](const Case& test) { return run_row(*row, test, 1).outputs[0].as<int64_t>()[0]; });
+}
+TEST(EmulatedSampleRows, TakeTheFirstOfEqualZeros) {
+  auto target = open_target("emu:gfx942");
+  if (!target) GTEST_SKIP() << target.error().message;
+  expect_first_of_equal_zeros([&](const Case& test) {
+    auto outcome = run_gpu_row(**target, *(*target)->kernels_for("sample").front(), test);
+    EXPECT_TRUE(outcome) << outcome.error().message;
+    return outcome ? outcome->outputs[0].as<int64_t>()[0] : -1;
+  });
+}
+
+// ---- counts of seen tokens
+
+template <class T>
+void expect_count_in_place(const char* type) {
+  const Case test = make_case(fmt::format("y = scatter(x:{0}[90], index:i64[1], y:{0}[1], kind=add)", type));
+  for (const Kernel* row : cpu_target().kernels_for("scatter")) {
+    std::vector<T> counts(90, 3);
+    const int64_t token = 40;
+    const T one = 1;
+    const cpu::Bound bound = cpu::bind(*row, test.problem, {counts.data(), &token, &one}, counts.data());
+    cpu::Team team(1);
+    std::atomic<Fault> fault{Fault::none};
+    bound.run(team, &fault);
+    EXPECT_EQ(counts[40], 4) << row->name;
+    EXPECT_EQ(std::ranges::count(counts, 3), 89) << row->name;
+  }
+}
+TEST(ScatterRows, AddOneInPlace) {
+  expect_count_in_place<int32_t>("i32");
+  expect_count_in_place<int64_t>("i64");
+}
+
 // ---- frequencies
 
 // Draws with counters from 0 on, through one bound call.
