@@ -9,9 +9,12 @@
 #include <variant>
 #include <vector>
 
+#include "ir/category.hpp"
 #include "ir/cell.hpp"
+#include "ir/fault.hpp"
 #include "ir/formulas.hpp"
 #include "ir/key_span.hpp"
+#include "ir/narrowing.hpp"
 #include "ir/op_fields.hpp"
 #include "ir/op_kinds.hpp"
 #include "ir/shape.hpp"
@@ -182,19 +185,23 @@ struct Pool {
               RUNG_FIELD(Pool, before), RUNG_FIELD(Pool, after), RUNG_FIELD(Pool, places))
   RUNG_EQUAL(Pool);
 };
-// attention(q: T[B,S,H,D], the slot mask: f32 broadcast to [B,H,S,K], then for each segment
+// attention(q: T[B,S,H,D], the slots mask: f32 broadcast to [B,H,S,K], length: i64[1], then for each segment
 //           k: T[B,Ki,G,D], v: T[B,Ki,G,D]) -> T[B,S,H,D]: softmax(cap(scale * q k') + mask) v, softmax in f32
 //   Keys of all segments one after another (K = sum of Ki); query head h reads key head h / (H/G); G divides H. Where
 //   the mask is -inf for every key a query gets zeros, not softmax's NaN; numbers, however low, take no key away.
 //   Keys outside the query's span are taken away, too.
+//   length: k and v are a cache of one segment, without a mask, filled up to that place, which is S at least: query i
+//   stands at place length - S + i, and key j holds the last place below length that is j modulo K, or nothing, which
+//   is taken away. So a cache that is shorter than the text is a ring of its last K places. The span counts places.
 struct Attention {
-  RUNG_OP("attention", attention, none, products);
+  RUNG_OP("attention", attention, index_out_of_range, products);
   AttentionSlots slots;
   float scale = 1.0f;
   float softcap = 0.0f;  // c: a scaled score s becomes c tanh(s / c) before the mask; 0: it stays
   KeySpan span;
   int64_t segments = 1;
   bool has_mask() const { return slots.has(AttentionSlot::mask); }
+  bool has_length() const { return slots.has(AttentionSlot::length); }
   // Returns the index of the first segment's keys; its values and the other segments follow.
   size_t first_key() const { return slots.size(); }
   RUNG_FIELDS(RUNG_FIELD(Attention, slots), RUNG_FIELD(Attention, scale), RUNG_FIELD(Attention, softcap),

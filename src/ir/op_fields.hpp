@@ -28,7 +28,7 @@ struct Field<Struct, void, Member> {
 };
 
 // Declares an op's word in text and tables, the category its time is accounted to, the fault that values of its
-// operands can cause (Binary has a more precise answer), and its rule for storing in fewer bits.
+// operands can cause (fault_of() has a more precise answer), and its rule for storing in fewer bits.
 #define RUNG_OP(text, category, fault, narrowing)           \
   static constexpr std::string_view kName = text;           \
   static constexpr Category kCategory = Category::category; \

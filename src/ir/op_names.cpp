@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 3> kCell{"rnn", "gru", "lstm"};
 constexpr std::array<std::string_view, 8> kLinearSlot{"x",   "w",   "bias",        "residual",
                                                       "cos", "sin", "norm_weight", "squares"};
 constexpr std::array<std::string_view, 4> kConvSlot{"x", "w", "bias", "residual"};
-constexpr std::array<std::string_view, 2> kAttentionSlot{"q", "mask"};
+constexpr std::array<std::string_view, 3> kAttentionSlot{"q", "mask", "length"};
 constexpr std::array<std::string_view, 4> kLayerNormSlot{"x", "residual", "weight", "bias"};
 constexpr std::array<std::string_view, 5> kSampleSlot{"logits", "settings", "draw", "bias", "seen"};
 constexpr const auto& words_of(LinearSlot) { return kLinearSlot; }
@@ -152,6 +152,8 @@ Fault fault_of(const Op& op, std::span<const Type> operands) {
   if (binary && (!binary->divides() || is_float(operands[1].dtype))) return Fault::none;
   const auto* formula = as<Formula>(op);
   if (formula && (!formula->divides() || is_float(operands[1].dtype))) return Fault::none;
+  const auto* attention = as<Attention>(op);
+  if (attention && !attention->has_length()) return Fault::none;
   return std::visit([](const auto& s) { return s.kFault; }, op);
 }
 

@@ -212,6 +212,13 @@ Result<Type> rule(const Attention& op, Types types) {
     keys += k.shape[1];
     RUNG_CHECK(want_countable({DType::f32, {q.shape[0], q.shape[2], q.shape[1], keys}}));  // the scores
   }
+  if (const Type* length = op.slots.find(types, AttentionSlot::length)) {
+    if (!(*length == Type{DType::i64, {1}})) return fail("length: got {}, wanted i64[1]", *length);
+    if (op.has_mask() || op.segments != 1)
+      return fail("got a length with a mask or {} segments, wanted one segment", op.segments);
+    if (q.shape[1] > keys)
+      return fail("got {} queries of a cache of {} keys, wanted no more than keys", q.shape[1], keys);
+  }
   if (op.has_mask()) {
     if (types[1].dtype != DType::f32) return fail("mask: got {}, wanted f32", types[1]);
     RUNG_CHECK(want_broadcast_to(types[1], Shape{q.shape[0], q.shape[2], q.shape[1], keys}, "mask"));
@@ -243,20 +250,25 @@ Semantics semantics(const Attention& op, const Signature& s) {
   const Shape& q = s.shape(0);
   const size_t first = op.first_key();
   const AxisRead head = s.shape(first)[2] == q[2] ? same(2) : whole(2, 1);  // several query heads read one key head
+  const bool is_placed = op.has_length() || !op.span.sees_all();            // a query's place says what it sees
   Semantics out;
-  const AxisRead query = op.span.sees_all() ? same(1) : whole(1, 1);  // its place says what it sees
-  out.operands.push_back({.role = OperandRole::product, .axes = {same(0), query, same(2), reduced()}});
+  out.operands.push_back(
+      {.role = OperandRole::product, .axes = {same(0), is_placed ? whole(1, 1) : same(1), same(2), reduced()}});
   if (op.has_mask()) out.operands.push_back(mask_use(s.shape(1), s.result.shape));
+  if (op.has_length()) out.operands.push_back({.role = OperandRole::index, .axes = {whole()}});
   int64_t keys = 0;
   for (size_t i = first; i < s.operands.size(); i += 2) {
     keys += s.shape(i)[1];
-    // The columns of v are the result's, but v has k's type, and k has q's.
-    out.operands.push_back({.role = OperandRole::product, .axes = {same(0), reduced(), head, reduced()}});
-    out.operands.push_back({.role = OperandRole::product, .axes = {same(0), reduced(), head, whole(3, 1)}});
+    // The columns of v are the result's, but v has k's type, and k has q's. The least of a cache is what queries fill.
+    out.operands.push_back(
+        {.role = OperandRole::product, .axes = {same(0), reduced(), head, reduced()}, .picked = op.has_length()});
+    out.operands.push_back(
+        {.role = OperandRole::product, .axes = {same(0), reduced(), head, whole(3, 1)}, .picked = op.has_length()});
   }
   out.terms = q[3] + keys;  // terms of q k', then over the keys
   const auto dim = [](int64_t n) { return static_cast<double>(n); };
-  out.flops = 4 * dim(q[0]) * dim(q[2]) * dim(q[3]) * op.span.pairs(q[1], keys);
+  const int64_t least_keys = op.has_length() ? q[1] : keys;
+  out.flops = 4 * dim(q[0]) * dim(q[2]) * dim(q[3]) * op.span.pairs(q[1], least_keys);
   return out;
 }
 

@@ -81,8 +81,8 @@ Status check_accesses(const Plan& plan, const Kernel& kernel, uint32_t index, Ho
                                                 : holdings.check_read(input, access, index));
   }
   if (const PlanState* state = state_in(plan, step.output.index))
-    for (const PlanOperand& input : step.inputs)
-      if (input.storage == Storage::buffer && input.index == state->buffer)
+    for (size_t i = 0; i < step.inputs.size(); ++i)
+      if (is_in(step.inputs[i], state->buffer) && !may_update(plan, step, i))
         return fail("it reads state '{}' while it writes it", state->name);
   RUNG_CHECK(holdings.add_results(step.output.index, results_of(problem), index));
   const uint64_t scratch = kernel.scratch_for(problem, plan.target->machine);

@@ -320,8 +320,8 @@ class Lowering {
     return next;
   }
 
-  // Lets the step that makes the value write the state itself, if no step from that one on reads the old value and no
-  // one else uses the new value.
+  // Lets the step that makes the value write the state itself, if no step from that one on reads the old value, other
+  // than to update it, and no one else uses the new value.
   bool write_in_place(const Next& next) {
     const PlanOperand& from = next.from;
     if (from.storage != Storage::buffer || is_input_buffer(from.index) || from.offset != 0 || !from.view.contiguous())
@@ -329,15 +329,15 @@ class Lowering {
     if (plan_.buffers[from.index].bytes != plan_.buffers[next.state].bytes || is_output_buffer(from.index))
       return false;
     const auto maker = std::ranges::find(plan_.steps, from.index, [](const Step& step) { return step.output.index; });
-    const auto reads = [](uint32_t buffer) {
-      return [buffer](const PlanOperand& o) { return o.storage == Storage::buffer && o.index == buffer; };
-    };
-    for (auto step = maker; step != plan_.steps.end(); ++step)
-      if (std::ranges::any_of(step->inputs, reads(next.state)) || step->output.index == next.state) return false;
+    for (auto step = maker; step != plan_.steps.end(); ++step) {
+      if (step->output.index == next.state) return false;
+      for (size_t i = 0; i < step->inputs.size(); ++i)
+        if (is_in(step->inputs[i], next.state) && !(step == maker && may_update(plan_, *maker, i))) return false;
+    }
     maker->output.index = next.state;
     for (Step& step : plan_.steps)
       for (PlanOperand& input : step.inputs)
-        if (reads(from.index)(input)) input.index = next.state;
+        if (is_in(input, from.index)) input.index = next.state;
     plan_.buffers[from.index].bytes = 1;  // no longer holds anything
     return true;
   }

@@ -18,10 +18,21 @@ std::vector<bool> state_buffers(const Plan& plan) {
   return of_states;
 }
 
+bool is_in(const PlanOperand& operand, uint32_t buffer) {
+  return operand.storage == Storage::buffer && operand.index == buffer;
+}
+
+bool may_update(const Plan& plan, const Step& step, size_t i) {
+  const Kernel* kernel = plan.target->kernel_named(step.choice.kernel);
+  const PlanOperand& operand = step.inputs[i];
+  const auto is_same = [&](const PlanOperand& other) { return is_in(other, operand.index); };
+  return kernel && kernel->updates == static_cast<int>(i) && operand.offset == 0 && operand.view.contiguous() &&
+         type_of(operand).bytes() == plan.buffers[operand.index].bytes &&
+         std::ranges::count_if(step.inputs, is_same) == 1;
+}
+
 StateUse use_of(const Plan& plan, const PlanState& state) {
-  const auto is_state = [&](const PlanOperand& operand) {
-    return operand.storage == Storage::buffer && operand.index == state.buffer;
-  };
+  const auto is_state = [&](const PlanOperand& operand) { return is_in(operand, state.buffer); };
   StateUse use;
   for (const Step& step : plan.steps) {
     use.reads_first = use.reads_first || (!use.writes && std::ranges::any_of(step.inputs, is_state));

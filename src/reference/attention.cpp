@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "reference/dot.hpp"
 #include "reference/operations.hpp"
@@ -43,13 +44,26 @@ Head read_head(std::span<const Tensor> pairs, int64_t batch, int64_t head) {
 }
 
 struct Query {
-  int64_t at;
+  int64_t place;
   Rows values, mask;  // an empty mask adds nothing
+};
+
+// The places of a cache's keys; without a length they are the keys' own numbers.
+struct Places {
+  std::optional<int64_t> length;
+  int64_t keys = 0;
+
+  // Returns key j's place; nullopt: it holds nothing.
+  std::optional<int64_t> of(int64_t key) const {
+    if (!length) return key;
+    if (key >= *length) return std::nullopt;
+    return key + (*length - 1 - key) / keys * keys;
+  }
 };
 
 // Computes out = softmax(cap(scale * q k') + mask) v for one query, over the keys in its span. If all scores are -inf
 // no key remains, and the sum over no keys is zero.
-void attend(const Attention& op, const Head& head, const Query& q, std::span<double> out) {
+void attend(const Attention& op, const Head& head, const Places& places, const Query& q, std::span<double> out) {
   const Rows query = q.values, mask = q.mask;
   size_t width = query.size(), count = width ? head.keys.size() / width : 0;
   std::vector<double> scores(count);
@@ -57,7 +71,8 @@ void attend(const Attention& op, const Head& head, const Query& q, std::span<dou
     scores[key] = double{op.scale} * dot(query, Rows(head.keys).subspan(key * width, width));
     if (op.softcap != 0) scores[key] = op.softcap * std::tanh(scores[key] / op.softcap);
     if (!mask.empty()) scores[key] += mask[key];
-    if (!op.span.sees(q.at, static_cast<int64_t>(key))) scores[key] = -INFINITY;
+    const auto place = places.of(static_cast<int64_t>(key));
+    if (!place || !op.span.sees(q.place, *place)) scores[key] = -INFINITY;
   }
   if (std::all_of(scores.begin(), scores.end(), [](double score) { return score == -INFINITY; }))
     return std::fill(out.begin(), out.end(), 0.0);
@@ -75,6 +90,12 @@ Result<Tensor> compute(const Attention& op, const Arguments& arguments) {
   std::vector<double> mask;  // [B, H, S, K]
   if (const Tensor* values = op.slots.find(arguments.operands, AttentionSlot::mask))
     mask = read(broadcast_to(*values, Shape{q[0], q[2], q[1], keys}));
+  Places places{std::nullopt, keys};
+  if (const Tensor* length = op.slots.find(arguments.operands, AttentionSlot::length)) {
+    places.length = length->as<int64_t>()[0];
+    if (*places.length < q[1]) return fail("got a length of {}, wanted {} queries at least", *places.length, q[1]);
+  }
+  const int64_t first_place = places.length ? *places.length - q[1] : 0;
   auto queries = read(arguments[0]);
   std::vector<double> out(queries.size());
   for (int64_t b = 0; b < q[0]; ++b)
@@ -84,7 +105,8 @@ Result<Tensor> compute(const Attention& op, const Arguments& arguments) {
         size_t at = size(((b * q[1] + s) * q[2] + h) * q[3]);
         Rows mask_row =
             op.has_mask() ? Rows(mask).subspan(size(((b * q[2] + h) * q[1] + s) * keys), size(keys)) : Rows{};
-        attend(op, head, {s, Rows(queries).subspan(at, size(q[3])), mask_row}, std::span(out).subspan(at, size(q[3])));
+        attend(op, head, places, {first_place + s, Rows(queries).subspan(at, size(q[3])), mask_row},
+               std::span(out).subspan(at, size(q[3])));
       }
     }
   return write(arguments.result, out);

@@ -156,10 +156,12 @@ Session::~Session() = default;
 
 Result<Session> Session::create(std::shared_ptr<const Plan> plan, std::shared_ptr<cpu::Team> team,
                                 SessionOptions options) {
-  if (!options.states) {
+  const bool are_own = !options.states;
+  if (are_own) {
     RUNG_TRY(options.states, States::make(PlanSet(plan)));
   }
   RUNG_TRY(auto recorder, make_recorder(*plan, team.get(), options));
+  if (are_own) RUNG_CHECK(options.states->reset());  // a captured run was tried
   return Session(
       std::make_unique<Parts>(std::move(plan), std::move(team), std::move(options.states), std::move(recorder)));
 }

@@ -12,7 +12,9 @@ namespace rung {
 
 struct SessionOptions {
   bool stepwise = false;                // runs ops one by one, so that a device fault names its op; never uses a graph
-  std::shared_ptr<States> states = {};  // of a set that contains the plan; null: the plan's own, made with the session
+  // Of a set that contains the plan; null: the plan's own, made with the session. A session that captures its run may
+  // write them while it is made.
+  std::shared_ptr<States> states = {};
 };
 
 // Any thread may use it, one at a time: a second one is refused (wrong usage). Several threads may use several sessions

@@ -18,6 +18,7 @@ Result<SetSession> SetSession::create(PlanSet plans, SessionOptions options) {
     RUNG_TRY(Session session, Session::create(plan, team, options));
     sessions.push_back(std::move(session));
   }
+  RUNG_CHECK(options.states->reset());
   return SetSession(std::move(plans), std::move(sessions));
 }
 

@@ -47,6 +47,7 @@ double value_of(std::string_view name, uint64_t seed, uint64_t i) {
   if (starts_with(name, "still")) return i / 37 % 2 ? 0.01 * normal : 0;  // every other row of 37
   if (starts_with(name, "hidden")) return i / 20 % 2 ? std::numeric_limits<float>::lowest() : 0;  // of 20
   if (starts_with(name, "blind")) return blind_mask(name, i);
+  if (starts_with(name, "length")) return std::strtod(std::string(name.substr(6)).c_str(), nullptr);
   if (starts_with(name, "none")) return 0;
   if (starts_with(name, "settings")) return setting_of(name, i);
   if (starts_with(name, "w")) return 0.1 * normal;
@@ -56,7 +57,9 @@ double value_of(std::string_view name, uint64_t seed, uint64_t i) {
 Tensor fill(const std::string& name, const Type& type) {
   Tensor wide({DType::f32, type.shape});
   double scale = is_float(type.dtype) || type.dtype == DType::boolean ? 1 : 4;
-  if (starts_with(name, "index") || starts_with(name, "nonzero") || starts_with(name, "keep")) scale = 1;
+  if (starts_with(name, "index") || starts_with(name, "nonzero") || starts_with(name, "keep") ||
+      starts_with(name, "length"))
+    scale = 1;
   for (size_t i = 0; i < wide.as<float>().size(); ++i)
     wide.as<float>()[i] = static_cast<float>(scale * value_of(name, hash_text(name), i));
   if (type.dtype == DType::u8)

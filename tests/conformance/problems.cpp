@@ -455,7 +455,8 @@ std::string with_type(std::string text, const std::string& type) {
 std::vector<std::string> problems() {
   std::vector<std::string> all;
   for (const char* type : {"f32", "bf16", "f16"})
-    for (const auto& texts : {std::span<const char* const>(kFloatProblems), window_problems(), sampling_problems()})
+    for (const auto& texts :
+         {std::span<const char* const>(kFloatProblems), cache_problems(), sampling_problems(), window_problems()})
       for (const char* text : texts) all.push_back(with_type(text, type));
   for (std::string& text : ragged_problems()) all.push_back(std::move(text));
   for (const char* text : kOtherProblems) all.emplace_back(text);

@@ -39,9 +39,13 @@ json program_of(const std::string& path) {
   rung::require(file.has_value(), "a test model");
   auto members = rung::read_zip_directory((*file)->bytes(), path);
   rung::require(members.has_value(), "an archive");
-  for (const rung::ZipMember& member : *members)
-    if (member.name.ends_with("models/model.json"))
-      return json::parse(std::string(reinterpret_cast<const char*>(member.packed.data()), member.packed.size()));
+  for (const rung::ZipMember& member : *members) {
+    if (!member.name.ends_with("models/model.json")) continue;
+    std::string text(member.size, '\0');
+    rung::ZipReader reader(member);
+    rung::require(reader.read(std::as_writable_bytes(std::span(text))).has_value(), "a program");
+    return json::parse(text);
+  }
   return {};
 }
 

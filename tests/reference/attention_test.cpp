@@ -120,6 +120,31 @@ TEST(AttentionReference, SeesTheKeysOfItsSpan) {
   EXPECT_THAT(means("after=-2"), ElementsAre(0, 0, 1, 1.5));
 }
 
+// All scores are 0, as above; the cache has places for five keys.
+TEST(AttentionReference, SeesWhatACacheHolds) {
+  const std::string head = "attention(q:f32[1,2,1,1], length:i64[1], k:f32[1,5,1,1], v:f32[1,5,1,1], slots=length";
+  const auto inputs = [](int64_t length) {
+    return Inputs{{"q", f32({1, 2, 1, 1}, {0, 0})},
+                  {"length", i64({1}, {length})},
+                  {"k", f32({1, 5, 1, 1}, {0, 0, 0, 0, 0})},
+                  {"v", f32({1, 5, 1, 1}, {1, 2, 4, 8, 16})}};
+  };
+  const auto means = [&](int64_t length, const std::string& span) {
+    return values_of(run(head + span + ")", inputs(length)));
+  };
+  using testing::ElementsAre;
+  const auto near = [](double x) { return testing::DoubleNear(x, 1e-6); };
+  EXPECT_THAT(means(2, ", after=0"), ElementsAre(1, 1.5));
+  EXPECT_THAT(means(3, ", after=0"), ElementsAre(1.5, near(7 / 3.0)));
+  EXPECT_THAT(means(3, ""), ElementsAre(near(7 / 3.0), near(7 / 3.0)));
+  EXPECT_THAT(means(5, ", after=0"), ElementsAre(3.75, near(6.2)));
+  EXPECT_THAT(means(7, ", after=0"), ElementsAre(7.25, near(6.2))) << "places 5 and 6 took those of 0 and 1";
+  EXPECT_THAT(means(7, ", before=1, after=0"), ElementsAre(8.5, 1.5));
+  EXPECT_THAT(means(12, ", before=2, after=0, prefix=8"), ElementsAre(near(29 / 4.0), near(23 / 4.0)))
+      << "slots 0 and 1 hold places 10 and 11, 2 to 4 hold 7 to 9, and 7 is of the prefix";
+  EXPECT_THAT(error_of(head + ")", inputs(1)), testing::HasSubstr("got a length of 1, wanted 2 queries at least"));
+}
+
 TEST(AttentionReference, RoundsItsResultToTheOperandsType) {
   Inputs inputs{{"q", to_bf16(f32({1, 1, 1, 1}, {0}))},
                 {"k", to_bf16(f32({1, 2, 1, 1}, {0, 0}))},

@@ -94,6 +94,38 @@ TEST_P(StatesOf, ShiftWithinThemselves) {
   EXPECT_THAT(session.state("w")->as<float>(), ElementsAre(0, 1, 2, 3));
 }
 
+// Sets elements of a table that outlives runs: nothing else of it moves.
+TEST_P(StatesOf, AreUpdatedInTheirOwnMemory) {
+  Session session =
+      open(plan_of_text("x: f32[2] = input()\n"
+                        "t: f32[5] = input()\n"
+                        "state t, next=t_next, initial=constant(values=[9,9,9,9,9])\n"
+                        "n: f32[5] = scatter(t, cast(x, to=i64), x)\n"
+                        "return y=neg(n), t_next=n"));
+  const Plan& plan = session.plan();
+  const auto update = std::ranges::find(plan.steps, "scatter", [](const Step& step) { return name_of(step.op); });
+  ASSERT_NE(update, plan.steps.end());
+  EXPECT_EQ(update->inputs[0].index, plan.states[0].buffer);
+  const bool updates = plan.target->kernel_named(update->choice.kernel)->updates == 0;
+  EXPECT_EQ(updates, GetParam().on != On::fake) << "its rows are made for no update";
+  EXPECT_EQ(update->output.index == plan.states[0].buffer, updates);
+  EXPECT_TRUE(check_plan(plan));
+  EXPECT_THAT(run(session, {1, 3}), ElementsAre(-9, -1, -9, -3, -9));
+  EXPECT_THAT(run(session, {4, 3}), ElementsAre(-9, -1, -9, -3, -4));
+  EXPECT_THAT(session.state("t")->as<float>(), ElementsAre(9, 1, 9, 3, 4));
+}
+
+TEST_P(StatesOf, AreNotUpdatedUnderALaterReader) {
+  Session session =
+      open(plan_of_text("x: f32[2] = input()\n"
+                        "t: f32[5] = input()\n"
+                        "state t, next=t_next, initial=constant(values=[9,9,9,9,9])\n"
+                        "n: f32[5] = scatter(t, cast(x, to=i64), x)\n"
+                        "return y=sub(exp(sub(n, n)), t), t_next=n"));
+  EXPECT_THAT(run(session, {1, 3}), ElementsAre(-8, -8, -8, -8, -8));
+  EXPECT_THAT(run(session, {0, 3}), ElementsAre(-8, 0, -8, -2, -8));
+}
+
 TEST_P(StatesOf, WithoutAValueAreNotRead) {
   Session session =
       open(plan_of_text("x: f32[2] = input()\n"

@@ -16,8 +16,7 @@ Verdict supports(const Problem& p, const Machine&) {
   if (!is_computed_float(p.output.dtype)) return reject("only f32, bf16 and f16");
   if (op.segments > kMaxAttentionSegments) return reject(fmt::format("at most {} segments", kMaxAttentionSegments));
   for (size_t i = 0; i < p.inputs.size(); ++i)
-    if (static_cast<int>(i) != op.slots.at(AttentionSlot::mask) && !dense_heads(p.inputs[i]))
-      return reject("a head's values are not dense");
+    if ((i == 0 || i >= op.first_key()) && !dense_heads(p.inputs[i])) return reject("a head's values are not dense");
   const Operand* mask = op.slots.find(p.inputs, AttentionSlot::mask);
   if (mask && mask->shape.rank() > 0 && mask->shape.back() != 1 && mask->strides.back() > 1)
     return reject("the mask's keys are not dense");
@@ -77,6 +76,11 @@ void plan_scratch_of_pairs(AttentionPlan& plan) {
 }
 
 template <CpuIsa isa>
+void plan_scratch_for(AttentionPlan& plan) {
+  of_pairs(isa) ? plan_scratch_of_pairs(plan) : plan_scratch(plan, isa == CpuIsa::avx2 ? 8 : 16);
+}
+
+template <CpuIsa isa>
 AttentionPlan plan_for(const Problem& p) {
   const auto& op = p.as<Attention>();
   const Shape& q = p.output.shape;
@@ -93,9 +97,37 @@ AttentionPlan plan_for(const Problem& p) {
   plan_strides(p, plan);
   plan.query_block = std::min({p.param("query_block", isa == CpuIsa::avx2 ? 24 : 32), kMaxQueryBlock, plan.queries});
   plan.query_block = std::max<int64_t>(plan.query_block, 1);
-  of_pairs(isa) ? plan_scratch_of_pairs(plan) : plan_scratch(plan, isa == CpuIsa::avx2 ? 8 : 16);
+  plan_scratch_for<isa>(plan);
   return plan;
 }
+
+// The keys of a call and where they lie.
+struct Keys {
+  AttentionPlan plan;
+  const void* at[2 * kMaxAttentionSegments];
+
+  Keys(const Call& call, const AttentionPlan& of) : plan(of) {
+    const auto& op = call.problem.as<Attention>();
+    std::copy(call.inputs + op.first_key(), call.inputs + call.problem.inputs.size(), at);
+  }
+  // Takes the cache's keys in the order of their places. A ring that has begun again has its oldest keys behind its
+  // latest, which become a segment of their own.
+  void fill(int64_t length) {
+    const int64_t room = plan.keys, oldest = length > room ? length % room : 0;
+    plan.keys = std::min(length, room);
+    const int64_t ahead = plan.keys - plan.queries;  // of the first query
+    plan.after += ahead, plan.before -= ahead;
+    plan.prefix = std::max<int64_t>(plan.prefix - (length - plan.keys), 0);
+    plan.segment[0].keys = plan.keys - oldest;
+    if (oldest == 0) return;
+    plan.segments = 2, plan.segment[1] = plan.segment[0], plan.segment[1].keys = oldest;
+    for (int i = 0; i < 2; ++i) {
+      const int64_t step = i == 0 ? plan.segment[0].k[1] : plan.segment[0].v[1];
+      at[2 + i] = at[i];
+      at[i] = static_cast<const std::byte*>(at[i]) + oldest * step * static_cast<int64_t>(size_of(plan.dtype));
+    }
+  }
+};
 
 template <CpuIsa isa>
 std::shared_ptr<void> prepare(const Problem& p, const Machine&) {
@@ -136,17 +168,25 @@ Split split(const Problem& p, const Machine&) {
 template <CpuIsa isa>
 void run(const Call& call) {
   const Problem& p = call.problem;
-  const auto& plan = *static_cast<const AttentionPlan*>(call.state);
+  const auto& of = *static_cast<const AttentionPlan*>(call.state);
+  const auto& op = p.as<Attention>();
+  Keys keys(call, of);
+  AttentionPlan& plan = keys.plan;
+  if (op.has_length()) {
+    const int64_t length = *call.in<int64_t>(op.slots.before(AttentionSlot::length));
+    if (length < plan.queries) return call.fault->store(Fault::index_out_of_range, std::memory_order_relaxed);
+    keys.fill(length);
+    plan_scratch_for<isa>(plan);
+  }
   const int pieces = call.parts / p.threads;
   const Range of_thread = share(blocks_of(plan), call.part / pieces, p.threads);
   const Range mine = piece(of_thread, call.part % pieces, pieces, blocks_of_group(plan));
-  const auto& op = p.as<Attention>();
   AttentionWork work{&plan,
                      call.inputs[0],
                      op.has_mask() ? call.in<float>(op.slots.before(AttentionSlot::mask)) : nullptr,
-                     call.inputs + op.first_key(),
+                     keys.at,
                      call.output,
-                     static_cast<float*>(call.scratch) + plan.thread_floats * call.thread,
+                     static_cast<float*>(call.scratch) + of.thread_floats * call.thread,
                      mine.begin,
                      mine.end};
   if constexpr (isa == CpuIsa::avx2) avx2::attention(work);

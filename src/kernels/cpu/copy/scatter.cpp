@@ -201,6 +201,7 @@ extern const Kernel scatter_rows{.name = "scatter_rows",
                                  .supports = supports,
                                  .run = run,
                                  .scratch_bytes = scratch_bytes,
+                                 .updates = 0,
                                  .split = split};
 
 }  // namespace rung::cpu

@@ -52,6 +52,7 @@ AttentionShape::AttentionShape(const Problem& problem)
 
 Verdict supports_attention(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture == 0) return reject("no GPU");
+  if (problem.as<Attention>().has_length()) return reject("a cache with a length");
   const AttentionShape shape(problem);
   // There attention_wgmma is the row to beat, and takes masks alone.
   if (!problem.as<Attention>().span.sees_all() && machine.gpu.clusters && size_of(problem.output.dtype) == 2)

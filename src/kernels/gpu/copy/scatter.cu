@@ -32,7 +32,7 @@ __device__ void scatter(const ScatterArguments& a) {
   const uint32_t column = at - owner * a.width.value;
   const int64_t width = a.width.value;
   wait_for_producers();
-  for (int64_t row = owner; row < a.rows; row += a.owners)
+  for (int64_t row = owner; row < a.rows && a.x != a.out; row += a.owners)
     store_as<T>(a.out, a.type, row * width + column, load_as<T>(a.x, a.type, row * width + column));
   for (uint32_t i = 0; i < a.count; ++i) {
     const int64_t row = load_as<int64_t>(a.indices, a.index_type, i * a.index_step);

@@ -1,0 +1,3 @@
+// Attention over caches with AVX2.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/cpu/attention/cache.inc"

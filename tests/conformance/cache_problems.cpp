@@ -1,0 +1,50 @@
+// Problems of attention over caches that are filled up to a length, of which T stands for the type.
+// SPDX-License-Identifier: Apache-2.0
+#include "problems.hpp"
+
+namespace rung::test {
+namespace {
+
+constexpr const char* kCacheProblems[] = {
+    // one query: a cache that is partly filled, full, begun, and one that has begun again as a ring
+    "result = attention(q:T[1,1,4,32], length22:i64[1], k:T[1,64,2,32], v:T[1,64,2,32], slots=length, scale=0.177, "
+    "after=0)",
+    "result = attention(q:T[1,1,8,64], length1024:i64[1], k:T[1,1024,2,64], v:T[1,1024,2,64], slots=length, "
+    "scale=0.125, after=0)",
+    "result = attention(q:T[1,1,2,128], length1:i64[1], k:T[1,300,1,128], v:T[1,300,1,128], slots=length, after=0)",
+    "result = attention(q:T[1,1,6,40], length150:i64[1], k:T[1,64,3,40], v:T[1,64,3,40], slots=length, scale=0.158, "
+    "before=62, after=0)",
+    "result = attention(q:T[1,1,32,64], length700:i64[1], k:T[1,1000,8,64], v:T[1,1000,8,64], slots=length, "
+    "scale=0.125, after=0)",
+    "result = attention(q:T[1,1,5,33], length5000:i64[1], k:T[1,129,5,33], v:T[1,129,5,33], slots=length, scale=0.2, "
+    "softcap=3)",
+    "result = attention(q:T[1,1,4,256], length530:i64[1], k:T[1,600,1,256], v:T[1,600,1,256], slots=length, "
+    "scale=0.0625, before=300, after=0)",
+    "result = attention(q:T[2,1,3,5], length9:i64[1], k:T[2,12,3,5], v:T[2,12,3,5], slots=length)",
+    // heads before places, and keys and values that stand side by side
+    "result = attention(q:T[1,1,8,64], length37:i64[1], transpose(k:T[1,2,90,64], permutation=[0,2,1,3]), "
+    "transpose(v:T[1,2,90,64], permutation=[0,2,1,3]), slots=length, scale=0.125, after=0)",
+    "kv: T[1,90,4,64] = input()\n"
+    "result = attention(q:T[1,1,8,64], length81:i64[1], slice(kv, axis=2, begin=0, end=2), slice(kv, axis=2, begin=2, "
+    "end=4), slots=length, scale=0.125, after=0)",
+    // several queries: behind a text, in a ring, with a window and with a prefix, and as the whole text
+    "result = attention(q:T[1,5,4,64], length70:i64[1], k:T[1,128,2,64], v:T[1,128,2,64], slots=length, scale=0.125, "
+    "after=0)",
+    "result = attention(q:T[1,9,4,32], length70:i64[1], k:T[1,32,2,32], v:T[1,32,2,32], slots=length, scale=0.177, "
+    "before=20, after=0)",
+    "result = attention(q:T[1,8,2,24], length100:i64[1], k:T[1,160,2,24], v:T[1,160,2,24], slots=length, scale=0.2, "
+    "before=11, after=0, prefix=7)",
+    "result = attention(q:T[1,40,4,64], length200:i64[1], k:T[1,256,2,64], v:T[1,256,2,64], slots=length, "
+    "scale=0.125, after=0)",
+    "result = attention(q:T[1,70,4,40], length333:i64[1], k:T[1,130,2,40], v:T[1,130,2,40], slots=length, "
+    "scale=0.158, before=50, after=0)",
+    "result = attention(q:T[1,33,3,16], length33:i64[1], k:T[1,200,3,16], v:T[1,200,3,16], slots=length, scale=0.25, "
+    "softcap=5, after=0)",
+    "result = attention(q:T[1,12,2,32], length40:i64[1], k:T[1,48,2,32], v:T[1,48,2,32], slots=length, scale=0.177)",
+};
+
+}  // namespace
+
+std::span<const char* const> cache_problems() { return kCacheProblems; }
+
+}  // namespace rung::test
