@@ -56,6 +56,7 @@ REAL = {
     't5-base encoder': lambda: t.T5EncoderModel(t.T5Config(d_model=768, d_ff=3072, num_layers=12, num_heads=12)),
     'vit-base': lambda: t.ViTModel(t.ViTConfig()),
     'dinov2-base': lambda: t.Dinov2Model(t.Dinov2Config()),
+    'whisper-base encoder': lambda: whisper_encoder(),
     'clip vision b/32': lambda: t.CLIPVisionModel(t.CLIPVisionConfig()),
     'resnet-50': lambda: t.ResNetForImageClassification(t.ResNetConfig()),
     'convnext-tiny': lambda: t.ConvNextForImageClassification(t.ConvNextConfig()),
@@ -65,6 +66,15 @@ REAL = {
     'llama 8b, 6 layers': lambda: t.LlamaModel(t.LlamaConfig(intermediate_size=14336, **LLAMA_8B)),
     'qwen3 8b, 6 layers': lambda: t.Qwen3Model(t.Qwen3Config(intermediate_size=12288, **LLAMA_8B)),
 }
+
+
+def whisper_encoder():
+    """Whisper's audio encoder of the base size, over 30 seconds of sound."""
+    config = t.WhisperConfig(d_model=512, encoder_layers=6, encoder_attention_heads=8, encoder_ffn_dim=2048)
+    encoder = t.models.whisper.modeling_whisper.WhisperEncoder(config)
+    encoder.example = lambda dtype, device: dict(
+        input_features=torch.randn(1, config.num_mel_bins, 2 * config.max_source_positions, dtype=dtype, device=device))
+    return encoder
 
 
 def example(model, tokens, dtype, device):
@@ -100,23 +110,29 @@ def peers_of_gpu(model, inputs, modes):
     return found
 
 
-def peers_of_processor(model, inputs, threads, folder):
-    path = str(Path(folder) / 'model.onnx')
+def wide(value):
+    return value.float() if value.is_floating_point() else value
+
+
+def peers_of_processor(model, inputs, options, folder):
+    path, threads, narrow = str(Path(folder) / 'model.onnx'), options.threads, options.dtype == 'bfloat16'
+    if narrow:  # OpenVINO narrows the f32 file itself; onnxruntime has no bf16 on processors
+        model, inputs = model.float(), {name: wide(value) for name, value in inputs.items()}
     with open(os.devnull, 'w') as nothing, contextlib.redirect_stdout(nothing):
         torch.onnx.export(model, (), path, kwargs=inputs, dynamo=True)
     arrays, found = [value.numpy() for value in inputs.values()], {}
     with contextlib.suppress(ImportError):
         import onnxruntime
 
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        session = onnxruntime.InferenceSession(path, options, providers=['CPUExecutionProvider'])
+        settings = onnxruntime.SessionOptions()
+        settings.intra_op_num_threads = threads
+        session = onnxruntime.InferenceSession(path, settings, providers=['CPUExecutionProvider'])
         given = dict(zip([port.name for port in session.get_inputs()], arrays))
         found['onnxruntime'] = lambda: session.run(None, given)
     with contextlib.suppress(ImportError):
         import openvino
 
-        settings = {'INFERENCE_NUM_THREADS': threads, 'PERFORMANCE_HINT': 'LATENCY', 'INFERENCE_PRECISION_HINT': 'f32'}
+        settings = {'INFERENCE_NUM_THREADS': threads, 'PERFORMANCE_HINT': 'LATENCY', 'INFERENCE_PRECISION_HINT': 'bf16' if narrow else 'f32'}
         compiled = openvino.compile_model(path, 'CPU', settings)
         request, by_place = compiled.create_infer_request(), dict(enumerate(arrays))
         found['openvino'] = lambda: request.infer(by_place)
@@ -149,13 +165,14 @@ def compare(name, make, options):
     error = ((first_tensor(fast(**inputs)).float() - wanted).norm() / wanted.norm()).item()
     with tempfile.TemporaryDirectory() as folder, torch.inference_mode():
         if options.device == 'cpu':
-            peers, wait = peers_of_processor(model, inputs, options.threads, folder), lambda: None
+            peers, wait = peers_of_processor(model, inputs, options, folder), lambda: None
         else:
             peers, wait = peers_of_gpu(model, inputs, options.modes), torch.cuda.synchronize
         # Without the module's structure of results, which costs its own library the same: peers give plain tensors.
         session, given = fast.plan.session(), fast._signature.bind((), inputs)
         contenders = {'rung.optimize': lambda: fast(**inputs), 'rung plan': lambda: session(**given), **peers}
         if options.device == 'cpu':
+            model.to(dtype)
             contenders['PyTorch'] = lambda: model(**inputs)
         found = percentiles(contenders, options, wait)
     best = min(found[peer] for peer in peers)

@@ -48,6 +48,7 @@ std::map<std::string, OpTotals> totals_of(const Graph& graph) {
 Json describe(const Graph& graph, const Model& model) {
   Json inputs = Json::array(), outputs = Json::array(), ops = Json::object();
   for (NodeId id : graph.inputs()) {
+    if (graph.state_of(graph.as<Input>(id)->name)) continue;
     Json entry = port(graph.as<Input>(id)->name, graph.type(id));
     const auto& known = model.defaults.at(graph.as<Input>(id)->name);
     entry["meaning"] = known.meaning;

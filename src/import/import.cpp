@@ -20,6 +20,13 @@ Status observe(Graph& graph, const std::string& label) {
   return {};
 }
 
+// A cache that nothing remembers would be ignored in silence.
+Status check_cache(const ImportOptions& options, const Model& model) {
+  if (options.cache.length == 0 || !model.graph.states().empty()) return {};
+  return wrong_usage("a cache of {} tokens: {} has no keys and values to remember", options.cache.length,
+                     model.architecture);
+}
+
 // The longest beginning that any format needs.
 constexpr size_t kMagicBytes = 64;
 
@@ -62,6 +69,7 @@ Result<Model> import_model(const std::string& path, const ImportOptions& options
   const std::string found = found_at(path);
   RUNG_TRY(const Importer* importer, importer_of(found));
   RUNG_TRY(Model model, importer->import(found, options));
+  RUNG_CHECK(check_cache(options, model));
   std::error_code ignored;
   const std::filesystem::path full = std::filesystem::weakly_canonical(path, ignored);
   model.name = valid_utf8((full.has_filename() ? full : full.parent_path()).filename().string());
@@ -74,6 +82,7 @@ Result<Model> import_config_text(std::string_view config_json, const ImportOptio
   ImportOptions random = options;
   random.random_seed = options.random_seed.value_or(0);
   RUNG_TRY(Model model, huggingface::import_text(config_json, random));
+  RUNG_CHECK(check_cache(options, model));
   model.name = model.graph.name = model.architecture;
   return model;
 }

@@ -40,6 +40,14 @@ struct Model {
   std::vector<std::string> notes;                // such as checkpoint tensors that inference does not read
 };
 
+// How many tokens a decoder remembers between runs. The graph is then one chunk of a text of one sequence: it takes
+// input_ids i64[1,S] and count i64[1], the number of them that are real, and gives the logits of the last real one,
+// f32[1,V]; its states are the position and, for each layer, keys and values of the tokens before.
+struct DecoderCache {
+  int64_t length = 0;         // the most tokens of a text; 0: no states, and logits of all tokens, f32[B,S,V]
+  int64_t largest_chunk = 1;  // the largest S of graphs that share the states
+};
+
 struct ImportOptions {
   std::map<std::string, Shape> shapes;   // of inputs, by name; the architecture decides which dimensions are free
   std::map<std::string, Shape> given;    // shapes of the values that inputs will get, used where `shapes` has none
@@ -48,6 +56,7 @@ struct ImportOptions {
   std::optional<DType> dtype;         // f32: uses every float weight as f32; none: uses each as the author's code does
   std::vector<std::string> observed;  // labels of values inside the graph, which become outputs of these names
   bool drop_head = false;             // imports only the encoder of a model that has a head
+  DecoderCache cache;                 // of decoder language models
 };
 
 // Says in words what each importer takes: "a directory with config.json".

@@ -17,6 +17,7 @@ NamedTensors sample_missing(const Subject& subject, const NamedTensors& given, u
   NamedTensors inputs = given;
   for (NodeId id : subject.model.graph.inputs()) {
     const auto& name = subject.model.graph.as<Input>(id)->name;
+    if (subject.model.graph.state_of(name)) continue;
     const auto& input = subject.model.defaults.at(name);
     if (!inputs.contains(name)) inputs[name] = input.value ? *input.value : input.sample(seed);
   }

@@ -218,6 +218,11 @@ Status Session::reset_states() {
   RUNG_CHECK(parts_->wait());
   return parts_->states->reset();
 }
+Status Session::set_state(std::string_view name, const Tensor& value) {
+  RUNG_ENTER();
+  RUNG_CHECK(parts_->wait());
+  return parts_->states->set(name, value);
+}
 Result<Tensor> Session::state(std::string_view name) {
   RUNG_ENTER();
   RUNG_CHECK(parts_->wait());

@@ -72,6 +72,8 @@ class Session {
   // Resets states to their initial values: the next run is the first of a sequence. Waits first. Errors: the device
   // failed.
   Status reset_states();
+  // Gives a state another value; waits first. Errors: no such state, another type (mismatch); the device failed.
+  Status set_state(std::string_view name, const Tensor& value);
   // Returns a copy of a state's value; waits first. Errors: no such state, or one that holds nothing (mismatch).
   Result<Tensor> state(std::string_view name);
 

@@ -35,6 +35,11 @@ Status SetSession::reset_states() {
   return selected().reset_states();
 }
 
+Status SetSession::set_state(std::string_view name, const Tensor& value) {
+  for (Session& session : sessions_) RUNG_CHECK(session.wait());
+  return selected().set_state(name, value);
+}
+
 Result<std::vector<std::pair<std::string, Tensor>>> SetSession::infer(const NamedTensors& given) {
   if (plans_.size() > 1) RUNG_CHECK(select(shapes_of(given)));
   return selected().infer(given);

@@ -22,6 +22,8 @@ class SetSession {
   Status select(const Shapes& shapes);
   // Waits for all runs, then resets states to their initial values. Errors: the device failed.
   Status reset_states();
+  // Waits for all runs, then gives a state another value. Errors: those of Session::set_state().
+  Status set_state(std::string_view name, const Tensor& value);
   // Selects by the shapes of the given inputs, if there are several plans; then calls Session::infer().
   Result<std::vector<std::pair<std::string, Tensor>>> infer(const NamedTensors& given);
 

@@ -84,6 +84,19 @@ void States::ran(const Plan& plan, bool well) {
     if (use.writes) held_.at(name).has_value = well;
 }
 
+Status States::set(std::string_view name, const Tensor& value) {
+  const auto found = held_.find(name);
+  if (found == held_.end()) return mismatch("there is no state '{}'", name);
+  Held& held = found->second;
+  if (!(value.type() == held.state->type))
+    return mismatch("state '{}': got {}, wanted {}", name, value.type(), held.state->type);
+  held.has_value = true;
+  if (!held.device) return std::memcpy(held.host.get(), value.data(), value.bytes()), Status{};
+  const gpu::CurrentContext current(queue_->gpu());
+  RUNG_CHECK(queue_->upload(held.device->address(), value.data(), value.bytes()));
+  return queue_->wait();
+}
+
 Result<Tensor> States::value(std::string_view name) const {
   const auto found = held_.find(name);
   if (found == held_.end()) return mismatch("there is no state '{}'", name);

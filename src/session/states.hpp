@@ -28,6 +28,8 @@ class States {
   Status check_readable(const Plan& plan) const;
   // Called after a run: the states that the plan writes hold a value if the run succeeded, and nothing if it failed.
   void ran(const Plan& plan, bool well);
+  // Gives a state another value. Errors: no such state, another type (mismatch); the device failed.
+  Status set(std::string_view name, const Tensor& value);
   // Returns a copy of the value. Errors: no such state, or one that holds nothing (mismatch).
   Result<Tensor> value(std::string_view name) const;
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "huggingface_support.hpp"
 #include "import/huggingface/architecture.hpp"
@@ -66,13 +67,18 @@ TEST(Architectures, AreListedWithTheirClassesInTheDocs) {
   }
 }
 
+struct ChangedField {
+  const char *name, *field;
+  json value;
+  const char* words;
+};
+void expect_refused(std::span<const ChangedField> cases) {
+  for (const auto& [name, field, value, words] : cases)
+    EXPECT_THAT(error_with(name, field, value), HasSubstr(words)) << name << field;
+}
+
 TEST(Architectures, RefuseWhatChangesTheirMeaning) {
-  struct Case {
-    const char *name, *field;
-    json value;
-    const char* words;
-  };
-  const Case cases[] = {
+  const ChangedField cases[] = {
       {"roberta", "/position_embedding_type", "relative_key", "position_embedding_type 'relative_key'"},
       {"roberta", "/is_decoder", true, "is_decoder is true"},
       {"roberta", "/add_cross_attention", true, "add_cross_attention is true"},
@@ -106,8 +112,38 @@ TEST(Architectures, RefuseWhatChangesTheirMeaning) {
       {"dinov2", "/image_size", 4096, "patches, wanted fewer than 65536"},
       {"siglip_text", "/vocab_size", 0, "field 'vocab_size': got 0"},
   };
-  for (const auto& [name, field, value, words] : cases)
-    EXPECT_THAT(error_with(name, field, value), HasSubstr(words)) << name << field;
+  expect_refused(cases);
+}
+
+TEST(Architectures, RefuseWhatChangesADecodersMeaning) {
+  const ChangedField cases[] = {
+      {"llama", "/rope_parameters/rope_type", "dynamic",
+       "rope_type 'dynamic' is not supported (supported: default, linear"},
+      {"llama", "/rope_parameters/factor", 0, "field 'factor': got 0"},
+      {"llama", "/rope_parameters/low_freq_factor", 5, "low_freq_factor 5 is not below high_freq_factor 4"},
+      {"llama", "/rope_parameters/partial_rotary_factor", 0.4, "3 of 8 columns of a head rotate"},
+      {"llama", "/num_key_value_heads", 3, "num_attention_heads 4 is not a multiple of num_key_value_heads 3"},
+      {"llama", "/quantization_config", json::object({{"bits", 4}}), "quantization_config is not supported"},
+      {"llama", "/hidden_act", "mish", "hidden_act 'mish' is not known"},
+      {"llama", "/num_local_experts", 8, "num_local_experts: mixtures of experts are not supported"},
+      {"llama", "/vocab_size", "many", "field 'vocab_size': got"},
+      {"qwen2", "/hidden_size", 18, "hidden_size 18 is not a multiple of num_attention_heads 4"},
+      {"mistral", "/layer_types", json::array({"full_attention"}), "layer_types is not supported"},
+      {"qwen2_model", "/layer_types", json::array({"full_attention"}), "layer_types: wanted a list"},
+      {"mistral", "/sliding_window", 0, "field 'sliding_window': got 0"},
+      {"gemma2", "/layer_types/1", "chunked_attention",
+       "layer_types[1] is \"chunked_attention\", wanted 'full_attention'"},
+      {"gemma3", "/use_bidirectional_attention", true, "use_bidirectional_attention is true"},
+      {"gemma3", "/rope_parameters/full_attention/rope_type", "proportional", "rope_type 'proportional'"},
+      {"phi3", "/rope_parameters/long_factor", json::array({1.0}), "long_factor: wanted a list of 2 numbers above 0"},
+      {"phi3", "/rope_parameters/short_factor", json::array({1.0, 0.0}), "short_factor: wanted a list of 2 numbers"},
+      {"gpt2", "/scale_attn_by_inverse_layer_idx", true, "scale_attn_by_inverse_layer_idx is true"},
+      {"gpt2", "/add_cross_attention", true, "add_cross_attention is true"},
+      {"gpt2", "/n_head", 3, "n_embd 16 is not a multiple of n_head 3"},
+      {"smollm3", "/no_rope_layers", json::array({1}), "no_rope_layers"},
+      {"stablelm", "/qk_layernorm", true, "qk_layernorm is true"},
+  };
+  expect_refused(cases);
 }
 
 TEST(Architectures, RefuseShapesThatTheyCannotTake) {
@@ -121,6 +157,9 @@ TEST(Architectures, RefuseShapesThatTheyCannotTake) {
   EXPECT_THAT(error("vit", "pixel_values", {3, 12, 12}), HasSubstr("wanted [B,3,12,12]"));
   EXPECT_THAT(error("dinov2", "pixel_values", {1, 3, 3, 12}), HasSubstr("wanted [B,3,12,12]"));
   EXPECT_THAT(error("dinov2", "pixel_values", {1, 3, 4096, 4096}), HasSubstr("got 1048576 patches, wanted fewer than"));
+  EXPECT_THAT(error("llama", "input_ids", {1, 33}), HasSubstr("S from 1 to 32 (max_position_embeddings)"));
+  EXPECT_THAT(error("llama", "input_ids", {12}), HasSubstr("wanted [B,S]"));
+  EXPECT_THAT(error("llama", "attention_mask", {1, 12}), HasSubstr("the inputs are input_ids"));
   EXPECT_THAT(error("clip", "pixel_values", {0, 3, 12, 12}), HasSubstr("wanted [B,3,12,12]"));
 }
 

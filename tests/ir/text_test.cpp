@@ -132,7 +132,7 @@ TEST(GraphText, RefusesSlotsThatALinearCannotHave) {
                           "once and in this order",
                           wrong));
   EXPECT_EQ(parse_op("attention(slots=q)").error().message,
-            "line 1: got slot 'q', wanted some of mask, each once and in this order");
+            "line 1: got slot 'q', wanted some of mask, length, each once and in this order");
   EXPECT_EQ(parse_op("layer_norm(slots=weight)").error().message,
             "line 1: got slot 'weight', wanted some of residual, each once and in this order");
   EXPECT_EQ(parse_op("linear(slots=bias+)").error().message, "line 1: got ')', wanted a word");

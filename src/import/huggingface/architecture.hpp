@@ -26,7 +26,18 @@ Shape requested_shape(const ImportOptions& options, const std::string& input, co
 Status check_requested_shapes(const ImportOptions& options, const Model& model);
 
 // The part that a class computes on top of its encoder.
-enum class Head { none, sequence, token, masked_lm, question, next_sentence, pretraining, image, projection };
+enum class Head {
+  none,
+  sequence,
+  token,
+  masked_lm,
+  causal_lm,
+  question,
+  next_sentence,
+  pretraining,
+  image,
+  projection
+};
 
 // A class that config.json names in `architectures`.
 struct ModelClass {
@@ -56,6 +67,20 @@ Result<Model> import_clip_vision(const ConfigSource& source, Classes classes);
 Result<Model> import_siglip(const ConfigSource& source, Classes classes);
 Result<Model> import_siglip_text(const ConfigSource& source, Classes classes);
 Result<Model> import_siglip_vision(const ConfigSource& source, Classes classes);
+Result<Model> import_llama(const ConfigSource& source, Classes classes);
+Result<Model> import_mistral(const ConfigSource& source, Classes classes);
+Result<Model> import_smollm3(const ConfigSource& source, Classes classes);
+Result<Model> import_qwen2(const ConfigSource& source, Classes classes);
+Result<Model> import_qwen3(const ConfigSource& source, Classes classes);
+Result<Model> import_gemma2(const ConfigSource& source, Classes classes);
+Result<Model> import_gemma3_text(const ConfigSource& source, Classes classes);
+Result<Model> import_phi3(const ConfigSource& source, Classes classes);
+Result<Model> import_phi(const ConfigSource& source, Classes classes);
+Result<Model> import_gpt2(const ConfigSource& source, Classes classes);
+Result<Model> import_gpt_neox(const ConfigSource& source, Classes classes);
+Result<Model> import_olmo2(const ConfigSource& source, Classes classes);
+Result<Model> import_granite(const ConfigSource& source, Classes classes);
+Result<Model> import_stablelm(const ConfigSource& source, Classes classes);
 bool is_pi0(const Config& config);
 bool is_pi05(const Config& config);
 Result<Model> import_pi0(const ConfigSource& source, Classes classes);
@@ -103,6 +128,21 @@ inline constexpr ModelClass kSiglip[] = {{"SiglipModel", Head::none}, {"SiglipFo
 inline constexpr ModelClass kSiglipText[] = {{"SiglipTextModel", Head::none}};
 inline constexpr ModelClass kSiglipVision[] = {{"SiglipVisionModel", Head::none}};
 
+inline constexpr ModelClass kLlama[] = {{"LlamaModel", Head::none}, {"LlamaForCausalLM", Head::causal_lm}};
+inline constexpr ModelClass kMistral[] = {{"MistralModel", Head::none}, {"MistralForCausalLM", Head::causal_lm}};
+inline constexpr ModelClass kSmolLm3[] = {{"SmolLM3Model", Head::none}, {"SmolLM3ForCausalLM", Head::causal_lm}};
+inline constexpr ModelClass kQwen2[] = {{"Qwen2Model", Head::none}, {"Qwen2ForCausalLM", Head::causal_lm}};
+inline constexpr ModelClass kQwen3[] = {{"Qwen3Model", Head::none}, {"Qwen3ForCausalLM", Head::causal_lm}};
+inline constexpr ModelClass kGemma2[] = {{"Gemma2Model", Head::none}, {"Gemma2ForCausalLM", Head::causal_lm}};
+inline constexpr ModelClass kGemma3Text[] = {{"Gemma3TextModel", Head::none}, {"Gemma3ForCausalLM", Head::causal_lm}};
+inline constexpr ModelClass kPhi3[] = {{"Phi3Model", Head::none}, {"Phi3ForCausalLM", Head::causal_lm}};
+inline constexpr ModelClass kPhi[] = {{"PhiModel", Head::none}, {"PhiForCausalLM", Head::causal_lm}};
+inline constexpr ModelClass kGpt2[] = {{"GPT2Model", Head::none}, {"GPT2LMHeadModel", Head::causal_lm}};
+inline constexpr ModelClass kGptNeoX[] = {{"GPTNeoXModel", Head::none}, {"GPTNeoXForCausalLM", Head::causal_lm}};
+inline constexpr ModelClass kOlmo2[] = {{"Olmo2Model", Head::none}, {"Olmo2ForCausalLM", Head::causal_lm}};
+inline constexpr ModelClass kGranite[] = {{"GraniteModel", Head::none}, {"GraniteForCausalLM", Head::causal_lm}};
+inline constexpr ModelClass kStableLm[] = {{"StableLmModel", Head::none}, {"StableLmForCausalLM", Head::causal_lm}};
+
 inline constexpr Architecture kArchitectures[] = {
     {"bert", kBert, import_bert},
     {"roberta", kRoberta, import_roberta},
@@ -118,6 +158,20 @@ inline constexpr Architecture kArchitectures[] = {
     {"siglip", kSiglip, import_siglip},
     {"siglip_text_model", kSiglipText, import_siglip_text},
     {"siglip_vision_model", kSiglipVision, import_siglip_vision},
+    {"llama", kLlama, import_llama},
+    {"mistral", kMistral, import_mistral},
+    {"smollm3", kSmolLm3, import_smollm3},
+    {"qwen2", kQwen2, import_qwen2},
+    {"qwen3", kQwen3, import_qwen3},
+    {"gemma2", kGemma2, import_gemma2},
+    {"gemma3_text", kGemma3Text, import_gemma3_text},
+    {"phi3", kPhi3, import_phi3},
+    {"phi", kPhi, import_phi},
+    {"gpt2", kGpt2, import_gpt2},
+    {"gpt_neox", kGptNeoX, import_gpt_neox},
+    {"olmo2", kOlmo2, import_olmo2},
+    {"granite", kGranite, import_granite},
+    {"stablelm", kStableLm, import_stablelm},
     {"pi05", {}, import_pi0, is_pi05},
     {"pi0", {}, import_pi0, is_pi0},
 };

@@ -20,6 +20,11 @@ double ConfigFields::number(const std::string& name, double least, double most, 
   return take(config_.get_number_or(name, least, most, fallback), fallback);
 }
 
+double ConfigFields::cap(const std::string& name, double fallback) {
+  const auto field = config_.json().find(name);
+  return field != config_.json().end() && field->is_null() ? 0.0 : number(name, 1e-6, 1e6, fallback);
+}
+
 bool ConfigFields::flag(const std::string& name, bool fallback) {
   return take(config_.get_bool_or(name, fallback), fallback);
 }

@@ -20,6 +20,8 @@ class ConfigFields {
   // Reads a field, which is required if there is no fallback.
   int64_t integer(const std::string& name, IntRange range, std::optional<int64_t> fallback = {});
   double number(const std::string& name, double least, double most, double fallback);
+  // Reads a bound of scores. An absent field means `fallback`, and null none, which is 0.
+  double cap(const std::string& name, double fallback);
   bool flag(const std::string& name, bool fallback);
   std::string text(const std::string& name, const std::string& fallback);
   std::vector<int64_t> integers(const std::string& name, const std::vector<IntRange>& ranges);

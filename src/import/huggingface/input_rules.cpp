@@ -49,6 +49,13 @@ NodeId add_mask_input(Model& model, const std::string& name, const Type& type, i
   return declare(model, name, std::move(rule));
 }
 
+NodeId add_count_input(Model& model, const std::string& name, int64_t most) {
+  const Tensor all = Tensor::of<int64_t>({1}, {most});
+  InputDefault rule{.type = all.type(), .meaning = "number of tokens", .value = all, .range = IntegerRange{1, most}};
+  rule.sample = [=](uint64_t) { return all; };
+  return declare(model, name, std::move(rule));
+}
+
 NodeId add_float_input(Model& model, const std::string& name, const Shape& shape, Distribution distribution,
                        const std::string& meaning) {
   InputDefault rule{.type = {DType::f32, shape}, .meaning = meaning};

@@ -116,6 +116,11 @@ Status ModelFrame::refuse_head(const std::string& where) const {
               fmt::join(tensors, ", "), more > 0 ? fmt::format(" and {} more", more) : "", kDropHint);
 }
 
+std::string ModelFrame::decoder_weight(const std::string& own, bool is_tied) const {
+  // A random checkpoint has every name, but knows no type.
+  return !is_tied || checkpoint_->type(own).has_value() ? own : probe();
+}
+
 void ModelFrame::output(const std::string& name, NodeId value) {
   model.graph.set_output(name, builder.cast(value, DType::f32, name));
 }

@@ -42,6 +42,9 @@ class ModelFrame {
   // The name of the tensor in whose type the model computes; a text encoder's is its table of words.
   std::string probe() const { return encoder_.tensor(names_.probe); }
   const Checkpoint& checkpoint() const { return *checkpoint_; }
+  // Returns the name of the tensor that a language head's decoder multiplies by: its own, or, where the head is tied
+  // and the checkpoint has no such tensor, the table of words.
+  std::string decoder_weight(const std::string& own, bool is_tied) const;
   // The number of classes that a classifier tells apart.
   int64_t labels() const { return labels_; }
 

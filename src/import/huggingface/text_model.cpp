@@ -88,11 +88,10 @@ void write_span(ModelFrame& frame, const Module& layer, NodeId hidden) {
 }
 
 NodeId write_decoder(ModelFrame& frame, const Decoder& decoder, const TextConfig& config, NodeId x) {
-  const std::string weight = decoder.module + ".weight", bias = decoder.module + ".bias";
-  // A random checkpoint has every name, but knows no type.
-  const auto has = [&](const std::string& name) { return frame.checkpoint().type(name).has_value(); };
-  const LinearTensors tensors{.weight = !config.is_tied || has(weight) ? weight : frame.probe(),
-                              .bias = !decoder.bias.empty() && has(bias) ? bias : decoder.bias,
+  const std::string bias = decoder.module + ".bias";
+  const bool has_bias = !decoder.bias.empty() && frame.checkpoint().type(bias).has_value();
+  const LinearTensors tensors{.weight = frame.decoder_weight(decoder.module + ".weight", config.is_tied),
+                              .bias = has_bias ? bias : decoder.bias,
                               .label = decoder.module};
   return frame.builder.linear(tensors, x, config.vocabulary);
 }

@@ -29,6 +29,17 @@ CLIP_IMAGE = dict(IMAGE, projection_dim=12)
 PAIR = dict(text_config=CLIP_TEXT, vision_config=dict(CLIP_IMAGE, hidden_size=24, num_hidden_layers=1))
 SIGLIP_PAIR = dict(text_config=dict(TEXT, projection_size=24, **SPECIAL),
                    vision_config=dict(IMAGE, hidden_size=24, num_hidden_layers=1))
+DECODER = dict(vocab_size=24, hidden_size=16, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+               intermediate_size=24, max_position_embeddings=32, **dict(SPECIAL, eos_token_id=23))
+WIDE = dict(DECODER, head_dim=8)  # heads that are wider together than the model
+ALL_HEADS = dict(DECODER, num_key_value_heads=4)
+GEMMA = dict(WIDE, sliding_window=4, query_pre_attn_scalar=8)
+GPT2 = dict(vocab_size=24, n_embd=16, n_layer=2, n_head=4, n_positions=32, **dict(SPECIAL, eos_token_id=23))
+LONG = dict(rope_type='longrope', short_factor=[1.0, 1.5], long_factor=[1.25, 3.0])
+
+
+def rope(rope_type, **fields):
+    return dict(rope_parameters=dict(rope_type=rope_type, rope_theta=1000.0, **fields))
 
 
 def clip(cls, pair):
@@ -87,12 +98,54 @@ MODELS = {
     'siglip_text': lambda: t.SiglipTextModel(t.SiglipTextConfig(projection_size=12, **TEXT, **SPECIAL)),
     'siglip_vision': lambda: t.SiglipVisionModel(t.SiglipVisionConfig(**IMAGE)),
     'siglip_vision_headless': lambda: t.SiglipVisionModel(t.SiglipVisionConfig(vision_use_head=False, **IMAGE)),
+    'llama': lambda: t.LlamaForCausalLM(t.LlamaConfig(
+        **rope('llama3', factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=16),
+        **WIDE)),
+    'llama_model': lambda: t.LlamaModel(t.LlamaConfig(attention_bias=True, mlp_bias=True, **rope(
+        'yarn', factor=4.0, original_max_position_embeddings=8), **WIDE)),
+    'mistral': lambda: t.MistralForCausalLM(t.MistralConfig(sliding_window=4, **DECODER)),
+    'mistral_model': lambda: t.MistralModel(t.MistralConfig(sliding_window=None, **rope('linear', factor=2.0), **DECODER)),
+    'smollm3': lambda: t.SmolLM3ForCausalLM(t.SmolLM3Config(no_rope_layer_interval=2, **DECODER)),
+    'smollm3_model': lambda: t.SmolLM3Model(t.SmolLM3Config(no_rope_layers=[0, 1], **DECODER)),
+    'qwen2': lambda: t.Qwen2ForCausalLM(t.Qwen2Config(tie_word_embeddings=True, **DECODER)),
+    'qwen2_model': lambda: t.Qwen2Model(t.Qwen2Config(
+        use_sliding_window=True, sliding_window=4, max_window_layers=1, **DECODER)),
+    'qwen3': lambda: t.Qwen3ForCausalLM(t.Qwen3Config(**WIDE)),
+    'qwen3_model': lambda: t.Qwen3Model(t.Qwen3Config(attention_bias=True, **WIDE)),
+    'gemma2': lambda: t.Gemma2ForCausalLM(t.Gemma2Config(
+        attn_logit_softcapping=2.0, final_logit_softcapping=3.0, **GEMMA)),
+    'gemma2_model': lambda: t.Gemma2Model(t.Gemma2Config(**GEMMA)),
+    'gemma3': lambda: t.Gemma3ForCausalLM(t.Gemma3TextConfig(
+        layer_types=['sliding_attention', 'full_attention'], **GEMMA)),
+    'gemma3_model': lambda: t.Gemma3TextModel(t.Gemma3TextConfig(**GEMMA)),
+    'phi3': lambda: t.Phi3ForCausalLM(t.Phi3Config(
+        original_max_position_embeddings=8, rope_parameters=dict(LONG), **DECODER)),
+    'phi3_model': lambda: t.Phi3Model(t.Phi3Config(
+        sliding_window=4, original_max_position_embeddings=16, rope_parameters=dict(LONG), **DECODER)),
+    'phi': lambda: t.PhiForCausalLM(t.PhiConfig(**DECODER)),
+    'phi_model': lambda: t.PhiModel(t.PhiConfig(qk_layernorm=True, **DECODER)),
+    'gpt2': lambda: t.GPT2LMHeadModel(t.GPT2Config(**GPT2)),
+    'gpt2_model': lambda: t.GPT2Model(t.GPT2Config(n_inner=24, scale_attn_weights=False, **GPT2)),
+    'gpt_neox': lambda: t.GPTNeoXForCausalLM(t.GPTNeoXConfig(**rope('default', partial_rotary_factor=0.5), **ALL_HEADS)),
+    'gpt_neox_model': lambda: t.GPTNeoXModel(t.GPTNeoXConfig(
+        use_parallel_residual=False, attention_bias=False, **rope('default', partial_rotary_factor=1.0), **ALL_HEADS)),
+    'olmo2': lambda: t.Olmo2ForCausalLM(t.Olmo2Config(**DECODER)),
+    'olmo2_model': lambda: t.Olmo2Model(t.Olmo2Config(attention_bias=True, **DECODER)),
+    'granite': lambda: t.GraniteForCausalLM(t.GraniteConfig(
+        embedding_multiplier=12.0, logits_scaling=8.0, residual_multiplier=0.22, attention_multiplier=0.3, **DECODER)),
+    'granite_model': lambda: t.GraniteModel(t.GraniteConfig(attention_bias=True, mlp_bias=True, **DECODER)),
+    'stablelm': lambda: t.StableLmForCausalLM(t.StableLmConfig(
+        use_qkv_bias=True, **rope('default', partial_rotary_factor=0.5), **DECODER)),
+    'stablelm_model': lambda: t.StableLmModel(t.StableLmConfig(
+        use_parallel_residual=True, **rope('default', partial_rotary_factor=1.0), **DECODER)),
 }
 # Others in 16 bits, whose outputs are kept as f32.
 NARROW = {
     'roberta_bf16': ('roberta', torch.bfloat16),
     'modernbert_bf16': ('modernbert', torch.bfloat16),
     'vit_f16': ('vit', torch.float16),
+    'llama_bf16': ('llama', torch.bfloat16),
+    'gemma3_bf16': ('gemma3', torch.bfloat16),
 }
 TOKENS = {'mpnet': 150}  # far enough apart for every bucket of distances
 PIXELS = {'dinov2_larger': (16, 20)}
@@ -113,8 +166,14 @@ def text_inputs(name, model):
     return inputs
 
 
+def is_decoder(model):
+    return 'use_cache' in inspect.signature(model.forward).parameters and not hasattr(model.config, 'type_vocab_size')
+
+
 def inputs_of(name, model):
     names = inspect.signature(model.forward).parameters
+    if is_decoder(model):
+        return dict(input_ids=torch.randint(3, model.config.vocab_size - 1, (1, 12)))
     inputs = text_inputs(name, model) if 'input_ids' in names else {}
     if 'pixel_values' in names:
         inputs['pixel_values'] = torch.randn(2, 3, *PIXELS.get(name, (12, 12)))
@@ -136,10 +195,15 @@ def make(name):
     inputs = inputs_of(name, model)
     with torch.no_grad():
         outputs = {key: value.float() for key, value in model(**inputs).items() if torch.is_tensor(value)}
+        if is_decoder(model) and model.can_generate():
+            model.generation_config.eos_token_id = None
+            greedy = model.generate(**inputs, max_new_tokens=12, do_sample=False)[:, 12:]
     shutil.rmtree(HERE / name, ignore_errors=True)
     model.save_pretrained(HERE / name)
     (HERE / name / 'generation_config.json').unlink(missing_ok=True)
     numpy.savez(HERE / name / 'inputs.npz', **{key: value.numpy() for key, value in inputs.items()})
+    if is_decoder(model) and model.can_generate():
+        numpy.savez(HERE / name / 'greedy.npz', tokens=greedy.numpy())
     numpy.savez(HERE / name / 'outputs.npz', **{key: value.numpy() for key, value in outputs.items()})
 
 

@@ -60,7 +60,8 @@ void plan_scratch(AttentionPlan& plan, int64_t lanes) {
   plan.v_at = rounded(plan.padded_keys * plan.width, 16);
   plan.q_at = plan.v_at + rounded(plan.keys * rounded(plan.width, lanes), 16);
   plan.scores_at = plan.q_at + rounded(plan.query_block * plan.width, 16);
-  plan.thread_floats = plan.scores_at + rounded(plan.query_block * plan.padded_keys, 16);
+  plan.sums_at = plan.scores_at + rounded(plan.query_block * plan.padded_keys, 16);
+  plan.thread_floats = plan.sums_at + rounded(plan.query_block * rounded(plan.width, lanes), 16);
 }
 
 // Plans the scratch of the kernels of pairs: all bf16 but the scores, two values per float; whole tiles of 16 rows.
@@ -181,14 +182,10 @@ void run(const Call& call) {
   const int pieces = call.parts / p.threads;
   const Range of_thread = share(blocks_of(plan), call.part / pieces, p.threads);
   const Range mine = piece(of_thread, call.part % pieces, pieces, blocks_of_group(plan));
-  AttentionWork work{&plan,
-                     call.inputs[0],
-                     op.has_mask() ? call.in<float>(op.slots.before(AttentionSlot::mask)) : nullptr,
-                     keys.at,
-                     call.output,
-                     static_cast<float*>(call.scratch) + of.thread_floats * call.thread,
-                     mine.begin,
-                     mine.end};
+  AttentionWork work{
+      &plan,      call.inputs[0], op.has_mask() ? call.in<float>(op.slots.before(AttentionSlot::mask)) : nullptr,
+      keys.at,    call.output,    static_cast<float*>(call.scratch) + of.thread_floats * call.thread,
+      mine.begin, mine.end};
   if constexpr (isa == CpuIsa::avx2) avx2::attention(work);
   if constexpr (isa == CpuIsa::avx512) avx512::attention(work);
   if constexpr (isa == CpuIsa::avx512_bf16) avx512_bf16::attention(work);

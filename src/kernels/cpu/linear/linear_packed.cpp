@@ -27,21 +27,21 @@ const gemm::MicroKernels* choose_amx_bf16(const Problem&) { return &gemm::kAmxBf
 template <Choose choose>
 struct Packed {
   static void run(const Call& call) { gemm::run(*static_cast<const gemm::PackedPlan*>(call.state), call); }
-  static size_t scratch_bytes(const Problem& problem, const Machine&) {
-    const gemm::PackedPlan plan(problem, *choose(problem));
+  static size_t scratch_bytes(const Problem& problem, const Machine& cpu) {
+    const gemm::PackedPlan plan(problem, *choose(problem), cpu);
     return plan.copy_bytes + plan.sums_bytes * static_cast<size_t>(std::max(1, problem.threads));
   }
-  static size_t packed_bytes(const Problem& problem, const Machine&, size_t i) {
-    return i == 1 ? gemm::packed_bytes(gemm::PackedPlan(problem, *choose(problem))) : 0;
+  static size_t packed_bytes(const Problem& problem, const Machine& cpu, size_t i) {
+    return i == 1 ? gemm::packed_bytes(gemm::PackedPlan(problem, *choose(problem), cpu)) : 0;
   }
-  static void pack(const Problem& problem, const Machine&, size_t, const void* from, void* to) {
-    gemm::pack(gemm::PackedPlan(problem, *choose(problem)), from, to);
+  static void pack(const Problem& problem, const Machine& cpu, size_t, const void* from, void* to) {
+    gemm::pack(gemm::PackedPlan(problem, *choose(problem), cpu), from, to);
   }
-  static std::shared_ptr<void> prepare(const Problem& problem, const Machine&) {
-    return std::make_shared<gemm::PackedPlan>(problem, *choose(problem));
+  static std::shared_ptr<void> prepare(const Problem& problem, const Machine& cpu) {
+    return std::make_shared<gemm::PackedPlan>(problem, *choose(problem), cpu);
   }
-  static Split split(const Problem& problem, const Machine&) {
-    return gemm::PackedPlan(problem, *choose(problem)).split(std::max(1, problem.threads));
+  static Split split(const Problem& problem, const Machine& cpu) {
+    return gemm::PackedPlan(problem, *choose(problem), cpu).split(std::max(1, problem.threads));
   }
 };
 
@@ -71,8 +71,9 @@ Verdict supports_amx_bf16(const Problem& problem, const Machine& cpu) {
 std::vector<Tunable> tunables_for(const Problem& problem, std::vector<int64_t> columns) {
   std::vector<Tunable> list;
   if (columns.size() > 1) list.push_back({"columns", std::move(columns)});
-  const int64_t k = problem.inputs[0].shape.back(), block = narrow_weights(problem) ? 768 : 384;
-  if (k > 192) list.push_back({"k_block", {block, 0, block / 2, 2 * block}});
+  constexpr int64_t kBlock = gemm::kUsualBlock;
+  if (problem.inputs[0].shape.back() > kBlock / 4)
+    list.push_back({"k_block", {kBlock, 0, kBlock / 2, kBlock / 4, 2 * kBlock}});
   if (problem.threads > 1) list.push_back({"row_threads", {0, 1, problem.threads}});
   list.push_back({"prefetch", {1, 0}});
   return list;

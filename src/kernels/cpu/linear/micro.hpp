@@ -23,7 +23,8 @@ struct Tile {
   int64_t x_run = 0;              // of a pair: elements from the first run of rows to the second
   float* sums = nullptr;
   bool accumulate = false;         // add to the old values of sums
-  const void* prefetch = nullptr;  // memory to prefetch meanwhile, prefetch_lines per depth_grain; null: none
+  const void* prefetch = nullptr;  // memory to prefetch meanwhile; null: none
+  int64_t rate = 4;                // lines to prefetch for each four steps of depth_grain, at most 4 prefetch_lines
 };
 
 // The last step of a tile: out = activation(sums + bias) + residual, or with a gate
@@ -65,7 +66,7 @@ struct MicroKernels {
   int row_grain;    // rows of a tile are a multiple of this
   int depth_grain;  // k is padded to a multiple of this
   int pack_grain;   // values of k side by side in a panel
-  int prefetch_lines;
+  int prefetch_lines;  // the most for each step; where they are several, a tile always prefetches as many
   void (*tiles[kMaxTileRows + 1])(const Tile&);  // by rows; null where row_grain excludes the number
   // The same for a panel with at most `narrow` columns, whose other columns of sums they leave alone; 0: there are
   // none.

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "base/divide.hpp"
 #include "base/numeric.hpp"
 
 namespace rung::cpu::gemm {
@@ -42,10 +43,13 @@ struct Worker {
 
   void run() {
     for (int64_t first = rows.begin; first < rows.end; first += plan.row_chunk)
-      for (int64_t p = panels.begin; p < panels.end; ++p)
-        for (int64_t k = 0; k == 0 || k < plan.k_padded; k += plan.k_block)
-          block({first, std::min(rows.end, first + plan.row_chunk)}, p, k);
+      for (int64_t slab = 0; slab == 0 || slab < plan.k_padded; slab += plan.k_slab)
+        for (int64_t p = panels.begin; p < panels.end; ++p)
+          for (int64_t k = slab; k == slab || k < slab_end(slab); k += plan.k_block)
+            block({first, std::min(rows.end, first + plan.row_chunk)}, p, k);
   }
+
+  int64_t slab_end(int64_t slab) const { return std::min(plan.k_padded, slab + plan.k_slab); }
 
   // Multiplies all tiles of a chunk of rows by one block of k of one panel.
   void block(Range chunk, int64_t p, int64_t k) {
@@ -54,17 +58,18 @@ struct Worker {
     const int64_t tiles = (units * grain + micro.max_rows - 1) / micro.max_rows;
     for (int64_t i = 0; i < tiles; ++i) {
       int64_t begin = chunk.begin + units * i / tiles * grain, end = chunk.begin + units * (i + 1) / tiles * grain;
-      multiply({begin, end}, {chunk.begin, chunk.end}, p, k, i);
+      multiply({begin, end}, chunk, p, k, {i, tiles});
       if (k + plan.k_block >= plan.k_padded) finish({begin, std::min(end, chunk.end)}, chunk, p);
     }
   }
 
-  // Returns the place of a tile's sums: there is room for one tile if k is one block, else for all tiles of the chunk.
-  float* sums_at(int64_t row, Range chunk, int64_t part) const {
+  // Returns the place of a tile's sums: there is room for one tile if k is one block, else for all tiles of the chunk,
+  // of one panel or, where k is cut into slabs, of each.
+  float* sums_at(int64_t row, Range chunk, int64_t p, int64_t part) const {
     const MicroKernels& micro = *plan.micro;
     if (plan.k_block >= plan.k_padded) return sums + part * micro.max_rows * micro.width;
-    const int64_t held = (plan.row_chunk + micro.row_grain - 1) / micro.row_grain * micro.row_grain;
-    return sums + (part * held + row - chunk.begin) * micro.width;
+    const int64_t panel = plan.k_slab < plan.k_padded ? p - panels.begin : 0;
+    return sums + ((panel * plan.parts + part) * plan.held_rows() + row - chunk.begin) * micro.width;
   }
 
   const std::byte* weights_at(int64_t p, int64_t part, int64_t k) const {
@@ -72,7 +77,12 @@ struct Worker {
                                   k * plan.micro->width * static_cast<int64_t>(size_of(plan.micro->w_type)));
   }
 
-  void multiply(Range tile_rows, Range chunk, int64_t p, int64_t k, int64_t index) {
+  // A tile's place among those of its block.
+  struct Turn {
+    int64_t index, tiles;
+  };
+
+  void multiply(Range tile_rows, Range chunk, int64_t p, int64_t k, Turn tile) {
     const MicroKernels& micro = *plan.micro;
     const int64_t x_size = static_cast<int64_t>(size_of(micro.x_type));
     Tile t;
@@ -82,27 +92,44 @@ struct Worker {
     t.accumulate = k > 0;
     for (int64_t part = 0; part < plan.parts; ++part) {
       t.w = weights_at(p, part, k);
-      t.sums = sums_at(tile_rows.begin, chunk, part);
-      t.prefetch = ahead(p, part, k, index * t.depth / micro.depth_grain * micro.prefetch_lines * 64);
+      t.sums = sums_at(tile_rows.begin, chunk, p, part);
+      aim(t, ahead(p, part, k), tile);
       micro.tile_for(tile_rows.count(), plan.shape.n - p * micro.width)(t);
     }
   }
 
-  // Returns this panel's next block, or the next panel's first, from `offset` bytes on; null beyond the block's end.
-  const void* ahead(int64_t p, int64_t part, int64_t k, int64_t offset) const {
-    int64_t next = k + plan.k_block;
-    if (next >= plan.k_padded) ++p, next = 0;
-    const int64_t depth = std::min(plan.k_block, plan.k_padded - next);
-    const int64_t bytes = depth * plan.micro->width * static_cast<int64_t>(size_of(plan.micro->w_type));
-    if (!plan.prefetches || p >= lane_end || offset >= bytes) return nullptr;
-    return weights_at(p, part, next) + offset;
+  struct Bytes {
+    const std::byte* begin = nullptr;
+    int64_t count = 0;
+  };
+  // Returns the weights of the block after this one; none beyond the lane's.
+  Bytes ahead(int64_t p, int64_t part, int64_t k) const {
+    const int64_t slab = k / plan.k_slab * plan.k_slab, end = slab_end(slab);
+    const bool is_last_slab = end >= plan.k_padded;
+    k += plan.k_block;
+    if (k >= end) ++p, k = slab;
+    if (!is_last_slab && p >= panels.end) p = panels.begin, k = end;
+    if (!plan.prefetches || p >= lane_end) return {};
+    const int64_t depth = std::min(plan.k_block, plan.k_padded - k);
+    return {weights_at(p, part, k), depth * plan.micro->width * static_cast<int64_t>(size_of(plan.micro->w_type))};
+  }
+
+  // Lets a tile prefetch its share of the next weights: spread evenly over the block's tiles, they leave room for the
+  // lines that the tile itself waits for.
+  void aim(Tile& t, Bytes next, Turn tile) const {
+    const MicroKernels& micro = *plan.micro;
+    const int64_t groups = t.depth / micro.depth_grain, most = 4 * micro.prefetch_lines;
+    const int64_t steps = std::max<int64_t>(1, groups * tile.tiles / 4);  // of four groups, of all tiles
+    t.rate = micro.prefetch_lines > 1 ? most : std::clamp<int64_t>(divide_up(next.count / 64, steps), 1, most);
+    const int64_t offset = tile.index * (groups * t.rate / 4) * 64;
+    t.prefetch = offset < next.count ? next.begin + offset : nullptr;
   }
 
   void finish(Range tile_rows, Range chunk, int64_t p) {
     const int64_t column = p * plan.micro->width;
     Finish f = plan.finish;
-    f.sums = sums_at(tile_rows.begin, chunk, plan.parts - 1);
-    if (plan.parts == 2) f.gate = sums_at(tile_rows.begin, chunk, 0);
+    f.sums = sums_at(tile_rows.begin, chunk, p, plan.parts - 1);
+    if (plan.parts == 2) f.gate = sums_at(tile_rows.begin, chunk, p, 0);
     place(f, operands, tile_rows, {column, std::min(column + plan.micro->width, plan.shape.n)}, plan.shape.n);
     plan.micro->finish(f);
   }

@@ -7,6 +7,8 @@
 
 namespace rung::cpu::gemm {
 
+inline constexpr int64_t kUsualBlock = 768;  // of k
+
 // The facts of one problem that do not change from call to call.
 struct PackedPlan {
   const MicroKernels* micro = nullptr;
@@ -15,6 +17,7 @@ struct PackedPlan {
   int64_t panels = 0;  // panels (of `parts`) across n
   int64_t k_padded = 0, panel_bytes = 0;
   int64_t k_block = 0, row_chunk = 0;
+  int64_t k_slab = 0;       // blocks of k that all panels go through together, so that x's part of them stays in the L2
   int64_t row_threads = 1;  // threads / row_threads share the columns
   int pieces = 1;           // pieces of a thread's share of the columns; each is a part
   bool copies_x = false, prefetches = true;
@@ -24,7 +27,8 @@ struct PackedPlan {
   Finish finish;                                   // see finish_of()
   size_t sums_bytes = 0;                           // per thread
   size_t copy_bytes = 0;                           // of x's copy, which is first in scratch
-  PackedPlan(const Problem& problem, const MicroKernels& micro_kernels);
+  PackedPlan(const Problem& problem, const MicroKernels& micro_kernels, const Machine& machine);
+  int64_t held_rows() const { return (row_chunk + micro->row_grain - 1) / micro->row_grain * micro->row_grain; }
   Split split(int threads) const { return {threads * pieces, copies_x ? 2 : 1}; }
 };
 

@@ -36,6 +36,14 @@ int64_t choose_row_threads(const PackedPlan& plan, int64_t threads) {
   return best;
 }
 
+// Returns the part of k that a chunk of rows keeps in a quarter of the L2, the weights beside it: whole blocks.
+int64_t slab_of(const PackedPlan& plan, const Machine& machine) {
+  const int64_t line = plan.row_chunk * static_cast<int64_t>(size_of(plan.micro->x_type));
+  const auto room = static_cast<int64_t>(machine.l2_bytes / 4);
+  if (line * plan.k_padded <= room) return std::max<int64_t>(plan.k_padded, 1);
+  return std::max<int64_t>(1, room / (line * plan.k_block)) * plan.k_block;
+}
+
 }  // namespace
 
 Finish finish_of(const Problem& problem) {
@@ -72,7 +80,7 @@ const std::byte* element_of(const Call& call, LinearSlot slot, int64_t element) 
          element * static_cast<int64_t>(size_of(operand->dtype));
 }
 
-PackedPlan::PackedPlan(const Problem& problem, const MicroKernels& micro_kernels)
+PackedPlan::PackedPlan(const Problem& problem, const MicroKernels& micro_kernels, const Machine& machine)
     : micro(&micro_kernels), shape(problem) {
   const Operand& x = problem.inputs[0];
   const int64_t threads = std::max(1, problem.threads);
@@ -83,7 +91,7 @@ PackedPlan::PackedPlan(const Problem& problem, const MicroKernels& micro_kernels
   from_stride = x.row_stride();
   x_type = x.dtype, w_type = problem.inputs[1].dtype;
   prefetches = problem.param("prefetch", 1) != 0;
-  const int64_t k_limit = problem.param("k_block", micro->w_type == DType::f32 ? 384 : 768);
+  const int64_t k_limit = problem.param("k_block", kUsualBlock);
   k_block = even_part(k_padded, k_limit > 0 ? k_limit : std::max<int64_t>(k_padded, 1), 32);
   const bool one_block = k_block >= k_padded;
 
@@ -102,8 +110,11 @@ PackedPlan::PackedPlan(const Problem& problem, const MicroKernels& micro_kernels
   x_stride = copies_x ? (divide_up(k_padded, line) | 1) * line : from_stride;
   if (copies_x)
     copy_bytes = static_cast<size_t>(round_up(shape.m, micro->row_grain) * x_stride) * size_of(micro->x_type);
-  const int64_t held_rows = one_block ? micro->max_rows : round_up(row_chunk, micro->row_grain);
-  sums_bytes = static_cast<size_t>(round_up(held_rows * micro->width * parts * 4, 64));
+  k_slab = slab_of(*this, machine);
+  const int64_t column_lanes = threads / row_threads;
+  const int64_t held_panels = k_slab < k_padded ? divide_up(panels, column_lanes * pieces) : 1;
+  sums_bytes = static_cast<size_t>(
+      round_up((one_block ? micro->max_rows : held_rows()) * micro->width * parts * held_panels * 4, 64));
   finish = finish_of(problem);
   finish.width = micro->width;
 }

@@ -133,13 +133,13 @@ void tile(const gemm::Tile& t) {
     for (; groups >= kUnroll; groups -= kUnroll) {
 #pragma GCC unroll 4
       for (int u = 0; u < kUnroll; ++u) {
-        _mm_prefetch(ahead + u * 64, _MM_HINT_T0);
+        if (u < t.rate) _mm_prefetch(ahead + u * 64, _MM_HINT_T1);
         pin(x);
         multiply<Multiply>(sums, x, t.x_stride, w + u * kPanel, u * kGroup);
       }
       advance(x, kUnroll * kGroup);
       w += kUnroll * kPanel;
-      ahead += kUnroll * 64;
+      ahead += t.rate * 64;
     }
     for (; groups > 0; --groups) {
       multiply<Multiply>(sums, x, t.x_stride, w, 0);

@@ -1,0 +1,66 @@
+// Opens a decoder's weights, declares its inputs and writes it.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/huggingface/decoders/decoder_model.hpp"
+
+#include "import/huggingface/decoders/decoder_writer.hpp"
+#include "import/huggingface/limits.hpp"
+
+namespace rung::huggingface {
+namespace {
+
+constexpr int64_t kUsualTokens = 128;  // of a text whose length nobody asked for
+
+Status check_cache(const DecoderCache& cache, const DecoderConfig& c) {
+  if (cache.length < 1 || cache.length > c.positions)
+    return wrong_usage("a cache of {} tokens: wanted 1 to {} (max_position_embeddings)", cache.length, c.positions);
+  if (cache.largest_chunk >= 1 && cache.largest_chunk <= cache.length) return {};
+  return wrong_usage("chunks of up to {} tokens: wanted 1 to {}, which the cache holds", cache.largest_chunk,
+                     cache.length);
+}
+
+Result<DecoderChunk> chunk_of(const ConfigSource& source, const DecoderConfig& c) {
+  const DecoderCache& cache = source.options.cache;
+  const bool remembers = cache.length != 0;
+  if (remembers) RUNG_CHECK(check_cache(cache, c));
+  const int64_t usual = remembers ? cache.largest_chunk : std::min(kUsualTokens, c.positions);
+  const IntRange batch{1, remembers ? 1 : kBatchBounds.max}, tokens{1, remembers ? usual : c.positions};
+  const Shape shape = requested_shape(source.options, "input_ids", {1, usual});
+  const auto is_in = [&](int axis, IntRange range) { return shape[axis] >= range.min && shape[axis] <= range.max; };
+  if (shape.rank() != 2 || !is_in(0, batch) || !is_in(1, tokens))
+    return mismatch("shape {} for input_ids: wanted [B,S] with B from 1 to {}, S from 1 to {} ({})", shape, batch.max,
+                    tokens.max, remembers ? "the largest chunk" : "max_position_embeddings");
+  RUNG_CHECK(check_made("a table of positions", remembers ? cache.length : shape[1], c.head_width));
+  return DecoderChunk{shape, cache};
+}
+
+TensorNames tensor_names(const DecoderConfig& c, const DecoderNames& names) {
+  return {.prefix = std::string(names.prefix),
+          .probe = fmt::format("{}.weight", names.embedding),
+          .probe_shape = {c.vocabulary, c.width},
+          .layers = std::string(names.layers),
+          .heads = {names.head_tensors},
+          .ignored = {"rotary_emb.inv_freq", ".attn.bias", ".attn.masked_bias", ".attention.bias",
+                      ".attention.masked_bias"}};
+}
+
+}  // namespace
+
+Result<Model> import_decoder(const ConfigSource& source, Classes classes, const DecoderConfig& config,
+                             const DecoderNames& names) {
+  RUNG_TRY(auto frame, ModelFrame::open(source, classes, tensor_names(config, names), config.dtype));
+  RUNG_TRY(DecoderChunk chunk, chunk_of(source, config));
+  frame->model.stages = {{"embeddings", {std::string(names.embedding)}},
+                         {"layers", {std::string(names.layers)}},
+                         {"head", {std::string(names.norm), std::string(names.head)}}};
+  TokenHistory history(*frame, config, chunk);
+  DecoderWriter writer(*frame, config, names, history);
+  const NodeId hidden = writer.hidden();
+  if (frame->head() == Head::causal_lm)
+    frame->output("logits", writer.logits(hidden));
+  else
+    frame->output("last_hidden_state", hidden);
+  history.write_states();
+  return frame->finish();
+}
+
+}  // namespace rung::huggingface

@@ -1,0 +1,152 @@
+// Writes what depends on the places of tokens.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/huggingface/decoders/token_history.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "import/huggingface/input_rules.hpp"
+
+namespace rung::huggingface {
+namespace {
+
+// Returns f(angle) of all tokens, f32[tokens,1,head width]: each pair of columns has one angle, in both halves; pairs
+// without a frequency do not turn.
+template <class Function>
+Tensor table_of(const RotaryFrequencies& frequencies, const Shape& shape, Function f) {
+  const std::vector<float>& inverse = frequencies.of(shape[0]);
+  const auto half = static_cast<size_t>(shape[2] / 2);
+  Tensor table({DType::f32, shape});
+  auto values = table.as<float>();
+  for (size_t token = 0; token < static_cast<size_t>(shape[0]); ++token)
+    for (size_t pair = 0; pair < half; ++pair) {
+      const bool turns = pair < inverse.size();
+      const float angle = turns ? static_cast<float>(token) * inverse[pair] : 0.0f;
+      const float value = static_cast<float>(f(double{angle})) * (turns ? frequencies.amplitude : 1.0f);
+      const size_t lower = 2 * half * token + pair;
+      values[lower] = values[lower + half] = value;
+    }
+  return table;
+}
+
+// A state's first value, which takes no memory until it is asked for.
+class Zeros : public Weight {
+ public:
+  using Weight::Weight;
+  Result<Tensor> load() const override { return Tensor(type()); }
+};
+
+}  // namespace
+
+TokenHistory::TokenHistory(ModelFrame& frame, const DecoderConfig& config, const DecoderChunk& chunk)
+    : frame_(frame), w_(frame.builder), c_(config), cache_(chunk.cache), chunk_(chunk.tokens[1]) {
+  tokens_ = add_token_input(frame.model, "input_ids", chunk.tokens, config.vocabulary);
+  if (!remembers()) return;
+  count_ = add_count_input(frame.model, "count", chunk_);
+  position_ = declare_state("position", {DType::i64, {1}});
+  next_.back().node = w_.binary(BinaryKind::add, position_, count_, "position");
+  length_ = w_.binary(BinaryKind::add, position_, w_.scalar(static_cast<double>(chunk_), DType::i64), "position");
+}
+
+// Its first value is zeros. The node of its next value is still to be set.
+NodeId TokenHistory::declare_state(const std::string& name, const Type& type) {
+  const std::string next = name + ".next";
+  frame_.model.graph.add_state({name, next, std::make_shared<Zeros>(name, type)});
+  next_.push_back({next, kNoNode});
+  return frame_.model.graph.input(name, type);
+}
+
+void TokenHistory::write_states() {
+  for (const Output& state : next_) frame_.model.graph.set_output(state.name, state.node);
+}
+
+// Returns where the chunk's tokens stand among that many slots, i64[S]. A place behind the cache is the error of the
+// op that writes there; a ring has no such place.
+NodeId TokenHistory::places(int64_t slots) {
+  const auto [found, added] = places_.try_emplace(slots, kNoNode);
+  if (!added) return found->second;
+  Tensor counted({DType::i64, {chunk_}});
+  const auto values = counted.as<int64_t>();
+  std::iota(values.begin(), values.end(), int64_t{0});
+  NodeId places = w_.binary(BinaryKind::add, position_, w_.graph.literal("positions", std::move(counted)), "positions");
+  if (slots < cache_.length)
+    places = w_.op(Formula{FormulaKind::floor_mod}, {places, w_.scalar(static_cast<double>(slots), DType::i64)},
+                   "positions");
+  return found->second = places;
+}
+
+NodeId TokenHistory::rows_of(NodeId table, const std::string& label) {
+  if (!remembers()) return w_.op(Slice{.axis = 0, .begin = 0, .end = chunk_}, {table}, label);
+  return w_.op(Gather{.axis = 0}, {table, places(cache_.length)}, label);
+}
+
+const RotaryTables& TokenHistory::tables(const RotaryFrequencies& frequencies, const std::string& label) {
+  const auto [found, added] = tables_.try_emplace(label);
+  if (!added) return found->second;
+  const auto rows = [&](const std::string& name, double (*f)(double)) {
+    const int64_t tokens = remembers() ? cache_.length : chunk_;
+    const NodeId table = w_.graph.literal(label + name, table_of(frequencies, {tokens, 1, c_.head_width}, f));
+    return remembers() ? rows_of(table, label) : table;
+  };
+  return found->second = {rows(".cos", std::cos), rows(".sin", std::sin)};
+}
+
+// Writes keys or values of the chunk, T[1,S,G,D], among those of the tokens before it, and returns all, T[1,slots,G,D].
+NodeId TokenHistory::remembered(const std::string& name, NodeId chunk, int64_t slots) {
+  const Type& type = w_.graph.type(chunk);
+  const Shape rows{chunk_, type.shape[2], type.shape[3]}, all{slots, type.shape[2], type.shape[3]};
+  const NodeId before = declare_state(name, {type.dtype, all});
+  const NodeId after = w_.op(Scatter{}, {before, places(slots), w_.reshape(chunk, rows, name)}, name);
+  next_.back().node = after;
+  return w_.reshape(after, {1, slots, all[1], all[2]}, name);
+}
+
+NodeId TokenHistory::attend(size_t layer, const Projections& heads, const std::string& label) {
+  Attention op{.scale = c_.attention_scale, .softcap = c_.attention_cap};
+  op.span.after = 0;
+  const int64_t window = c_.layers[layer].window;
+  if (!remembers()) {
+    if (window > 0 && window < chunk_) op.span.before = window - 1;
+    return w_.op(op, {heads.q, heads.k, heads.v}, label);
+  }
+  // A ring keeps what the first token of the largest chunk sees until the last one is written.
+  const bool slides = window > 0 && window + cache_.largest_chunk < cache_.length;
+  const int64_t slots = slides ? window + cache_.largest_chunk : cache_.length;
+  if (window > 0 && window < cache_.length) op.span.before = window - 1;
+  std::vector<NodeId> operands{heads.q, remembered(fmt::format("keys.{}", layer), heads.k, slots),
+                               remembered(fmt::format("values.{}", layer), heads.v, slots)};
+  op.slots.put(operands, AttentionSlot::mask, interim_mask(slots, op.span.before));
+  op.span = {};
+  return w_.op(op, std::move(operands), label);
+}
+
+NodeId TokenHistory::interim_mask(int64_t slots, int64_t before) {
+  const std::string l = "interim";
+  const auto i64 = [&](int64_t v) { return w_.scalar(static_cast<double>(v), DType::i64); };
+  Tensor counted({DType::i64, {slots}});
+  const auto values = counted.as<int64_t>();
+  std::iota(values.begin(), values.end(), int64_t{0});
+  const NodeId last = w_.binary(BinaryKind::sub, length_, i64(1), l);
+  const NodeId back =
+      w_.op(Formula{FormulaKind::floor_mod},
+            {w_.binary(BinaryKind::sub, last, w_.graph.literal(l, std::move(counted)), l), i64(slots)}, l);
+  const NodeId p = w_.binary(BinaryKind::sub, last, back, l);
+  const NodeId q = w_.reshape(places(cache_.length), {chunk_, 1}, l);
+  NodeId sees = w_.binary(BinaryKind::logical_and, w_.binary(BinaryKind::ge, p, i64(0), l),
+                          w_.binary(BinaryKind::le, p, q, l), l);
+  if (before != KeySpan::kAll)
+    sees = w_.binary(BinaryKind::logical_and, sees,
+                     w_.binary(BinaryKind::ge, p, w_.binary(BinaryKind::sub, q, i64(before), l), l), l);
+  return w_.op(Select{}, {sees, w_.scalar(0, DType::f32), w_.scalar(-INFINITY, DType::f32)}, l);
+}
+
+NodeId TokenHistory::asked(NodeId hidden) {
+  if (!remembers()) return hidden;
+  const Shape shape = w_.graph.shape(hidden);
+  const NodeId rows = w_.reshape(hidden, {shape[1], shape[2]}, "last_token");
+  const NodeId last = w_.binary(BinaryKind::sub, count_, w_.scalar(1, DType::i64), "last_token");
+  return w_.op(Gather{.axis = 0}, {rows, last}, "last_token");
+}
+
+}  // namespace rung::huggingface

@@ -1,0 +1,66 @@
+// The tokens before a chunk: where the chunk stands, and the keys and values that its attentions read.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "import/huggingface/decoders/decoder_config.hpp"
+#include "import/huggingface/model_frame.hpp"
+
+namespace rung::huggingface {
+
+// The tokens of one run, and the memory between runs, if any.
+struct DecoderChunk {
+  Shape tokens;  // [B,S]; B is 1 with a cache
+  DecoderCache cache;
+};
+
+struct RotaryTables {
+  NodeId cos = kNoNode, sin = kNoNode;  // f32[S,1,head width]
+};
+
+// Queries T[B,S,H,D], keys and values T[B,S,G,D].
+struct Projections {
+  NodeId q = kNoNode, k = kNoNode, v = kNoNode;
+};
+
+class TokenHistory {
+ public:
+  // Declares the inputs and the position.
+  TokenHistory(ModelFrame& frame, const DecoderConfig& config, const DecoderChunk& chunk);
+
+  // i64[B,S]
+  NodeId tokens() const { return tokens_; }
+  // Returns rows of a table of positions for the chunk's tokens: T[positions,...] -> T[S,...].
+  NodeId rows_of(NodeId table, const std::string& label);
+  const RotaryTables& tables(const RotaryFrequencies& frequencies, const std::string& label);
+  // Returns a layer's attention over the chunk and the tokens before it, T[B,S,H,D].
+  NodeId attend(size_t layer, const Projections& heads, const std::string& label);
+  // Returns the hidden states whose scores are asked for: of all tokens T[B,S,width], or, with a cache, of the last
+  // real one T[1,width].
+  NodeId asked(NodeId hidden);
+  // Adds the outputs that become the states, behind the model's own.
+  void write_states();
+
+ private:
+  bool remembers() const { return cache_.length > 0; }
+  NodeId declare_state(const std::string& name, const Type& type);
+  NodeId places(int64_t slots);
+  NodeId interim_mask(int64_t slots, int64_t before);
+  NodeId remembered(const std::string& name, NodeId chunk, int64_t slots);
+
+  ModelFrame& frame_;
+  ModuleBuilder& w_;
+  const DecoderConfig& c_;
+  DecoderCache cache_;
+  int64_t chunk_ = 0;
+  NodeId tokens_ = kNoNode;
+  NodeId count_ = kNoNode, position_ = kNoNode;  // i64[1]: real tokens of the chunk, tokens before it
+  NodeId length_ = kNoNode;                      // i64[1]: the position behind the chunk
+  std::map<int64_t, NodeId> places_;             // by slots of the cache
+  std::vector<Output> next_;                     // what the states become
+  std::map<std::string, RotaryTables> tables_;
+};
+
+}  // namespace rung::huggingface

@@ -1,0 +1,141 @@
+// Cuts tokens into chunks that plans take, and keeps account of what the caches hold.
+// SPDX-License-Identifier: Apache-2.0
+#include "session/decoder.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/words.hpp"
+#include "plan/named.hpp"
+
+namespace rung {
+namespace {
+
+constexpr const char *kTokens = "input_ids", *kCount = "count", *kLogits = "logits", *kPosition = "position";
+
+Status check_ports(const Plan& plan) {
+  const auto lacks = [](const char* what) {
+    return mismatch("the plan is not a decoder's that remembers its text: it lacks {}", what);
+  };
+  const auto has_type = [](const auto* port, const Type& type) { return port && port->type == type; };
+  const auto* tokens = find_named(plan.inputs, kTokens);
+  const Type one{DType::i64, {1}};
+  if (!tokens || tokens->type.dtype != DType::i64 || tokens->type.shape.rank() != 2 || tokens->type.shape[0] != 1)
+    return lacks("input_ids of i64[1,S]");
+  if (!has_type(find_named(plan.inputs, kCount), one)) return lacks("an input count of i64[1]");
+  if (!has_type(find_named(plan.states, kPosition), one)) return lacks("a state position of i64[1]");
+  const auto* logits = find_named(plan.outputs, kLogits);
+  if (!logits || logits->type.dtype != DType::f32 || logits->type.shape.rank() != 2 || logits->type.shape[0] != 1)
+    return lacks("logits of f32[1,V]");
+  return {};
+}
+
+}  // namespace
+
+Result<Decoder> Decoder::create(PlanSet plans) {
+  for (const auto& plan : plans) RUNG_CHECK(check_ports(*plan));
+  RUNG_TRY(SetSession session, SetSession::create(std::move(plans)));
+  Decoder decoder(std::move(session));
+  RUNG_CHECK(decoder.read_plans());
+  return decoder;
+}
+
+Status Decoder::read_plans() {
+  const PlanSet& plans = session_.plans();
+  for (size_t i = 0; i < plans.size(); ++i) plan_of_.push_back(i);
+  const auto chunk_of = [&](size_t plan) { return find_named(plans[plan]->inputs, kTokens)->type.shape[1]; };
+  std::ranges::sort(plan_of_, {}, chunk_of);
+  for (size_t plan : plan_of_) chunks_.push_back(chunk_of(plan));
+  vocabulary_ = find_named(plans.first().outputs, kLogits)->type.shape[1];
+  return read_caches(plans.first());
+}
+
+// A layer that sees the whole text bounds it by its cache. Where all layers have windows, places have no bound but
+// their type's.
+Status Decoder::read_caches(const Plan& plan) {
+  most_ = std::numeric_limits<int32_t>::max();
+  for (const Step& step : plan.steps) {
+    const auto* attention = as<Attention>(step.op);
+    if (!attention || !attention->has_length()) continue;
+    const int64_t places = step.inputs[attention->first_key()].view.shape[1];
+    if (attention->span.before >= places)
+      most_ = std::min(most_, places);
+    else
+      rings_.push_back({places, attention->span.before + 1});
+  }
+  std::ranges::sort(rings_);
+  rings_.erase(std::unique(rings_.begin(), rings_.end()), rings_.end());
+  return {};
+}
+
+Status Decoder::check(std::span<const int64_t> tokens) const {
+  if (tokens.empty()) return wrong_usage("got no tokens, wanted at least one");
+  const auto count = static_cast<int64_t>(tokens.size());
+  if (count > most_ - length_)
+    return wrong_usage("got {} tokens behind a text of {}: there is room for {}", count, length_, most_);
+  const auto* input = find_named(session_.plans().first().inputs, kTokens);
+  const int64_t first = input->first.value_or(0), last = input->last.value_or(vocabulary_ - 1);
+  const auto bad = std::ranges::find_if(tokens, [&](int64_t token) { return token < first || token > last; });
+  if (bad == tokens.end()) return {};
+  return wrong_usage("token {} of {} is {}: wanted {} to {}", bad - tokens.begin(), count, *bad, first, last);
+}
+
+// Returns the chunk that takes all of the tokens with the least padding, or else the most of them at once. Padding
+// takes places, too.
+size_t Decoder::chunk_for(int64_t tokens) const {
+  const int64_t room = most_ - length_;
+  size_t best = 0;
+  for (size_t i = 0; i < chunks_.size() && chunks_[i] <= room; ++i) {
+    best = i;
+    if (chunks_[i] >= tokens) break;
+  }
+  return best;
+}
+
+Status Decoder::take(std::span<const int64_t> tokens) {
+  RUNG_CHECK(check(tokens));
+  while (!tokens.empty()) {
+    const size_t chunk = chunk_for(static_cast<int64_t>(tokens.size()));
+    const size_t count = std::min(tokens.size(), static_cast<size_t>(chunks_[chunk]));
+    RUNG_CHECK(run(chunk, tokens.first(count)));
+    tokens = tokens.subspan(count);
+  }
+  return {};
+}
+
+Status Decoder::run(size_t chunk, std::span<const int64_t> tokens) {
+  Tensor ids({DType::i64, {1, chunks_[chunk]}});
+  const auto padded = ids.as<int64_t>();
+  std::ranges::fill(padded, tokens.back());
+  std::ranges::copy(tokens, padded.begin());
+  const auto count = static_cast<int64_t>(tokens.size());
+  Session& session = session_[plan_of_[chunk]];
+  RUNG_TRY(auto outputs, session.infer({{kTokens, ids}, {kCount, Tensor::of<int64_t>({1}, {count})}}));
+  ++runs_;
+  written_ = std::max(written_, length_ + chunks_[chunk]);
+  length_ += count;
+  for (auto& [name, value] : outputs)
+    if (name == kLogits) logits_ = std::move(value);
+  return {};
+}
+
+Status Decoder::truncate(int64_t length) {
+  if (length < 0 || length > length_)
+    return wrong_usage("got a length of {}, wanted 0 to {}, the text's own", length, length_);
+  for (const Ring& ring : rings_) {
+    const int64_t oldest = std::max<int64_t>(0, length - (ring.window - 1));  // that the next token sees
+    if (length > 0 && written_ > oldest + ring.places)
+      return wrong_usage("a text of {} tokens cannot end at {}: a layer remembers its last {} alone", length_, length,
+                         ring.places);
+  }
+  if (length == 0)
+    RUNG_CHECK(session_.reset_states());
+  else
+    RUNG_CHECK(session_.set_state(kPosition, Tensor::of<int64_t>({1}, {length})));
+  if (length == 0) written_ = 0;
+  length_ = length;
+  logits_.reset();
+  return {};
+}
+
+}  // namespace rung
