@@ -72,6 +72,7 @@ REASONS = {
         'The way for matrices whose strides are no multiples of 16 bytes: an element at a time.',
     r'recurrence_.*':
         'A warp computes one number of a state, and its lanes take neighbouring weights, one each: states are short.',
+    r'sample_.*': 'One logit or candidate a lane, lanes in a row: rows of logits begin at any element.',
     r'scatter_.*': 'Each thread reads every index, and joins the updates of its own elements one after another.',
     r'linear_tiled_.*': 'Products of any types and strides, known only as it runs, for what no other row takes.',
     r'group_norm_(pairs|elements)':

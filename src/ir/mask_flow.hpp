@@ -10,7 +10,7 @@ namespace rung {
 // Returns whether ops that carry -inf lead from this value to an op that masks by it; kMaskRule says so in words.
 bool leads_to_mask(const Graph& graph, NodeId value);
 inline constexpr const char* kMaskRule =
-    "adding, scaling, moving or converting an input leads to a softmax or to an attention's mask";
+    "adding, scaling, moving or converting an input leads to a softmax, to an attention's mask or to sampling";
 
 // Returns whether an op only moves or converts the elements of an operand, or answers a question on each with a bool:
 // what is not finite there means what IEEE 754 says, and touches no other element.

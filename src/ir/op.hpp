@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -16,47 +15,12 @@
 #include "ir/formulas.hpp"
 #include "ir/key_span.hpp"
 #include "ir/narrowing.hpp"
+#include "ir/op_fields.hpp"
 #include "ir/op_kinds.hpp"
 #include "ir/shape.hpp"
 #include "ir/slots.hpp"
 
 namespace rung {
-
-// A field by its word in text. `part`: the struct within `Struct` that has it; text does not tell them apart.
-template <class Struct, class Part, class Member>
-struct Field {
-  std::string_view name;
-  Part Struct::*part;
-  Member Part::*member;
-  const Member& of(const Struct& op) const { return op.*part.*member; }
-  Member& of(Struct& op) const { return op.*part.*member; }
-};
-template <class Struct, class Member>
-struct Field<Struct, void, Member> {
-  std::string_view name;
-  Member Struct::*member;
-  const Member& of(const Struct& op) const { return op.*member; }
-  Member& of(Struct& op) const { return op.*member; }
-};
-
-// Declares an op's word in text and tables, the category its time is accounted to, the fault that values of its
-// operands can cause (fault_of() has a more precise answer), and its rule for storing in fewer bits.
-#define RUNG_OP(text, category, fault, narrowing)           \
-  static constexpr std::string_view kName = text;           \
-  static constexpr Category kCategory = Category::category; \
-  static constexpr Fault kFault = Fault::fault;             \
-  static constexpr Narrowing kNarrowing = Narrowing::narrowing
-// The most results of an op that may have several: further_types() and compute_further() take it.
-#define RUNG_RESULTS(most) static constexpr size_t kMostResults = most
-#define RUNG_FIELDS(...) \
-  static constexpr auto fields() { return std::make_tuple(__VA_ARGS__); }
-#define RUNG_FIELD(Struct, member) \
-  Field<Struct, void, decltype(Struct::member)> { #member, &Struct::member }
-#define RUNG_PART_FIELD(Struct, part, member)                            \
-  Field<Struct, decltype(Struct::part), decltype(Struct::part.member)> { \
-#member, &Struct::part, &decltype(Struct::part)::member              \
-  }
-#define RUNG_EQUAL(Struct) friend bool operator==(const Struct&, const Struct&) = default
 
 // ---- sources
 
@@ -330,6 +294,18 @@ struct Recurrence {
   RUNG_EQUAL(Recurrence);
 };
 
+// sample(logits: T[V] or T[1,V], settings: f32[8], draw: i64[2], the slots bias: f32[V], seen: i32[V] or i64[V])
+//   -> i64[1]: a token, by the arithmetic of ir/sampling.hpp. draw: a seed and a counter; bias is added to the logits,
+//   and -inf bans a token; seen: how often each token stands in the text. NaN, +inf, no token that is not banned, and a
+//   setting out of its range are errors at run time.
+struct Sample {
+  RUNG_OP("sample", other, no_token_to_draw, stays);
+  SampleSlots slots;
+  bool has(SampleSlot slot) const { return slots.has(slot); }
+  RUNG_FIELDS(RUNG_FIELD(Sample, slots))
+  RUNG_EQUAL(Sample);
+};
+
 // ---- movement; all but concat and gather are free views where the reader accepts strides
 
 struct Reshape {
@@ -442,7 +418,7 @@ struct Region {
   X(Unary) X(Binary) X(Cast) X(Select) X(Formula) X(Rope) X(GatedMul) X(Pointwise) X(Region) \
   X(MatMul) X(Linear) X(Conv) X(Attention) X(Im2col) X(Pool)                                 \
   X(Softmax) X(LayerNorm) X(RmsNorm) X(L2Normalize) X(GroupNorm)                             \
-  X(Reduce) X(TopK) X(CumSum) X(MaskedMean) X(Recurrence)                                    \
+  X(Reduce) X(TopK) X(CumSum) X(MaskedMean) X(Recurrence) X(Sample)                          \
   X(Reshape) X(Transpose) X(Slice) X(Concat) X(Broadcast) X(Gather) X(Scatter)
 // clang-format on
 
@@ -470,6 +446,7 @@ Status add_slot_named(std::string_view name, LinearSlots& slots);
 Status add_slot_named(std::string_view name, ConvSlots& slots);
 Status add_slot_named(std::string_view name, AttentionSlots& slots);
 Status add_slot_named(std::string_view name, LayerNormSlots& slots);
+Status add_slot_named(std::string_view name, SampleSlots& slots);
 
 // Returns "axis=1, eps=1e-06", only fields that differ from the default; parses back (ir/text).
 std::string fields_to_string(const Op& op);

@@ -19,10 +19,12 @@ constexpr std::array<std::string_view, 8> kLinearSlot{"x",   "w",   "bias",     
 constexpr std::array<std::string_view, 4> kConvSlot{"x", "w", "bias", "residual"};
 constexpr std::array<std::string_view, 3> kAttentionSlot{"q", "mask", "length"};
 constexpr std::array<std::string_view, 4> kLayerNormSlot{"x", "residual", "weight", "bias"};
+constexpr std::array<std::string_view, 5> kSampleSlot{"logits", "settings", "draw", "bias", "seen"};
 constexpr const auto& words_of(LinearSlot) { return kLinearSlot; }
 constexpr const auto& words_of(ConvSlot) { return kConvSlot; }
 constexpr const auto& words_of(AttentionSlot) { return kAttentionSlot; }
 constexpr const auto& words_of(LayerNormSlot) { return kLayerNormSlot; }
+constexpr const auto& words_of(SampleSlot) { return kSampleSlot; }
 
 template <class Kind, size_t N>
 std::optional<Kind> find(const std::array<std::string_view, N>& names, std::string_view name) {
@@ -106,6 +108,7 @@ Status add_slot_named(std::string_view name, LinearSlots& slots) { return add_sl
 Status add_slot_named(std::string_view name, ConvSlots& slots) { return add_slot(name, slots); }
 Status add_slot_named(std::string_view name, AttentionSlots& slots) { return add_slot(name, slots); }
 Status add_slot_named(std::string_view name, LayerNormSlots& slots) { return add_slot(name, slots); }
+Status add_slot_named(std::string_view name, SampleSlots& slots) { return add_slot(name, slots); }
 
 std::string_view name_of(const Op& op) {
   if (const auto* unary = as<Unary>(op)) return name_of(unary->kind);

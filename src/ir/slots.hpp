@@ -13,6 +13,7 @@ enum class LinearSlot : uint8_t { x, w, bias, residual, cos, sin, norm_weight, s
 enum class ConvSlot : uint8_t { x, w, bias, residual };
 enum class AttentionSlot : uint8_t { q, mask, length };  // keys and values of the segments follow
 enum class LayerNormSlot : uint8_t { x, residual, weight, bias };
+enum class SampleSlot : uint8_t { logits, settings, draw, bias, seen };
 
 // The operands of one op. `always`: the slots that every such op has. Text: bias+residual, the others.
 template <class Slot, Slot... always>
@@ -55,5 +56,6 @@ using LinearSlots = Slots<LinearSlot, LinearSlot::x, LinearSlot::w>;
 using ConvSlots = Slots<ConvSlot, ConvSlot::x, ConvSlot::w>;
 using AttentionSlots = Slots<AttentionSlot, AttentionSlot::q>;
 using LayerNormSlots = Slots<LayerNormSlot, LayerNormSlot::x, LayerNormSlot::weight, LayerNormSlot::bias>;
+using SampleSlots = Slots<SampleSlot, SampleSlot::logits, SampleSlot::settings, SampleSlot::draw>;
 
 }  // namespace rung

@@ -135,6 +135,8 @@ Status check_fault(Fault fault, const Step& step) {
       return failed("an index is out of range");
     case Fault::integer_divided_by_zero:
       return failed("an integer is divided by zero");
+    case Fault::no_token_to_draw:
+      return failed("logits with NaN or +inf, no token that is not banned, or a setting out of its range");
     case Fault::kernel_threw:
       return failed(step.choice.kernel + " could not run: no memory, or its library failed", ErrorKind::memory);
   }

@@ -3,10 +3,13 @@
 #include "tune/trial.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 
 #include "base/random.hpp"
+#include "ir/sampling.hpp"
 #include "measure/clock.hpp"
 #include "measure/processor_time.hpp"
 #include "measure/statistics.hpp"
@@ -15,6 +18,16 @@ namespace rung {
 namespace {
 
 constexpr int kMinRuns = 7;
+
+// Fills the settings of a sample so that it draws from all tokens; random ones would be out of their ranges. Returns
+// whether the operand has settings.
+bool fill_settings(const Problem& problem, size_t i, std::span<float> out) {
+  const auto* sample = as<Sample>(problem.op);
+  if (!sample || sample->slots.at(SampleSlot::settings) != static_cast<int>(i)) return false;
+  const auto numbers = std::bit_cast<std::array<float, sampling::kSettings>>(sampling::Settings{});
+  for (size_t j = 0; j < numbers.size(); ++j) out[j * static_cast<size_t>(problem.inputs[i].strides[0])] = numbers[j];
+  return true;
+}
 
 }  // namespace
 
@@ -26,6 +39,7 @@ Tensor random_operand(const Problem& problem, size_t i, int64_t most) {
   if (!is_float(type.dtype)) return Tensor(type);
   Tensor values({DType::f32, type.shape});
   auto out = values.as<float>();
+  if (fill_settings(problem, i, out)) return values;
   for (size_t j = 0; j < out.size(); ++j) {
     const float value = 2 * random_uniform(i + 1, j) - 1;
     out[j] = squares ? std::abs(value) : value;

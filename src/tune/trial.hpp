@@ -10,7 +10,8 @@ namespace rung {
 
 inline constexpr size_t kMaxCopies = 64;  // of the constant operands, on every device
 
-// Returns values for operand `i`, at most `most` of its span: random in [-1,1], or [0,1] for squares; 0 if not float.
+// Returns values for operand `i`, at most `most` of its span: random in [-1,1], or [0,1] for squares; 0 if not float;
+// those that draw from all tokens for settings of a sample.
 Tensor random_operand(const Problem& problem, size_t i, int64_t most);
 // Returns all results of the op, as f32, from the memory that a call wrote.
 std::vector<Tensor> read_results(const Problem& problem, const std::byte* memory);

@@ -49,6 +49,7 @@ double value_of(std::string_view name, uint64_t seed, uint64_t i) {
   if (starts_with(name, "blind")) return blind_mask(name, i);
   if (starts_with(name, "length")) return std::strtod(std::string(name.substr(6)).c_str(), nullptr);
   if (starts_with(name, "none")) return 0;
+  if (starts_with(name, "settings")) return setting_of(name, i);
   if (starts_with(name, "w")) return 0.1 * normal;
   return normal;
 }

@@ -391,6 +391,8 @@ constexpr const char* kOtherProblems[] = {
     "result = scatter(holes:f16[5,300], slice(index:i64[20], axis=0, begin=0, end=20, step=3), y:f16[7,300], kind=max)",
     "result = scatter(x:u8[40], index:i64[9], y:u8[9], kind=add)",
     "result = scatter(keep:bool[40], index:i64[9], keep2:bool[9])",
+    "result = scatter(x:i32[3000], index:i64[1], y:i32[1], kind=add)",
+    "result = scatter(x:i64[3000], index:i64[1], y:i64[1], kind=add)",
     "result = top_k(slice(x:u8[3,40], axis=1, begin=1, end=39), k=38)",
     "result = cumsum(keep:bool[9,2], axis=0)",
     "result = reduce(x:i64[4,9], kind=sum)",
@@ -453,7 +455,8 @@ std::string with_type(std::string text, const std::string& type) {
 std::vector<std::string> problems() {
   std::vector<std::string> all;
   for (const char* type : {"f32", "bf16", "f16"})
-    for (const auto& texts : {std::span<const char* const>(kFloatProblems), cache_problems(), window_problems()})
+    for (const auto& texts :
+         {std::span<const char* const>(kFloatProblems), cache_problems(), sampling_problems(), window_problems()})
       for (const char* text : texts) all.push_back(with_type(text, type));
   for (std::string& text : ragged_problems()) all.push_back(std::move(text));
   for (const char* text : kOtherProblems) all.emplace_back(text);

@@ -1,8 +1,10 @@
 // The problems that every kernel row is tried on: graphs whose one output is the op under test.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rung::test {
@@ -19,5 +21,8 @@ std::vector<std::string> ragged_problems();
 std::span<const char* const> cache_problems();
 // Those over windows, with T in the place of their type.
 std::span<const char* const> window_problems();
+// Those of sampling, with T in the place of their type, and the numbers that their inputs "settings..." have.
+std::span<const char* const> sampling_problems();
+double setting_of(std::string_view input, uint64_t i);
 
 }  // namespace rung::test

@@ -217,6 +217,28 @@ INSTANTIATE_TEST_SUITE_P(Formulas, TypeRule,
                                          Rule{"scatter(x:bool[5], i:i64[3], u:bool[3])", "bool[5]"}));
 
 INSTANTIATE_TEST_SUITE_P(
+    Sampling, TypeRule,
+    testing::Values(Rule{"sample(x:bf16[1,9], s:f32[8], d:i64[2])", "i64[1]"},
+                    Rule{"sample(x:f32[9], s:f32[8], d:i64[2], b:f32[9], slots=bias)", "i64[1]"},
+                    Rule{"sample(x:f32[1], s:f32[8], d:i64[2], n:i32[1], slots=seen)", "i64[1]"},
+                    Rule{"sample(x:f16[9], s:f32[8], d:i64[2], b:f32[9], n:i64[9], slots=bias+seen)", "i64[1]"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Sampling, RefusedType,
+    testing::Values(
+        Rule{"sample(x:f32[9], s:f32[8])", "got 2 operands, wanted 3"},
+        Rule{"sample(x:i64[9], s:f32[8], d:i64[2])", "logits: got i64[9]"},
+        Rule{"sample(x:f32[2,9], s:f32[8], d:i64[2])", "logits: got f32[2,9], wanted [V] or [1,V]"},
+        Rule{"sample(x:f32[], s:f32[8], d:i64[2])", "logits: got f32[], wanted [V] or [1,V]"},
+        Rule{"sample(x:f32[0], s:f32[8], d:i64[2])", "wanted 1 to 4194304 of them"},
+        Rule{"sample(x:f32[4194305], s:f32[8], d:i64[2])", "wanted 1 to 4194304 of them"},
+        Rule{"sample(x:f32[9], s:f32[7], d:i64[2])", "settings: got f32[7], wanted f32[8]"},
+        Rule{"sample(x:f32[9], s:f32[8], d:i32[2])", "draw: got i32[2], wanted i64[2]"},
+        Rule{"sample(x:f32[9], s:f32[8], d:i64[2], b:f16[9], slots=bias)", "bias: got f16[9], wanted f32[9]"},
+        Rule{"sample(x:f32[9], s:f32[8], d:i64[2], n:f32[9], slots=seen)", "seen: got f32[9], wanted i64[9]"},
+        Rule{"sample(x:f32[9], s:f32[8], d:i64[2], n:i32[8], slots=seen)", "seen: got shape [8], wanted [9]"}));
+
+INSTANTIATE_TEST_SUITE_P(
     Recurrences, TypeRule,
     testing::Values(Rule{"recurrence(x:f32[5,2,12], w:f32[12,3], h:f32[2,3], c:f32[2,3])", "f32[5,2,3]"},
                     Rule{"result(recurrence(x:f16[5,2,12], w:f16[12,3], h:f16[2,3], c:f16[2,3]))", "f16[1,2,3]"},

@@ -163,6 +163,7 @@ struct Sample {
     if constexpr (std::is_same_v<T, KeySpan>) return sample<T>();
     if constexpr (std::is_same_v<T, AttentionSlots>) return {AttentionSlot::mask};
     if constexpr (std::is_same_v<T, LayerNormSlots>) return {LayerNormSlot::residual};
+    if constexpr (std::is_same_v<T, SampleSlots>) return {SampleSlot::seen};
     if constexpr (std::is_same_v<T, Activation>) return Activation::tanh;
     if constexpr (std::is_same_v<T, ReduceKind>) return ReduceKind::max;
     if constexpr (std::is_same_v<T, CellKind>) return CellKind::gru;

@@ -49,6 +49,10 @@ const Module kModules[] = {
      {
 #include "kernels/gpu/reduce/top_k.inc"
      }},
+    {"sample",
+     {
+#include "kernels/gpu/sampling/sample.inc"
+         "sample_weights", "sample_token"}},
     {"recurrence",
      {
 #include "kernels/gpu/recurrent/recurrence.inc"

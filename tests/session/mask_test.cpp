@@ -82,8 +82,8 @@ TEST_P(Masked, InputsAreThoseThatReachTheMask) {
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message,
               HasSubstr("input 'v' f32[1,1,3,1]: got 0 NaN and 1 infinite values, 1 of them -inf, wanted none; -inf is "
-                        "for masks: where adding, scaling, moving or converting an input leads to a softmax or to an "
-                        "attention's mask"));
+                        "for masks: where adding, scaling, moving or converting an input leads to a softmax, to an "
+                        "attention's mask or to sampling"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Recorders, Masked,

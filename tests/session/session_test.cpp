@@ -198,6 +198,19 @@ TEST_P(RunTimeFault, TellsADivisionByZeroFromAnIndex) {
   EXPECT_EQ(error_of(session, {{"x", bad}, {"y", good}}), "no error");
 }
 
+TEST_P(RunTimeFault, TellsThatThereIsNoTokenToDraw) {
+  Session session = session_over(
+      plan_of("t: i64[1] = sample(x:f32[3], s:f32[8], d:i64[2])  # the.token\nreturn t=t", {.capture = GetParam()}));
+  const auto run = [&](float top_p) {
+    return error_of(session, {{"x", Tensor::of<float>({3}, {7, 8, 9})},
+                              {"s", Tensor::of<float>({8}, {1, 0, top_p, 0, 1, 0, 0, 0})},
+                              {"d", Tensor::of<int64_t>({2}, {1, 0})}});
+  };
+  EXPECT_THAT(run(2),
+              HasSubstr("the.token (sample): logits with NaN or +inf, no token that is not banned, or a setting"));
+  EXPECT_EQ(run(0.5f), "no error");
+}
+
 INSTANTIATE_TEST_SUITE_P(Captured, RunTimeFault, testing::Bool());
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <set>
 
+#include "ir/sampling.hpp"
 #include "support.hpp"
 #include "support/scripted_clock.hpp"
 
@@ -79,6 +80,17 @@ TEST(Trial, HasRoomForAllResultsAndGivesThem) {
     const auto place = static_cast<size_t>(results[1].as<float>()[i]);
     EXPECT_EQ(results[0].as<float>()[i], x[i / 2 * 9 + place]) << i;
   }
+}
+
+TEST(Trial, GivesASampleSettingsThatItCanUse) {
+  const Problem problem{.op = Sample{},
+                        .inputs = {dense(DType::f32, {90}), dense(DType::f32, {8}), dense(DType::i64, {2})},
+                        .output = dense(DType::i64, {1})};
+  const TrialOperands operands(problem);
+  sampling::Settings settings;
+  std::memcpy(&settings, operands.addresses()[1], sizeof settings);
+  EXPECT_TRUE(sampling::is_valid(settings));
+  EXPECT_FALSE(sampling::is_greedy(settings)) << "the trial would tell nothing of a draw";
 }
 
 TEST_F(TrialCopies, AreTimedSevenTimesAtLeast) {
