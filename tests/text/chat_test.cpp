@@ -41,7 +41,7 @@ class PublishedTexts : public testing::Test {
   // Reports the first differences, and counts all. A text that is null stands for an error.
   void expect(const Result<std::string>& got, const OrderedJson& wanted, const std::string& what) {
     if (got ? wanted == *got : wanted.is_null()) return;
-    if (++differences_ > 20) return;
+    if (++differences_ > 200) return;
     ADD_FAILURE() << what << "\n  got    " << (got ? dump_json(OrderedJson(*got)) : "the error " + got.error().message) << "\n  wanted "
                   << (wanted.is_null() ? "an error" : wanted.dump());
   }

@@ -29,6 +29,7 @@ Result<Value> same_value(Run&, const Bound& a) { return a[0]; }
 
 Result<Value> get_value(Run& run, const Bound& a) {
   RUNG_CHECK(run.spend_steps(1 + dictionary_of(a).of.size() / 64));
+  RUNG_CHECK(check_key(a[1]));
   const Value* found = dictionary_of(a).find(a[1]);
   return found ? *found : a[2];
 }

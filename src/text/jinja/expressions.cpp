@@ -39,8 +39,7 @@ Result<Value> Evaluator::value_of(const Pairs& pairs) {
   std::vector<Entry> entries;
   for (const Pair& pair : pairs.of) {
     RUNG_TRY(Value key, evaluate(pair.key));
-    const bool is_list = key.sequence() && key.sequence()->kind != Sequence::Kind::tuple;
-    if (is_list || key.dictionary()) return mismatch("got {} as a key, wanted a text or a number", kind_of(key));
+    RUNG_CHECK(check_key(key));
     RUNG_TRY(Value value, evaluate(pair.value));
     entries.push_back({std::move(key), std::move(value)});
   }

@@ -95,7 +95,8 @@ Result<Value> indent(Run& run, const Bound& a) {
   }
   std::string out;
   bool is_first = true;
-  for (const std::string_view line : lines_of(text + '\n', false)) {
+  const std::string closed = text + '\n';
+  for (const std::string_view line : lines_of(closed, false)) {
     const bool indents = is_first ? a.truth_or(2, false) : !line.empty() || a.truth_or(3, false);
     RUNG_CHECK(run.spend_bytes(line.size() + (indents ? indent.size() : 0) + 1));
     if (!is_first) out += '\n';
@@ -256,8 +257,9 @@ Result<Value> round_number(Run&, const Bound& a) {
   if (method == "floor") return Value(std::floor(*real * scale) / scale);
   if (method != "common") return a.wrong(2, "'common', 'ceil' or 'floor'");
   int64_t whole = 0;
-  if (digits >= 0 && as_integer(a[0], whole)) return Value(*as_integer(a[0], whole));
-  if (digits < 0) return Value(std::nearbyint(*real * scale) / scale);
+  if (const int64_t* integer = as_integer(a[0], whole); integer && digits >= 0) return Value(*integer);
+  const double rounded = digits < 0 ? std::nearbyint(*real * scale) / scale : 0;
+  if (digits < 0) return a[0].real() ? Value(rounded) : Value(static_cast<int64_t>(rounded));
   return Value(real_in(fmt::format("{:.{}f}", *real, static_cast<int>(digits))).value_or(*real));
 }
 

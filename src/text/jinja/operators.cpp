@@ -142,6 +142,7 @@ Result<bool> is_within(Run& run, const Value& a, const Value& b) {
     RUNG_CHECK(run.spend_steps(1 + b.text()->size() / 64));
     return b.text()->find(*a.text()) != std::string::npos;
   }
+  if (b.dictionary()) RUNG_CHECK(check_key(a));
   RUNG_TRY(const auto items, run.items_of(b));
   for (const Value& item : items->of) {
     RUNG_TRY(const bool same, run.equal(item, a));

@@ -43,7 +43,8 @@ class Formatter {
       RUNG_CHECK(add(conversion, value));
     }
     const size_t count = is_tuple ? all->of.size() : 1;
-    if (taken_ < count && !given_.dictionary())
+    const bool is_plain = is_tuple || given_.text() || (!all && !given_.dictionary() && !given_.is_undefined());
+    if (taken_ < count && is_plain)
       return mismatch("got {} values for the format '{}', wanted {}", count, format_.substr(0, 60), taken_);
     return std::move(out_);
   }

@@ -71,27 +71,29 @@ Result<Value> key_of(Run& run, const Value& item, const Value& attribute, bool k
   return run.text(lower(*key.text()));
 }
 
-// Returns the items with their keys. An attribute may name several with commas between them.
+// Returns the items with their keys.
 Result<std::vector<Keyed>> keyed(Run& run, const Value& value, const Value& attribute, bool keeps_case) {
   RUNG_TRY(const auto items, run.items_of(value));
   std::vector<Keyed> out;
-  const bool is_list = attribute.text() && attribute.text()->find(',') != std::string::npos;
   for (const Value& item : items->of) {
-    Keyed one{.item = item};
-    if (!is_list) {
-      RUNG_TRY(one.key, key_of(run, item, attribute, keeps_case));
-    } else {
-      Values keys;
-      for (std::string_view rest = *attribute.text();; rest.remove_prefix(rest.find(',') + 1)) {
-        RUNG_TRY(Value key, key_of(run, item, Value(std::string(rest.substr(0, rest.find(',')))), keeps_case));
-        keys.push_back(std::move(key));
-        if (rest.find(',') == rest.npos) break;
-      }
-      RUNG_TRY(one.key, run.sequence(std::move(keys)));
-    }
-    out.push_back(std::move(one));
+    RUNG_TRY(Value key, key_of(run, item, attribute, keeps_case));
+    out.push_back({std::move(key), item});
   }
   return out;
+}
+
+// Returns the keys of an item by several attributes, with commas between their names.
+Result<Value> keys_of(Run& run, const Value& item, const Value& attributes, bool keeps_case) {
+  Values keys;
+  std::string_view rest = attributes.text() ? std::string_view(*attributes.text()) : std::string_view();
+  for (;;) {
+    const std::string_view name = rest.substr(0, rest.find(','));
+    const Value attribute = attributes.text() ? Value(std::string(name)) : attributes;
+    RUNG_TRY(Value key, key_of(run, item, attribute, keeps_case));
+    keys.push_back(std::move(key));
+    if (name.size() == rest.size()) return run.sequence(std::move(keys));
+    rest.remove_prefix(name.size() + 1);
+  }
 }
 
 Values items_in(std::vector<Keyed> keyed) {
@@ -101,7 +103,10 @@ Values items_in(std::vector<Keyed> keyed) {
 }
 
 Result<Value> sort(Run& run, const Bound& a) {
-  RUNG_TRY(std::vector<Keyed> items, keyed(run, a[0], a[3], a.truth_or(2, false)));
+  RUNG_TRY(std::vector<Keyed> items, keyed(run, a[0], None{}, /*keeps_case=*/true));
+  for (Keyed& one : items) {
+    RUNG_TRY(one.key, keys_of(run, one.item, a[3], a.truth_or(2, false)));
+  }
   RUNG_CHECK(sort_by_key(run, items, a.truth_or(1, false)));
   return run.sequence(items_in(std::move(items)));
 }
@@ -125,6 +130,7 @@ Result<Value> unique(Run& run, const Bound& a) {
   RUNG_TRY(const std::vector<Keyed> items, keyed(run, a[0], a[2], a.truth_or(1, false)));
   Values kept, seen;
   for (const Keyed& one : items) {
+    RUNG_CHECK(check_key(one.key));
     bool is_known = false;
     for (size_t i = 0; i < seen.size() && !is_known; ++i) {
       RUNG_TRY(is_known, run.equal(seen[i], one.key));
@@ -183,6 +189,7 @@ CallArguments arguments_for(const Value& item, const CallArguments& given, size_
 Result<Value> map_attribute(Run& run, const Value& items, const CallArguments& given) {
   Value attribute, otherwise;
   bool has_default = false;
+  if (given.named.empty()) return mismatch("'map': got no argument, wanted a filter's name or an attribute");
   for (const auto& [name, value] : given.named) {
     if (name == "attribute")
       attribute = value;

@@ -134,15 +134,17 @@ Status Evaluator::loop_over(const For& loop, const Value& over, int level) {
     };
     state.again = std::move(again);
   }
+  bool has_ended = false;  // a pass got to its end, without a jump
   for (; state.index < state.items->of.size(); ++state.index) {
     RUNG_CHECK(run_.spend_steps());
     const Scope scope(*this);
     set("loop", Value(std::make_shared<const Loop>(state)));
     RUNG_CHECK(assign(loop.target, state.items->of[state.index]));
     RUNG_TRY(const Flow flow, execute(loop.body));
-    if (flow == Flow::stop_loop) return {};
+    if (flow == Flow::stop_loop) break;
+    has_ended |= flow == Flow::next;
   }
-  if (!state.items->of.empty()) return {};
+  if (has_ended) return {};
   const Scope scope(*this);
   return execute(loop.otherwise).map([](Flow) {});
 }

@@ -1,6 +1,7 @@
 // Tests: what may stand behind 'is'.
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
+#include <algorithm>
+#include <initializer_list>
 
 #include "text/jinja/callable.hpp"
 #include "text/jinja/operators.hpp"
@@ -39,23 +40,15 @@ bool iterable(const Value& value) {
 }
 bool callable(const Value& value) { return value.function() || value.loop() || value.is_undefined(); }
 
-Result<int64_t> whole_argument(const Bound& a, size_t place) {
-  RUNG_CHECK(check_defined(a[place]));
-  return a.integer(place);
+// Returns whether the remainder of a division is as wanted.
+Result<Value> leaves(Run& run, const Value& value, const Value& divisor, int64_t wanted) {
+  RUNG_TRY(const Value rest, compute(run, Operator::remainder, value, divisor));
+  return Value(is_equal(rest, wanted));
 }
 
-Result<Value> divisible(Run& run, const Bound& a) {
-  RUNG_CHECK(whole_argument(a, 0));
-  RUNG_CHECK(whole_argument(a, 1));
-  RUNG_TRY(const Value rest, compute(run, Operator::remainder, a[0], a[1]));
-  return Value(!is_true(rest));
-}
-
-template <int64_t rest>
-Result<Value> parity(Run&, const Bound& a) {
-  RUNG_TRY(const int64_t value, whole_argument(a, 0));
-  return Value((value & 1) == rest);
-}
+Result<Value> divisible(Run& run, const Bound& a) { return leaves(run, a[0], a[1], 0); }
+Result<Value> even(Run& run, const Bound& a) { return leaves(run, a[0], int64_t{2}, 0); }
+Result<Value> odd(Run& run, const Bound& a) { return leaves(run, a[0], int64_t{2}, 1); }
 
 template <Operator op>
 Result<Value> comparison(Run& run, const Bound& a) {
@@ -77,15 +70,15 @@ Result<Value> same(Run&, const Bound& a) {
   return Value(is_equal(a[0], a[1]));
 }
 
-Result<Value> is_filter(Run&, const Bound& a) {
-  RUNG_TRY(const std::string name, a.text(0));
-  return Value(find(filters(), name) || find(filters_of_sequences(), name));
+// Returns whether a value is a name of some table.
+Result<Value> is_in(const Value& value, std::initializer_list<Callables> tables) {
+  RUNG_CHECK(check_key(value));
+  const auto has = [&](Callables table) { return value.text() && find(table, *value.text()); };
+  return Value(std::any_of(tables.begin(), tables.end(), has));
 }
 
-Result<Value> is_test(Run&, const Bound& a) {
-  RUNG_TRY(const std::string name, a.text(0));
-  return Value(find(tests(), name) != nullptr);
-}
+Result<Value> is_filter(Run&, const Bound& a) { return is_in(a[0], {filters(), filters_of_sequences()}); }
+Result<Value> is_test(Run&, const Bound& a) { return is_in(a[0], {tests()}); }
 
 constexpr Callable kTests[] = {
     {"boolean", "value", test<boolean>},
@@ -96,7 +89,7 @@ constexpr Callable kTests[] = {
     {"==", "value other", comparison<Operator::equal>},
     {"equalto", "value other", comparison<Operator::equal>},
     {"escaped", "value", test<nothing>},
-    {"even", "value", parity<0>},
+    {"even", "value", even},
     {"false", "value", test<false_itself>},
     {"filter", "value", is_filter},
     {"float", "value", test<real>},
@@ -119,7 +112,7 @@ constexpr Callable kTests[] = {
     {"!=", "value other", comparison<Operator::not_equal>},
     {"none", "value", test<none>},
     {"number", "value", test<number>},
-    {"odd", "value", parity<1>},
+    {"odd", "value", odd},
     {"sameas", "value other", same},
     {"sequence", "value", test<sequence>},
     {"string", "value", test<text>},

@@ -187,9 +187,9 @@ std::string swapped_case(std::string_view text) {
   std::string out;
   for (size_t at = 0; at < text.size();) {
     const size_t begin = at;
-    const bool rises = is_lower(text::next_character(text, at));
+    const CodePoint c = text::next_character(text, at);
     const std::string_view character = text.substr(begin, at - begin);
-    out += rises ? upper(character) : lower(character);
+    out += is_lower(c) ? upper(character) : is_upper(c) ? lower(character) : std::string(character);
   }
   return out;
 }
@@ -197,6 +197,7 @@ std::string swapped_case(std::string_view text) {
 Result<std::string> filled_in(Run& run, std::string_view format, const CallArguments& arguments) {
   std::string out;
   size_t next = 0;
+  bool has_place = false;
   for (size_t at = 0; at < format.size(); ++at) {
     const char c = format[at];
     if ((c == '{' || c == '}') && at + 1 < format.size() && format[at + 1] == c) {
@@ -215,6 +216,8 @@ Result<std::string> filled_in(Run& run, std::string_view format, const CallArgum
     const auto [last, error] = std::from_chars(name.data(), name.data() + name.size(), place);
     const bool is_place = name.empty() || (error == std::errc() && last == name.data() + name.size());
     if (name.empty()) place = next++;
+    has_place |= is_place && !name.empty();
+    if (has_place && next > 0) return mismatch("got a format with fields both with and without places");
     const auto named = std::find_if(arguments.named.begin(), arguments.named.end(),
                                     [&](const auto& argument) { return argument.first == name; });
     if (is_place ? place >= arguments.positional.size() : named == arguments.named.end())

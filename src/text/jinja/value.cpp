@@ -101,6 +101,12 @@ bool is_equal(const Value& a, const Value& b) {
   return a.name_space() == b.name_space() && a.loop() == b.loop() && a.function() == b.function();
 }
 
+Status check_key(const Value& value) {
+  const bool is_list = value.sequence() && value.sequence()->kind == Sequence::Kind::list;
+  if (is_list || value.dictionary()) return mismatch("got {} as a key, wanted a text or a number", kind_of(value));
+  return {};
+}
+
 Extent extent_of(const Value& value) {
   if (value.sequence()) return value.sequence()->extent;
   if (value.dictionary()) return value.dictionary()->extent;

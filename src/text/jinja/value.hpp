@@ -134,4 +134,7 @@ const double* as_real(const Value& value, double& room);
 
 Extent extent_of(const Value& value);
 
+// Errors: a value that may be no key: a list or a dictionary.
+Status check_key(const Value& value);
+
 }  // namespace rung::jinja
