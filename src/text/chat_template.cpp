@@ -46,8 +46,8 @@ Result<Templates> find_templates(const TextFiles& texts) {
     if (name == text::kChatTemplate)
       templates["default"] = {fmt::format("'{}'", file), content};
     else if (name.starts_with(text::kChatTemplates) && name.ends_with(".jinja"))
-      templates[std::string(name.substr(text::kChatTemplates.size(), name.size() - text::kChatTemplates.size() - 6))] = {
-          fmt::format("'{}'", file), content};
+      templates[std::string(name.substr(text::kChatTemplates.size(), name.size() - text::kChatTemplates.size() - 6))] =
+          {fmt::format("'{}'", file), content};
   }
   for (const char* file : {text::kTokenizerConfig, text::kChatTemplateJson}) {
     const auto found = texts.find(file);
@@ -129,7 +129,8 @@ Result<const ChatTemplate::Named*> ChatTemplate::pick(const std::optional<std::s
   const bool has_tool_use = has_tools && templates_.contains("tool_use");
   const auto found = templates_.find(name.value_or(has_tool_use ? "tool_use" : "default"));
   if (found != templates_.end()) return &found->second;
-  return wrong_usage("chat template: got '{}', wanted one of '{}'", name.value_or("no name"), fmt::join(names(), "', '"));
+  return wrong_usage("chat template: got '{}', wanted one of '{}'", name.value_or("no name"),
+                     fmt::join(names(), "', '"));
 }
 
 std::vector<std::string> ChatTemplate::names() const {

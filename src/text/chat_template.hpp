@@ -39,9 +39,9 @@ class ChatTemplate {
   // Does the same from the files' texts, by file name: a plan carries them.
   static Result<std::optional<ChatTemplate>> from_texts(const TextFiles& texts);
 
-  // Returns the prompt of a chat: give it to Tokenizer::pieces(), because it has its special tokens already. Errors: not
-  // JSON, or no list of messages; no template of that name; what the template refuses, with its line; a template that
-  // takes too long.
+  // Returns the prompt of a chat: give it to Tokenizer::pieces(), because it has its special tokens already. Errors:
+  // not JSON, or no list of messages; no template of that name; what the template refuses, with its line; a template
+  // that takes too long.
   Result<std::string> render(const Chat& chat, const ChatOptions& options = {}) const;
 
   std::vector<std::string> names() const;

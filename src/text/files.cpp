@@ -30,7 +30,8 @@ Status add_chat_templates(const std::string& directory, TextFiles& texts) {
   for (fs::directory_iterator at(fs::path(directory) / text::kChatTemplates, error), end; !error && at != end;
        at.increment(error)) {
     const fs::path name = at->path().filename();
-    if (name.extension() == ".jinja") RUNG_CHECK(add_text(directory, std::string(text::kChatTemplates) + name.string(), texts));
+    if (name.extension() == ".jinja")
+      RUNG_CHECK(add_text(directory, std::string(text::kChatTemplates) + name.string(), texts));
   }
   return {};
 }
@@ -40,8 +41,9 @@ Status add_chat_templates(const std::string& directory, TextFiles& texts) {
 Result<TextFiles> tokenizer_texts(const std::string& directory) {
   TextFiles texts;
   std::error_code error;
-  for (const char* name : {text::kTokenizerConfig, text::kSentenceConfig, text::kTokenizerJson, text::kVocabTxt,
-                           text::kVocabJson, text::kMergesTxt, text::kChatTemplate, text::kChatTemplateJson}) {
+  for (const char* name :
+       {text::kTokenizerConfig, text::kSentenceConfig, text::kTokenizerJson, text::kVocabTxt, text::kVocabJson,
+        text::kMergesTxt, text::kChatTemplate, text::kChatTemplateJson, text::kGenerationConfig}) {
     const bool is_older = name == text::kVocabTxt || name == text::kVocabJson || name == text::kMergesTxt;
     if (!fs::exists(fs::path(directory) / name, error) || (is_older && texts.contains(text::kTokenizerJson))) continue;
     RUNG_CHECK(add_text(directory, name, texts));

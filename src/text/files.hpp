@@ -11,7 +11,8 @@ namespace rung {
 
 using TextFiles = std::map<std::string, std::string>;  // contents by name
 
-// Returns the files of a model directory that say how texts and chats become tokens, by name; none if there are none.
+// Returns the files of a model directory that say how texts and chats become tokens and how to sample
+// them, by name; none if there are none.
 // Errors: a file that is not UTF-8: a plan holds the files as JSON, which has no place for other bytes.
 Result<TextFiles> tokenizer_texts(const std::string& directory);
 
@@ -27,6 +28,7 @@ inline constexpr const char* kVocabJson = "vocab.json";
 inline constexpr const char* kMergesTxt = "merges.txt";
 inline constexpr const char* kChatTemplate = "chat_template.jinja";
 inline constexpr const char* kChatTemplateJson = "chat_template.json";
+inline constexpr const char* kGenerationConfig = "generation_config.json";
 inline constexpr std::string_view kChatTemplates = "chat_templates/";  // the folder of further templates
 
 // Returns tokenizer.json, or what it would be for the older files: vocab.txt for BERT's class, vocab.json with

@@ -35,7 +35,7 @@ Result<std::string> TextStream::end() {
   return text + clean_up_->end();
 }
 
-// Longer strings go first, so that the longest of those that begin at one place is found.
+// Longer strings go first, so that the longest of those that end at one place is found.
 Result<StopStrings> StopStrings::make(std::vector<std::string> strings) {
   for (const std::string& string : strings)
     if (string.empty()) return wrong_usage("stop strings: got an empty string, wanted text");
@@ -46,16 +46,16 @@ Result<StopStrings> StopStrings::make(std::vector<std::string> strings) {
 std::string StopStrings::add(std::string_view part) {
   if (found_) return {};
   held_ += part;
-  size_t first = held_.npos, begun = 0;
+  size_t first_end = held_.npos, begun = 0;
   for (const std::string& string : strings_) {
     const size_t at = held_.find(string);
-    if (at < first) {
-      first = at;
+    if (at != held_.npos && at + string.size() < first_end) {
+      first_end = at + string.size();
       found_ = string;
     }
     begun = std::max(begun, text::begun_at_end(held_, string));
   }
-  std::string out = held_.substr(0, found_ ? first : held_.size() - begun);
+  std::string out = held_.substr(0, found_ ? first_end - found_->size() : held_.size() - begun);
   held_.erase(0, found_ ? held_.npos : out.size());
   return out;
 }

@@ -34,7 +34,8 @@ class TextStream {
   std::optional<text::CleanUp> clean_up_;
 };
 
-// Ends a text that comes in parts where the first of some strings stands.
+// Ends a text that comes in parts before the first of some strings: the one that ends first, and of these the longest.
+// It does not matter where parts begin and end.
 class StopStrings {
  public:
   // Errors: an empty string.
@@ -45,7 +46,7 @@ class StopStrings {
   std::string add(std::string_view part);
   // Returns the text that was held back; nothing behind a stop string.
   std::string end();
-  // Returns the string that ended the text, if one did: the one that begins first, and of these the longest.
+  // Returns the string that ended the text, if one did.
   const std::optional<std::string>& found() const { return found_; }
 
  private:

@@ -42,8 +42,8 @@ class PublishedTexts : public testing::Test {
   void expect(const Result<std::string>& got, const OrderedJson& wanted, const std::string& what) {
     if (got ? wanted == *got : wanted.is_null()) return;
     if (++differences_ > 200) return;
-    ADD_FAILURE() << what << "\n  got    " << (got ? dump_json(OrderedJson(*got)) : "the error " + got.error().message) << "\n  wanted "
-                  << (wanted.is_null() ? "an error" : wanted.dump());
+    ADD_FAILURE() << what << "\n  got    " << (got ? dump_json(OrderedJson(*got)) : "the error " + got.error().message)
+                  << "\n  wanted " << (wanted.is_null() ? "an error" : wanted.dump());
   }
   void TearDown() override { EXPECT_EQ(differences_, 0) << "differences"; }
 
@@ -66,7 +66,8 @@ TEST_F(PublishedTexts, OfEveryExpressionAndStatement) {
 
 // Returns a chat of make_chats.py as our own interface takes it.
 Chat chat_of(OrderedJson given) {
-  Chat chat{.messages = given.at("messages").dump(), .adds_generation_prompt = given.value("add_generation_prompt", false)};
+  Chat chat{.messages = given.at("messages").dump(),
+            .adds_generation_prompt = given.value("add_generation_prompt", false)};
   if (given.contains("tools")) chat.tools = given.at("tools").dump();
   if (given.contains("documents")) chat.documents = given.at("documents").dump();
   for (const char* name : {"messages", "add_generation_prompt", "tools", "documents"}) given.erase(name);

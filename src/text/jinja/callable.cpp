@@ -59,7 +59,8 @@ Result<Bound> Bound::bind(const Callable& callable, CallArguments arguments) {
                       found == parameters.names.end() ? "as an argument's name" : "twice", callable.parameters);
   }
   for (size_t i = 0; i < parameters.required; ++i)
-    if (!bound.values_[i]) return rung::mismatch("'{}': got no '{}', wanted a value", callable.name, parameters.names[i]);
+    if (!bound.values_[i])
+      return rung::mismatch("'{}': got no '{}', wanted a value", callable.name, parameters.names[i]);
   return bound;
 }
 

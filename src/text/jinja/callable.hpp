@@ -1,4 +1,5 @@
-// Functions of the language, its filters, its tests and its values' methods: rows of tables, and what a call gives them.
+// Functions of the language, its filters, its tests and its values' methods: rows of tables, and what a call gives
+// them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>

@@ -116,8 +116,10 @@ Result<Expression> ExpressionParser::read_not() {
 const ExpressionParser::OperatorSign* ExpressionParser::operator_here(const std::vector<OperatorSign>& signs) {
   for (const OperatorSign& sign : signs) {
     const bool is_word = sign.op == Operator::in || sign.op == Operator::not_in;
-    if (sign.op == Operator::not_in && here().is_name("not") && next().is_name("in")) take();
-    else if (is_word ? sign.op == Operator::not_in || !here().is_name("in") : !here().is_sign(sign.sign)) continue;
+    if (sign.op == Operator::not_in && here().is_name("not") && next().is_name("in"))
+      take();
+    else if (is_word ? sign.op == Operator::not_in || !here().is_name("in") : !here().is_sign(sign.sign))
+      continue;
     take();
     return &sign;
   }
@@ -139,10 +141,9 @@ Result<Expression> ExpressionParser::read_operations(const std::vector<OperatorS
 }
 
 Result<Expression> ExpressionParser::read_comparison() {
-  static const std::vector<OperatorSign> signs{{"==", Operator::equal},         {"!=", Operator::not_equal},
-                                               {"<", Operator::less},           {"<=", Operator::less_equal},
-                                               {">", Operator::greater},        {">=", Operator::greater_equal},
-                                               {"in", Operator::in},            {"not in", Operator::not_in}};
+  static const std::vector<OperatorSign> signs{
+      {"==", Operator::equal},  {"!=", Operator::not_equal},     {"<", Operator::less}, {"<=", Operator::less_equal},
+      {">", Operator::greater}, {">=", Operator::greater_equal}, {"in", Operator::in},  {"not in", Operator::not_in}};
   return read_operations(signs, &ExpressionParser::read_sum, /*compares=*/true);
 }
 
@@ -163,10 +164,8 @@ Result<Expression> ExpressionParser::read_joined() {
 }
 
 Result<Expression> ExpressionParser::read_product() {
-  static const std::vector<OperatorSign> signs{{"*", Operator::multiply},
-                                               {"/", Operator::divide},
-                                               {"//", Operator::floor_divide},
-                                               {"%", Operator::remainder}};
+  static const std::vector<OperatorSign> signs{
+      {"*", Operator::multiply}, {"/", Operator::divide}, {"//", Operator::floor_divide}, {"%", Operator::remainder}};
   return read_operations(signs, &ExpressionParser::read_power);
 }
 

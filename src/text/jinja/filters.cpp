@@ -30,7 +30,8 @@ std::string titled(std::string_view text) {
     const size_t begin = at;
     const CodePoint c = text::next_character(text, at);
     const std::string_view character = text.substr(begin, at - begin);
-    const bool separates = is_blank(c) || (c < 0x80 && std::string_view("-({[<").find(static_cast<char>(c)) != text.npos);
+    const bool separates =
+        is_blank(c) || (c < 0x80 && std::string_view("-({[<").find(static_cast<char>(c)) != text.npos);
     out += begins ? upper(character) : lower(character);
     begins = separates;
   }
@@ -192,7 +193,8 @@ std::optional<int64_t> integer_in(std::string_view text, int64_t base) {
   std::erase(digits, '_');
   if (is_negative) digits.insert(0, 1, '-');
   int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, static_cast<int>(base));
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), value, static_cast<int>(base));
   return error == std::errc() && end == digits.data() + digits.size() ? std::optional(value) : std::nullopt;
 }
 

@@ -85,7 +85,8 @@ Result<Value> value_of_json(std::string_view text, const std::string& what) {
   RUNG_CHECK(parse_json(text, what));
   ValueBuilder builder;
   if (!Json::sax_parse(text.begin(), text.end(), &builder))
-    return fail("'{}': got {}, wanted JSON", what, builder.has_large_number ? "a number beyond 64 bits" : "a broken text");
+    return fail("'{}': got {}, wanted JSON", what,
+                builder.has_large_number ? "a number beyond 64 bits" : "a broken text");
   return std::move(builder.root);
 }
 

@@ -181,7 +181,8 @@ class Lexer {
     if (const size_t place = opening.find(sign); place != opening.npos) open += closing[place];
     if (closing.find(sign) == closing.npos) return {};
     if (open.empty() || open.back() != sign)
-      return bad_file("got '{}', wanted {}", sign, open.empty() ? "no closing bracket" : fmt::format("'{}'", open.back()));
+      return bad_file("got '{}', wanted {}", sign,
+                      open.empty() ? "no closing bracket" : fmt::format("'{}'", open.back()));
     open.pop_back();
     return {};
   }

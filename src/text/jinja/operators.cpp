@@ -9,8 +9,8 @@
 namespace rung::jinja {
 namespace {
 
-constexpr std::array<const char*, 15> kOperatorSigns{"+", "-",  "*", "/",  "//", "%",  "**",    "==",
-                                                     "!=", "<", "<=", ">", ">=", "in", "not in"};
+constexpr std::array<const char*, 15> kOperatorSigns{
+    "+", "-", "*", "/", "//", "%", "**", "==", "!=", "<", "<=", ">", ">=", "in", "not in"};
 
 tl::unexpected<Error> no_operation(Operator op, const Value& a, const Value& b) {
   return mismatch("got {} {} {}, wanted values that this operator takes", kind_of(a),
@@ -127,8 +127,10 @@ Result<std::optional<Value>> compute_containers(Run& run, Operator op, const Val
   if (op == Operator::add && is_repeatable(a) && is_repeatable(b) && a.sequence() && b.sequence() &&
       a.sequence()->kind == b.sequence()->kind)
     return joined_sequences(run, *a.sequence(), *b.sequence());
-  if (op == Operator::multiply && is_repeatable(a) && as_integer(b, room)) return repeated(run, a, *as_integer(b, room));
-  if (op == Operator::multiply && is_repeatable(b) && as_integer(a, room)) return repeated(run, b, *as_integer(a, room));
+  if (op == Operator::multiply && is_repeatable(a) && as_integer(b, room))
+    return repeated(run, a, *as_integer(b, room));
+  if (op == Operator::multiply && is_repeatable(b) && as_integer(a, room))
+    return repeated(run, b, *as_integer(a, room));
   if (op == Operator::remainder && a.text()) {
     RUNG_TRY(std::string text, formatted(run, *a.text(), b));
     return run.text(std::move(text));

@@ -40,7 +40,8 @@ class Parser : public ExpressionParser {
         if (take().kind != Kind::print_end) return wanted_before("the end '}}' of the tag");
         body.push_back({token.line, Print{std::move(value)}});
       } else {
-        if (std::any_of(ends.begin(), ends.end(), [&](std::string_view end) { return here().is_name(end); })) return body;
+        if (std::any_of(ends.begin(), ends.end(), [&](std::string_view end) { return here().is_name(end); }))
+          return body;
         RUNG_TRY(Statement statement, read_statement());
         body.push_back(std::move(statement));
         RUNG_CHECK(expect_tag_end());
@@ -269,16 +270,11 @@ class Parser : public ExpressionParser {
 };
 
 const Parser::Row Parser::kStatements[] = {
-    {"if", &Parser::read_if},
-    {"for", &Parser::read_for},
-    {"set", &Parser::read_set},
-    {"macro", &Parser::read_macro},
-    {"call", &Parser::read_call_block},
-    {"filter", &Parser::read_filter_block},
-    {"with", &Parser::read_with},
-    {"generation", &Parser::read_generation},
-    {"break", &Parser::read_jump},
-    {"continue", &Parser::read_jump},
+    {"if", &Parser::read_if},           {"for", &Parser::read_for},
+    {"set", &Parser::read_set},         {"macro", &Parser::read_macro},
+    {"call", &Parser::read_call_block}, {"filter", &Parser::read_filter_block},
+    {"with", &Parser::read_with},       {"generation", &Parser::read_generation},
+    {"break", &Parser::read_jump},      {"continue", &Parser::read_jump},
 };
 
 }  // namespace

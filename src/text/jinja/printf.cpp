@@ -77,7 +77,8 @@ class Formatter {
     if (at < format_.size() && format_[at] == '.') {
       RUNG_TRY(conversion.precision, number(++at));
     }
-    if (at == format_.size()) return mismatch("got the format '{}', which ends within a conversion", format_.substr(0, 60));
+    if (at == format_.size())
+      return mismatch("got the format '{}', which ends within a conversion", format_.substr(0, 60));
     conversion.kind = format_[at++];
     return conversion;
   }
@@ -107,7 +108,8 @@ class Formatter {
     }
     if (conversion.precision) {
       size_t end = 0;
-      for (size_t i = 0; i < *conversion.precision && end < text.size(); ++i) end += text::bytes_of_character(text[end]);
+      for (size_t i = 0; i < *conversion.precision && end < text.size(); ++i)
+        end += text::bytes_of_character(text[end]);
       text.resize(end);
     }
     return pad(conversion, std::move(text), /*is_number=*/false);

@@ -17,8 +17,8 @@ std::string written(double value);
 std::string in_quotes(std::string_view text);
 
 struct JsonStyle {
-  bool escapes = false;                                  // characters that are not ASCII
-  std::optional<std::string> indent = {};                // of each level, on lines of their own
+  bool escapes = false;                    // characters that are not ASCII
+  std::optional<std::string> indent = {};  // of each level, on lines of their own
   std::string between_items = ", ", after_keys = ": ";
   bool sorts_keys = false;
 };

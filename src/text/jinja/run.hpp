@@ -14,14 +14,14 @@ namespace rung::jinja {
 
 // A template is a file that others wrote: what it may take is bounded, whatever it does.
 struct Limits {
-  size_t steps = 5'000'000;                // evaluated expressions, statements and items
-  size_t bytes = size_t{512} << 20;        // of all texts and containers that are made, together
-  size_t output = size_t{64} << 20;        // bytes of the rendered text
+  size_t steps = 5'000'000;          // evaluated expressions, statements and items
+  size_t bytes = size_t{512} << 20;  // of all texts and containers that are made, together
+  size_t output = size_t{64} << 20;  // bytes of the rendered text
 };
 
-inline constexpr int kMostDepth = 200;    // of containers in containers: more than JSON may have
+inline constexpr int kMostDepth = 200;           // of containers in containers: more than JSON may have
 inline constexpr size_t kMostItems = 4'000'000;  // within one container
-inline constexpr int kMostLevels = 400;   // of expressions, statements and calls within each other, while rendering
+inline constexpr int kMostLevels = 400;  // of expressions, statements and calls within each other, while rendering
 inline constexpr size_t kMostTemplateBytes = size_t{1} << 20;
 inline constexpr int kMostNesting = 200;  // of brackets and statements within each other, in the text of a template
 

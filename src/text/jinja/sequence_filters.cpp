@@ -277,7 +277,8 @@ Result<Value> batch(Run& run, const Bound& a) {
   Values rows;
   for (size_t begin = 0; begin < items->of.size(); begin += static_cast<size_t>(count)) {
     const size_t end = begin + std::min(static_cast<size_t>(count), items->of.size() - begin);
-    Values row(items->of.begin() + static_cast<std::ptrdiff_t>(begin), items->of.begin() + static_cast<std::ptrdiff_t>(end));
+    Values row(items->of.begin() + static_cast<std::ptrdiff_t>(begin),
+               items->of.begin() + static_cast<std::ptrdiff_t>(end));
     RUNG_CHECK(run.spend_steps(a.has(2) ? static_cast<size_t>(count) : row.size()));
     if (a.has(2)) row.resize(static_cast<size_t>(count), a[2]);
     RUNG_TRY(Value made, run.sequence(std::move(row)));

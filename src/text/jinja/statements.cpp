@@ -59,7 +59,8 @@ Status Evaluator::assign(const Target& target, const Value& value) {
   RUNG_TRY(const Value holder, value_of(Name{target.name}));
   Namespace* fields = holder.name_space();
   if (!fields) return mismatch("got the field '{}' of {}, wanted a namespace", target.field, kind_of(holder));
-  if (target.field.starts_with('_')) return mismatch("got the field '{}', wanted a name without '_' before it", target.field);
+  if (target.field.starts_with('_'))
+    return mismatch("got the field '{}', wanted a name without '_' before it", target.field);
   if (Value* known = fields->find(target.field))
     *known = value;
   else
@@ -125,7 +126,8 @@ Status Evaluator::loop_over(const For& loop, const Value& over, int level) {
   if (loop.is_recursive) {
     auto again = std::make_shared<Function>(Function{.name = "loop"});
     again->call = [this, &loop, level](Run& run, CallArguments arguments) -> Result<Value> {
-      if (arguments.positional.size() != 1) return mismatch("'loop': got {} arguments, wanted 1", arguments.positional.size());
+      if (arguments.positional.size() != 1)
+        return mismatch("'loop': got {} arguments, wanted 1", arguments.positional.size());
       std::string before = std::exchange(out_, std::string());
       auto done = loop_over(loop, arguments.positional[0], level + 1);
       std::string text = std::exchange(out_, std::move(before));
@@ -252,8 +254,8 @@ Status Evaluator::bind_parameters(const Macro& macro, CallArguments arguments) {
     if (!value && parameter.otherwise) {
       RUNG_TRY(value, evaluate(*parameter.otherwise));
     }
-    set(parameter.name, value ? std::move(*value)
-                              : Value::undefined(fmt::format("the parameter '{}' was not given", parameter.name)));
+    set(parameter.name,
+        value ? std::move(*value) : Value::undefined(fmt::format("the parameter '{}' was not given", parameter.name)));
   }
   if (macro.takes_caller) {
     auto caller = take_named("caller");

@@ -17,8 +17,9 @@ namespace rung::jinja {
 namespace {
 
 // Methods that change a list or a dictionary: the language of templates has their names, and keeps them from use.
-constexpr std::array<std::string_view, 12> kChanging{"append", "clear",   "extend",  "insert", "pop",        "popitem",
-                                                     "remove", "reverse", "setdefault", "sort", "update", "__setitem__"};
+constexpr std::array<std::string_view, 12> kChanging{"append",     "clear",   "extend", "insert",
+                                                     "pop",        "popitem", "remove", "reverse",
+                                                     "setdefault", "sort",    "update", "__setitem__"};
 
 Callables methods_of(const Value& value) {
   if (value.text()) return methods_of_texts();
@@ -41,7 +42,8 @@ Value loop_field(const Loop& loop, std::string_view name) {
   if (name == "length") return count;
   if (name == "depth") return int64_t{loop.level} + 1;
   if (name == "depth0") return int64_t{loop.level};
-  if (name == "previtem") return index > 0 ? loop.items->of[loop.index - 1] : Value::undefined("there is no previous item");
+  if (name == "previtem")
+    return index > 0 ? loop.items->of[loop.index - 1] : Value::undefined("there is no previous item");
   if (name == "nextitem")
     return index + 1 < count ? loop.items->of[loop.index + 1] : Value::undefined("there is no next item");
   return Value::undefined(fmt::format("'loop' has no '{}'", name));
@@ -57,7 +59,8 @@ std::optional<Value> own_attribute(const Value& value, std::string_view name) {
   if (value.loop()) return loop_field(*value.loop(), name);
   const bool changes = (value.dictionary() || value.sequence()) &&
                        std::find(kChanging.begin(), kChanging.end(), name) != kChanging.end();
-  if (changes) return Value::undefined(fmt::format("'{}' would change {}, which templates may not", name, kind_of(value)));
+  if (changes)
+    return Value::undefined(fmt::format("'{}' would change {}, which templates may not", name, kind_of(value)));
   return std::nullopt;
 }
 

@@ -72,8 +72,21 @@ struct Pair {
 };
 
 enum class Operator : uint8_t {
-  add, subtract, multiply, divide, floor_divide, remainder, power,
-  equal, not_equal, less, less_equal, greater, greater_equal, in, not_in
+  add,
+  subtract,
+  multiply,
+  divide,
+  floor_divide,
+  remainder,
+  power,
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  in,
+  not_in
 };
 struct Operand {
   Operator op = Operator::add;

@@ -99,7 +99,8 @@ Result<text::CodePoint> read_code(std::string_view text, size_t& at, size_t digi
 
 text::CodePoint read_octal(std::string_view text, size_t& at) {
   text::CodePoint code = 0;
-  for (int i = 0; i < 3 && at < text.size() && text[at] >= '0' && text[at] < '8'; ++i) code = code * 8 + text[at++] - '0';
+  for (int i = 0; i < 3 && at < text.size() && text[at] >= '0' && text[at] < '8'; ++i)
+    code = code * 8 + text[at++] - '0';
   return code;
 }
 

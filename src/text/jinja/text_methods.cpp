@@ -160,7 +160,8 @@ Result<Value> fill_with_zeros(Run& run, const Bound& a) {
   RUNG_TRY(const int64_t width, a.integer(1));
   const std::string& text = self_of(a);
   const size_t sign = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
-  RUNG_TRY(const std::string digits, aligned(run, text.substr(sign), {width - static_cast<int64_t>(sign), "0", Alignment::right}));
+  RUNG_TRY(const std::string digits,
+           aligned(run, text.substr(sign), {width - static_cast<int64_t>(sign), "0", Alignment::right}));
   return run.text(text.substr(0, sign) + digits);
 }
 

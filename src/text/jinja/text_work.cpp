@@ -78,7 +78,8 @@ std::string_view stripped(std::string_view text, const std::optional<std::string
 std::vector<std::string_view> split_text(std::string_view text, const std::optional<std::string>& separator,
                                          Splitting splitting) {
   if (!separator)
-    return splitting.from_right ? split_at_blanks_from_right(text, splitting.most) : split_at_blanks(text, splitting.most);
+    return splitting.from_right ? split_at_blanks_from_right(text, splitting.most)
+                                : split_at_blanks(text, splitting.most);
   std::vector<std::string_view> parts;
   for (int64_t left = splitting.most; left != 0; --left) {
     const size_t at = splitting.from_right ? text.rfind(*separator) : text.find(*separator);

@@ -16,10 +16,12 @@ constexpr std::array<const char*, 7> kSequenceKinds{"a list",
                                                     "a dictionary's items",
                                                     "items without places (make them a list by the filter 'list')"};
 constexpr std::array<const char*, std::variant_size_v<Value::Any>> kKinds{
-    "none", "an undefined value", "a boolean", "an integer", "a float", "a text",
-    "a list", "a dictionary", "a namespace", "a loop", "a function"};
+    "none",   "an undefined value", "a boolean",   "an integer", "a float",   "a text",
+    "a list", "a dictionary",       "a namespace", "a loop",     "a function"};
 
-bool same_items(const Values& a, const Values& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end(), is_equal); }
+bool same_items(const Values& a, const Values& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), is_equal);
+}
 
 bool same_sequences(const Sequence& a, const Sequence& b) {
   if (&a == &b) return true;

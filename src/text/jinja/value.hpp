@@ -40,8 +40,8 @@ struct Value {
 
   Value() = default;
   template <class T>
-    requires std::is_constructible_v<Any, T>
-  Value(T value) : is(std::move(value)) {}  // NOLINT(google-explicit-constructor): any alternative is a value
+  requires std::is_constructible_v<Any, T> Value(T value)
+      : is(std::move(value)) {}  // NOLINT(google-explicit-constructor): any alternative is a value
   Value(std::string text) : is(std::make_shared<const std::string>(std::move(text))) {}  // NOLINT
   Value(const char* text) = delete;                                                      // it would be a bool
   static Value undefined(std::string why) { return Undefined{std::make_shared<const std::string>(std::move(why))}; }
@@ -110,7 +110,7 @@ struct Namespace {
 struct Loop {
   std::shared_ptr<const Sequence> items;
   size_t index = 0;
-  int level = 0;                        // of a recursive loop
+  int level = 0;                          // of a recursive loop
   std::shared_ptr<const Function> again;  // of a recursive loop: renders it for other items
   std::shared_ptr<Values> last_changed;   // what changed() was asked last in this loop, if it was
 };
