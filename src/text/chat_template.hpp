@@ -15,7 +15,7 @@
 
 namespace rung {
 
-// What a template is given, each as JSON text.
+// A template is given these, each as JSON text.
 struct Chat {
   std::string messages;                // a list of objects with "role" and "content", and what else a template reads
   std::string tools = "";              // a list of the functions that the model may call; empty: none
@@ -25,7 +25,8 @@ struct Chat {
 };
 
 struct ChatOptions {
-  // Of several templates: "tool_use" if there are tools and a template of that name, and else "default".
+  // The name of one of several templates; nullopt: "tool_use" if there are tools and a template of that name, and else
+  // "default".
   std::optional<std::string> name = {};
   std::optional<std::time_t> now = {};  // the time that a template tells; nullopt: that of the call
 };

@@ -24,7 +24,7 @@ struct GenerationSettings {
   Setting<std::optional<int64_t>> bos_token_id, pad_token_id;
   Setting<bool> do_sample;           // false: the likeliest token is taken
   Setting<double> temperature{1.0};  // logits are divided by it; 0: the likeliest token is taken
-  Setting<int64_t> top_k{50};        // so many of the likeliest tokens are kept; 0: all
+  Setting<int64_t> top_k{50};        // this number of the likeliest tokens is kept; 0: all
   Setting<double> top_p{1.0};        // the likeliest tokens are kept that have this probability together
   Setting<double> min_p{0.0};        // tokens are kept whose probability is this part of the likeliest one's
   Setting<double> repetition_penalty{

@@ -75,8 +75,8 @@ CHATS: dict[str, dict[str, Any]] = {
     'odd_role': {'messages': [U, {'role': 'Critic', 'content': 'x'}]},
 }
 
-UNSTABLE = re.compile(r'[\ud800-\udfff]|Undefined\(|Markup\(|<(generator|reversed|function|bound|built-in|[Mm]acro|Loop|class|'
-                      r'Namespace|list_rev|dict_rev|itertools|filter)')
+UNSTABLE = re.compile(r'[\ud800-\udfff]|Undefined\(|Markup\(|<(generator|reversed|function|bound|built-in|[Mm]acro|'
+                      r'Loop|class|Namespace|list_rev|dict_rev|itertools|filter)')
 
 
 class Now(datetime):
@@ -136,7 +136,8 @@ class Maker:
             '{{ A }}', '{{ (A)|F }}', '{% if A %}a{% elif B %}b{% else %}c{% endif %}', '{% set y = A %}{{ y }}',
             '{% for x in A %}{{ x }}{{ loop.index }}{% else %}-{% endfor %}',
             '{% for x in A if B %}\n {{- x }}\n {% endfor %}', '{% set y %}{{ A }}{% endset %}{{ y|F }}'])
-        places = {'A': lambda: self.expression(3), 'B': lambda: self.expression(2), 'F': lambda: self.rng.choice(FILTERS)}
+        places = {'A': lambda: self.expression(3), 'B': lambda: self.expression(2),
+                  'F': lambda: self.rng.choice(FILTERS)}
         return re.sub(r'\b[ABF]\b', lambda place: places[place[0]](), form)
 
 

@@ -222,7 +222,7 @@ Result<bool> compare(Run& run, Operator op, const Value& a, const Value& b) {
   }
 }
 
-// Merges runs of twice the length each time. The library's own sort would go astray with an order that may fail.
+// Merges runs of twice the length each time. The library's own sort wants an order that cannot fail.
 Status sort_by_key(Run& run, std::vector<Keyed>& items, bool reverses) {
   std::vector<Keyed> merged(items.size());
   for (size_t length = 1; length < items.size(); length *= 2) {

@@ -1,4 +1,4 @@
-// What operators make of two values.
+// Operators on two values.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "text/jinja/run.hpp"

@@ -1,4 +1,4 @@
-// What a template says, as a tree. What is written in a row stands in a list, so that the tree is as deep as the
+// A template as a tree. Things written in a row stand in a list, so that the tree is as deep as the
 // template's brackets and blocks, and not deeper.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -125,7 +125,7 @@ struct Link {
   std::variant<Attribute, Subscript, Slice, Call, Filter, Test> is;
 };
 
-// What a value is given to: a name, a namespace's field, or several of them.
+// A value is given to this: a name, a namespace's field, or several of them.
 struct Target {
   int line = 0;
   std::string name, field;

@@ -143,7 +143,7 @@ std::string_view part_of(std::string_view text, int64_t begin, int64_t end) {
   return rest.substr(0, byte_of_place(rest, static_cast<size_t>(last - first)));
 }
 
-// Of an odd number of blanks around a text, the one more stands left if the width is odd, as in Python.
+// If the number of blanks around a text is odd, the left side has one more where the width is odd, as in Python.
 Result<std::string> aligned(Run& run, std::string_view text, const Aligned& how) {
   const auto length = static_cast<int64_t>(text::count_characters(text));
   const int64_t missing = std::max<int64_t>(how.width - length, 0);

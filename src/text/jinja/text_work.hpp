@@ -1,4 +1,4 @@
-// What filters and methods do with texts.
+// Work on texts that filters and methods share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>
