@@ -12,19 +12,43 @@
 
 namespace rung {
 
+namespace {
+
+namespace fs = std::filesystem;
+
+Status add_text(const std::string& directory, const std::string& name, TextFiles& texts) {
+  const std::string path = (fs::path(directory) / name).string();
+  RUNG_TRY(std::string content, read_text_file(path));
+  if (valid_utf8(content) != content) return bad_file("'{}': not UTF-8", path);
+  texts[name] = std::move(content);
+  return {};
+}
+
+// Adds the templates of the folder chat_templates.
+Status add_chat_templates(const std::string& directory, TextFiles& texts) {
+  std::error_code error;
+  for (fs::directory_iterator at(fs::path(directory) / text::kChatTemplates, error), end; !error && at != end;
+       at.increment(error)) {
+    const fs::path name = at->path().filename();
+    if (name.extension() == ".jinja")
+      RUNG_CHECK(add_text(directory, std::string(text::kChatTemplates) + name.string(), texts));
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<TextFiles> tokenizer_texts(const std::string& directory) {
-  namespace fs = std::filesystem;
   TextFiles texts;
   std::error_code error;
-  for (const char* name : {text::kTokenizerConfig, text::kSentenceConfig, text::kTokenizerJson, text::kVocabTxt,
-                           text::kVocabJson, text::kMergesTxt}) {
-    const fs::path path = fs::path(directory) / name;
+  for (const char* name :
+       {text::kTokenizerConfig, text::kSentenceConfig, text::kTokenizerJson, text::kVocabTxt, text::kVocabJson,
+        text::kMergesTxt, text::kChatTemplate, text::kChatTemplateJson, text::kGenerationConfig}) {
     const bool is_older = name == text::kVocabTxt || name == text::kVocabJson || name == text::kMergesTxt;
-    if (!fs::exists(path, error) || (is_older && texts.contains(text::kTokenizerJson))) continue;
-    RUNG_TRY(std::string content, read_text_file(path.string()));
-    if (valid_utf8(content) != content) return bad_file("'{}': not UTF-8", path.string());
-    texts[name] = std::move(content);
+    if (!fs::exists(fs::path(directory) / name, error) || (is_older && texts.contains(text::kTokenizerJson))) continue;
+    RUNG_CHECK(add_text(directory, name, texts));
   }
+  RUNG_CHECK(add_chat_templates(directory, texts));
   return texts;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "base/json_config.hpp"
 
@@ -10,8 +11,9 @@ namespace rung {
 
 using TextFiles = std::map<std::string, std::string>;  // contents by name
 
-// Returns the tokenizer's files of a model directory, by name; none if it has no tokenizer. Errors: a file that is not
-// UTF-8: a plan holds the files as JSON, which has no place for other bytes.
+// Returns the files of a model directory that say how texts and chats become tokens and how to sample
+// them, by name; none if there are none.
+// Errors: a file that is not UTF-8: a plan holds the files as JSON, which has no place for other bytes.
 Result<TextFiles> tokenizer_texts(const std::string& directory);
 
 }  // namespace rung
@@ -24,6 +26,10 @@ inline constexpr const char* kTokenizerJson = "tokenizer.json";
 inline constexpr const char* kVocabTxt = "vocab.txt";
 inline constexpr const char* kVocabJson = "vocab.json";
 inline constexpr const char* kMergesTxt = "merges.txt";
+inline constexpr const char* kChatTemplate = "chat_template.jinja";
+inline constexpr const char* kChatTemplateJson = "chat_template.json";
+inline constexpr const char* kGenerationConfig = "generation_config.json";
+inline constexpr std::string_view kChatTemplates = "chat_templates/";  // the folder of further templates
 
 // Returns tokenizer.json, or what it would be for the older files: vocab.txt for BERT's class, vocab.json with
 // merges.txt for GPT-2's and RoBERTa's. Errors: none of these files; another class; no special token of its class.

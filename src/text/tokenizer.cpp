@@ -7,6 +7,7 @@
 
 #include "text/cut.hpp"
 #include "text/parts.hpp"
+#include "text/text_stream.hpp"
 
 namespace rung {
 namespace {
@@ -112,19 +113,17 @@ Result<std::vector<int64_t>> Tokenizer::pieces(std::string_view text) const {
   return ids;
 }
 
+Result<TextStream> Tokenizer::stream(DecodeOptions options) const { return TextStream::begin(parts_, options); }
+
 Result<std::string> Tokenizer::decode(std::span<const int64_t> ids, DecodeOptions options) const {
-  if (!parts_->decoders) return tl::unexpected(parts_->decoders.error());
-  text::Tokens tokens;
-  for (const int64_t id : ids) {
-    const auto* name = parts_->names.find(id);
-    if (!name) return mismatch("got id {}, which no token of the vocabulary has", id);
-    if (!name->special || options.keeps_special) tokens.push_back(name->token);
-  }
-  for (const auto& decoder : *parts_->decoders) RUNG_CHECK(decoder(tokens));
+  RUNG_TRY(TextStream stream, this->stream(options));
   std::string text;
-  for (const std::string& token : tokens) text += token;
-  const bool cleans_up = options.cleans_up.value_or(parts_->cleans_up);
-  return cleans_up && !parts_->model->joins_letters() ? text::cleaned_up(std::move(text)) : text;
+  for (const int64_t id : ids) {
+    RUNG_TRY(const std::string more, stream.add(id));
+    text += more;
+  }
+  RUNG_TRY(const std::string rest, stream.end());
+  return text + rest;
 }
 
 std::optional<int64_t> Tokenizer::model_max_length() const { return parts_->model_max_length; }

@@ -27,6 +27,8 @@ struct DecodeOptions {
   std::optional<bool> cleans_up = {};
 };
 
+class TextStream;
+
 struct TextPair {
   std::string_view first, second;
 };
@@ -51,6 +53,10 @@ class Tokenizer {
 
   // Returns the text of ids. Errors: an id that no token has; a decoder that is not supported.
   Result<std::string> decode(std::span<const int64_t> ids, DecodeOptions options = {}) const;
+
+  // Begins a text whose ids come one by one; what it returns in all is what decode() returns. Errors: a decoder that is
+  // not supported.
+  Result<TextStream> stream(DecodeOptions options = {}) const;
 
   // Returns the length that the model was made for, if its files say so.
   std::optional<int64_t> model_max_length() const;

@@ -52,13 +52,19 @@ size_t valid_bytes(std::string_view text) {
   return length > 0 ? static_cast<size_t>(length) : 0;
 }
 
+// Returns whether some character begins with these bytes and has more.
+bool begins_character(std::string_view bytes) {
+  constexpr std::string_view tails = "\x80\x90\xa0\xbf";  // a byte of each class of second bytes
+  for (char tail : tails)
+    for (size_t missing = 1; bytes.size() + missing <= 4; ++missing)
+      if (valid_bytes(std::string(bytes).append(missing, tail)) == bytes.size() + missing) return true;
+  return false;
+}
+
 // Returns the number of bytes that begin a character which does not go on: the most that some character begins with.
 size_t begun_bytes(std::string_view text) {
-  constexpr std::string_view tails = "\x80\x90\xa0\xbf";  // a byte of each class of second bytes
   for (size_t bytes = std::min<size_t>(text.size(), 3); bytes > 1; --bytes)
-    for (char tail : tails)
-      for (size_t missing = 1; bytes + missing <= 4; ++missing)
-        if (valid_bytes(std::string(text.substr(0, bytes)).append(missing, tail)) == bytes + missing) return bytes;
+    if (begins_character(text.substr(0, bytes))) return bytes;
   return 1;
 }
 
@@ -131,6 +137,12 @@ std::string decoded_utf8(std::string_view bytes) {
     at += good > 0 ? good : begun_bytes(bytes.substr(at));
   }
   return text;
+}
+
+size_t bytes_of_begun_character(std::string_view bytes) {
+  for (size_t begun = 1; begun <= std::min<size_t>(bytes.size(), 3); ++begun)
+    if (begins_character(bytes.substr(bytes.size() - begun))) return begun;
+  return 0;
 }
 
 bool is_space(CodePoint c) {

@@ -23,6 +23,8 @@ void append(std::string& text, CodePoint c);
 std::string as_utf8(std::string_view bytes);
 // Does the same with one U+FFFD for each begun character that does not go on as it should.
 std::string decoded_utf8(std::string_view bytes);
+// Returns the number of bytes, up to 3, at the end of a text that begin a character which further bytes may complete.
+size_t bytes_of_begun_character(std::string_view bytes);
 
 bool is_space(CodePoint c);
 bool is_punctuation(CodePoint c);      // ASCII's symbols too

@@ -2,113 +2,92 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "text/decoders/decoders.hpp"
 
-#include <charconv>
 #include <optional>
 #include <string_view>
+#include <utility>
 
-#include "text/byte_alphabet.hpp"
-#include "text/metaspace.hpp"
 #include "text/part_list.hpp"
 #include "text/pattern.hpp"
+#include "text/replacer.hpp"
 #include "text/unicode.hpp"
 
 namespace rung::text {
 namespace {
 
-// Returns a token with each match of a finder replaced.
-Result<std::string> replaced(const std::string& token, const Finder& find, std::string_view content) {
-  RUNG_TRY(const Spans spans, find(token));
-  std::string out;
-  for (const Span& span : spans)
-    out += span.matched ? content : std::string_view(token).substr(span.begin, span.end - span.begin);
-  return out;
-}
+// The end of a word is a blank but at the end of the text, so that the last token is held back.
+class WordEnds : public DecoderStage {
+ public:
+  explicit WordEnds(std::string word_end) : word_end_(std::move(word_end)) {}
 
-Status join(Tokens& tokens) {
-  std::string all;
-  for (const std::string& token : tokens) all += token;
-  tokens = {std::move(all)};
-  return {};
-}
-
-// A token with a character outside of the alphabet stands for its own bytes.
-std::string bytes_of_token(const std::string& token) {
-  std::string bytes;
-  for (size_t at = 0; at < token.size();) {
-    const auto byte = byte_of(next_character(token, at));
-    if (!byte) return token;
-    bytes += *byte;
+  Status add(std::string token, Tokens& out) override {
+    if (last_) out.push_back(with_replaced(*last_, word_end_, " "));
+    last_ = std::move(token);
+    return {};
   }
-  return bytes;
-}
-
-Result<Decoder> read_byte_level_decoder(const Config&) {
-  return [](Tokens& tokens) -> Status {
-    for (std::string& token : tokens) token = bytes_of_token(token);
-    RUNG_CHECK(join(tokens));
-    tokens[0] = decoded_utf8(tokens[0]);
+  Status end(Tokens& out) override {
+    if (last_) out.push_back(with_replaced(*last_, word_end_, ""));
     return {};
-  };
-}
+  }
 
-// Returns the byte of a token such as "<0x41>".
-std::optional<char> fallback_byte(std::string_view token) {
-  if (token.size() != 6 || !token.starts_with("<0x") || !token.ends_with('>')) return std::nullopt;
-  unsigned byte = 0;
-  const auto [end, error] = std::from_chars(token.data() + 3, token.data() + 5, byte, 16);
-  if (error != std::errc() || end != token.data() + 5) return std::nullopt;
-  return static_cast<char>(byte);
-}
+ private:
+  std::string word_end_;
+  std::optional<std::string> last_;
+};
 
-// A run of bytes is one text, or U+FFFD for each byte if it is not UTF-8.
-void add_run(std::string& bytes, Tokens& tokens) {
-  if (as_utf8(bytes) == bytes)
-    tokens.push_back(bytes);
-  else
-    tokens.insert(tokens.end(), bytes.size(), "\xef\xbf\xbd");
-  bytes.clear();
-}
-
-Result<Decoder> read_byte_fallback(const Config&) {
-  return [](Tokens& tokens) -> Status {
-    Tokens out;
-    std::string run;
-    for (std::string& token : tokens) {
-      if (const auto byte = fallback_byte(token)) {
-        run += *byte;
-        continue;
-      }
-      if (!run.empty()) add_run(run, out);
-      out.push_back(std::move(token));
-    }
-    if (!run.empty()) add_run(run, out);
-    tokens = std::move(out);
-    return {};
-  };
-}
-
-// The end of a word is a blank but at the end of the text.
 Result<Decoder> read_bpe_decoder(const Config& part) {
   RUNG_TRY(const std::string word_end, part.get_text_or("suffix", "</w>"));
   if (word_end.empty()) return bad_file("'{}': field 'suffix': got an empty string", part.what());
-  return [word_end](Tokens& tokens) -> Status {
-    const Finder find = [&](std::string_view text) -> Result<Spans> { return spans_of_string(text, word_end); };
-    for (size_t i = 0; i < tokens.size(); ++i) {
-      RUNG_TRY(tokens[i], replaced(tokens[i], find, i + 1 == tokens.size() ? "" : " "));
-    }
-    return {};
-  };
+  return Decoder{.begin = [word_end](bool) { return std::make_unique<WordEnds>(word_end); }};
 }
 
+// Replaces the matches of a pattern in each token.
+class Replaced : public DecoderStage {
+ public:
+  Replaced(Finder find, std::string content) : find_(std::move(find)), content_(std::move(content)) {}
+
+  Status add(std::string token, Tokens& out) override {
+    RUNG_TRY(const Spans spans, find_(token));
+    std::string text;
+    for (const Span& span : spans)
+      text += span.matched ? content_ : std::string_view(token).substr(span.begin, span.end - span.begin);
+    out.push_back(std::move(text));
+    return {};
+  }
+
+ private:
+  Finder find_;
+  std::string content_;
+};
+
+// Replaces a string that may begin in one part and end in another.
+class ReplacedInParts : public DecoderStage {
+ public:
+  explicit ReplacedInParts(Replacer replacer) : replacer_(std::move(replacer)) {}
+
+  Status add(std::string token, Tokens& out) override {
+    out.push_back(replacer_.add(token));
+    return {};
+  }
+  Status end(Tokens& out) override {
+    out.push_back(replacer_.end());
+    return {};
+  }
+
+ private:
+  Replacer replacer_;
+};
+
+// A regular expression may look at all of a token.
 Result<Decoder> read_replace_decoder(const Config& part) {
   RUNG_TRY(const Finder find, read_pattern(part));
   RUNG_TRY(const std::string content, part.get_text("content"));
-  return [find, content](Tokens& tokens) -> Status {
-    for (std::string& token : tokens) {
-      RUNG_TRY(token, replaced(token, find, content));
-    }
-    return {};
-  };
+  RUNG_TRY(const Config pattern, part.get_object("pattern"));
+  RUNG_TRY(const std::string wanted, pattern.get_text_or("String", ""));
+  return Decoder{.begin = [find, content, wanted](bool in_parts) -> std::unique_ptr<DecoderStage> {
+                   if (in_parts) return std::make_unique<ReplacedInParts>(Replacer(wanted, content));
+                   return std::make_unique<Replaced>(find, content);
+                 },
+                 .takes_parts = !wanted.empty()};
 }
 
 struct StripSettings {
@@ -116,12 +95,49 @@ struct StripSettings {
   int64_t start = 0, stop = 0;
 };
 
-std::string stripped(std::string_view token, const StripSettings& strip) {
-  for (int64_t i = 0; i < strip.start && token.starts_with(strip.content); ++i)
-    token.remove_prefix(strip.content.size());
-  for (int64_t i = 0; i < strip.stop && token.ends_with(strip.content); ++i) token.remove_suffix(strip.content.size());
-  return std::string(token);
-}
+// Removes the character from both ends of each token, up to `start` and `stop` times.
+class Stripped : public DecoderStage {
+ public:
+  explicit Stripped(StripSettings strip) : strip_(std::move(strip)) {}
+
+  Status add(std::string token, Tokens& out) override {
+    std::string_view text = token;
+    for (int64_t i = 0; i < strip_.start && text.starts_with(strip_.content); ++i)
+      text.remove_prefix(strip_.content.size());
+    for (int64_t i = 0; i < strip_.stop && text.ends_with(strip_.content); ++i)
+      text.remove_suffix(strip_.content.size());
+    out.emplace_back(text);
+    return {};
+  }
+
+ private:
+  StripSettings strip_;
+};
+
+// Does the same to one token in parts: its end is held back while it may be the last.
+class StrippedInParts : public DecoderStage {
+ public:
+  explicit StrippedInParts(StripSettings strip) : strip_(std::move(strip)) {}
+
+  Status add(std::string token, Tokens& out) override {
+    std::string_view part = token;
+    for (; strip_.start > 0 && part.starts_with(strip_.content); --strip_.start)
+      part.remove_prefix(strip_.content.size());
+    if (part.empty()) return {};
+    strip_.start = 0;
+    held_ += part;
+    size_t certain = held_.size();
+    for (int64_t i = 0; i < strip_.stop && std::string_view(held_).substr(0, certain).ends_with(strip_.content); ++i)
+      certain -= strip_.content.size();
+    out.push_back(held_.substr(0, certain));
+    held_.erase(0, certain);
+    return {};
+  }
+
+ private:
+  StripSettings strip_;
+  std::string held_;
+};
 
 Result<Decoder> read_strip_decoder(const Config& part) {
   StripSettings strip;
@@ -130,13 +146,23 @@ Result<Decoder> read_strip_decoder(const Config& part) {
     return bad_file("'{}': field 'content': got '{}', wanted one character", part.what(), strip.content);
   RUNG_TRY(strip.start, part.get_int("start", {0, 1 << 20}));
   RUNG_TRY(strip.stop, part.get_int("stop", {0, 1 << 20}));
-  return [strip](Tokens& tokens) -> Status {
-    for (std::string& token : tokens) token = stripped(token, strip);
-    return {};
-  };
+  return Decoder{.begin = [strip](bool in_parts) -> std::unique_ptr<DecoderStage> {
+                   if (in_parts) return std::make_unique<StrippedInParts>(strip);
+                   return std::make_unique<Stripped>(strip);
+                 },
+                 .takes_parts = true};
 }
 
-Result<Decoder> read_fuse(const Config&) { return Decoder(join); }
+Decoder unchanged() {
+  return each_token([](const std::string& token, bool) { return token; });
+}
+
+Result<Decoder> read_fuse(const Config&) {
+  Decoder fuse = unchanged();
+  fuse.joins = true;
+  fuse.takes_parts = true;
+  return fuse;
+}
 
 constexpr PartRow<Decoder> kDecoders[] = {
     {"ByteLevel", read_byte_level_decoder},
@@ -154,10 +180,8 @@ constexpr PartRow<Decoder> kDecoders[] = {
 
 Result<std::vector<Decoder>> read_decoders(const Config& tokenizer) {
   if (tokenizer.contains("decoder")) return read_part_list<Decoder>(tokenizer, {"decoder", "decoders"}, kDecoders);
-  return std::vector<Decoder>{[](Tokens& tokens) -> Status {
-    for (size_t i = 1; i < tokens.size(); ++i) tokens[i].insert(0, 1, ' ');
-    return {};
-  }};
+  return std::vector<Decoder>{
+      each_token([](const std::string& token, bool is_first) { return is_first ? token : ' ' + token; })};
 }
 
 }  // namespace rung::text

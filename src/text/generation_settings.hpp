@@ -1,0 +1,42 @@
+// How a model wants to be sampled, and the tokens that end its text: generation_config.json and config.json.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/status.hpp"
+#include "text/files.hpp"
+
+namespace rung {
+
+// A value with the file that says it, or "default": what the published library takes where no file says anything.
+template <class T>
+struct Setting {
+  T value = {};
+  std::string source = "default";
+};
+
+struct GenerationSettings {
+  Setting<std::vector<int64_t>>
+      eos_token_ids;  // in rising order; the text ends with any of them; none: with its length
+  Setting<std::optional<int64_t>> bos_token_id, pad_token_id;
+  Setting<bool> do_sample;           // false: the likeliest token is taken
+  Setting<double> temperature{1.0};  // logits are divided by it; 0: the likeliest token is taken
+  Setting<int64_t> top_k{50};        // this number of the likeliest tokens is kept; 0: all
+  Setting<double> top_p{1.0};        // the likeliest tokens are kept that have this probability together
+  Setting<double> min_p{0.0};        // tokens are kept whose probability is this part of the likeliest one's
+  Setting<double> repetition_penalty{
+      1.0};  // logits of tokens that the text has are divided by it, or multiplied below 0
+  Setting<std::optional<int64_t>> max_new_tokens, max_length;  // tokens, without and with those of the prompt
+};
+
+// Reads generation_config.json, and takes token ids that it does not have from config.json, or from its text_config.
+// Either file may be missing. Errors: a value out of its range, or an id beyond the vocabulary of config.json; they
+// name the file and the field.
+Result<GenerationSettings> read_generation_settings(const std::string& directory);
+// Does the same from the files' texts, by file name.
+Result<GenerationSettings> read_generation_settings(const TextFiles& texts);
+
+}  // namespace rung
