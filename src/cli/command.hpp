@@ -15,6 +15,7 @@ using Run = std::function<Status()>;
 // Each declares its options on a new subcommand of `app` and returns the function to run when chosen. One file each.
 std::pair<CLI::App*, Run> climb_command(CLI::App& app);
 std::pair<CLI::App*, Run> run_command(CLI::App& app);
+std::pair<CLI::App*, Run> generate_command(CLI::App& app);
 std::pair<CLI::App*, Run> bench_command(CLI::App& app);
 std::pair<CLI::App*, Run> verify_command(CLI::App& app);
 std::pair<CLI::App*, Run> compare_command(CLI::App& app);

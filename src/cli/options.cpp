@@ -34,7 +34,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"observe", "", "LABEL,...",
      "also return these values from inside the model; `rung inspect --graph` lists their labels"},
     {"cache", "", "TOKENS",
-     "the most tokens of a text that a decoder language model remembers between runs: its plans then read the text chunk "
+     "the most tokens of a text that a decoder language model remembers between runs: its plans then read the text "
+     "chunk "
      "by chunk, and --shape input_ids=1,CHUNK gives the sizes of chunks"},
     {"random-weights", "", "SEED", "make up weights for a directory that has only config.json"},
     {"drop-head", "", "", "run only the encoder of a model that has a head (a classifier, a masked language model)"},
@@ -65,6 +66,20 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"text", "", "TEXT",
      "a text for the model's tokenizer, used unchanged; repeatable; --inputs may give the inputs that do not come from "
      "the text"},
+    {"chat", "", "JSON",
+     "a chat for the model's template: a list of messages such as [{\"role\": \"user\", \"content\": \"Hello\"}]"},
+    {"new", "", "N", "the most tokens to make"},
+    {"temperature", "", "NUMBER",
+     "divides the scores of tokens before one is drawn; 0 takes the likeliest; default: the model's own"},
+    {"top-k", "", "N", "draw from this number of the likeliest tokens; 0: from all; default: the model's own"},
+    {"top-p", "", "NUMBER",
+     "draw from the likeliest tokens that have this probability together; default: the model's own"},
+    {"min-p", "", "NUMBER",
+     "draw from tokens that have this part of the likeliest one's probability; default: the model's own"},
+    {"repetition-penalty", "", "NUMBER",
+     "makes tokens that the text has less likely, above 1; default: the model's own"},
+    {"seed", "", "N", "of the random numbers that draw tokens; equal seeds make equal texts; default: 0"},
+    {"stop", "", "TEXT", "end before this text; repeatable"},
     {"truncate", "", "WHAT",
      "what to do with a text of more tokens than the plan reads: warn (cut it and say so), cut (silently) or error"},
     {"runs", "", "N", "timed runs"},
@@ -213,6 +228,9 @@ Option add(CLI::App& app, std::string_view flag, std::vector<std::string>& targe
   return Option(describe(app.add_option("--" + std::string(flag), take, std::string(row.help))->take_all(), row));
 }
 Option add(CLI::App& app, std::string_view flag, std::optional<int64_t>& target) {
+  return add_value(app, flag, target);
+}
+Option add(CLI::App& app, std::string_view flag, std::optional<double>& target) {
   return add_value(app, flag, target);
 }
 Option add(CLI::App& app, std::string_view flag, std::optional<uint64_t>& target) {

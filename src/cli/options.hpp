@@ -59,6 +59,7 @@ Option add(CLI::App& app, std::string_view flag, int& target);
 Option add(CLI::App& app, std::string_view flag, double& target);
 Option add(CLI::App& app, std::string_view flag, std::string& target);
 Option add(CLI::App& app, std::string_view flag, std::vector<std::string>& target);
+Option add(CLI::App& app, std::string_view flag, std::optional<double>& target);
 Option add(CLI::App& app, std::string_view flag, std::optional<int64_t>& target);
 Option add(CLI::App& app, std::string_view flag, std::optional<uint64_t>& target);
 

@@ -20,10 +20,10 @@ namespace {
 
 using namespace rung::cli;
 
-constexpr std::array kCommands{climb_command,   run_command,     bench_command,      verify_command,  compare_command,
-                               build_command,   inspect_command, profile_command,    explain_command, predict_command,
-                               options_command, isa_command,     occupancy_command,  doctor_command,  advise_command,
-                               env_command,     tune_command,    tune_worker_command};
+constexpr std::array kCommands{climb_command,   run_command,     generate_command, bench_command,      verify_command,
+                               compare_command, build_command,   inspect_command,  profile_command,    explain_command,
+                               predict_command, options_command, isa_command,      occupancy_command,  doctor_command,
+                               advise_command,  env_command,     tune_command,     tune_worker_command};
 
 // Refuses an unknown command before parsing, which would only report that the command is missing.
 rung::Status check_command(const CLI::App& app, std::string_view word) {

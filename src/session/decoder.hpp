@@ -33,7 +33,8 @@ class Decoder {
   int64_t most_tokens() const { return most_; }       // that a text can have
   int64_t vocabulary() const { return vocabulary_; }  // V
   int64_t runs() const { return runs_; }              // since create()
-  const PlanSet& plans() const { return session_.plans(); }
+  // The plan of the smallest chunk, which makes one token after another.
+  const Plan& plan_of_one() const { return *session_.plans()[plan_of_[0]]; }
   // The sizes of chunks that there are plans for, the smallest first.
   const std::vector<int64_t>& chunks() const { return chunks_; }
 

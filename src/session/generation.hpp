@@ -29,7 +29,7 @@ class Generation {
   // Tells why next() gave no token.
   StoppedBy stopped_by() const { return stopped_by_; }
 
-  int64_t made() const { return made_; }  // tokens since the prompt
+  bool ends_with(int64_t token) const { return stops_.contains(token); }
   Decoder& decoder() { return decoder_; }
 
  private:

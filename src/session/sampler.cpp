@@ -18,11 +18,11 @@ Status check_options(int64_t vocabulary, const SamplerOptions& options) {
   if (!sampling::is_valid(s))
     return wrong_usage(
         "got temperature {}, top_k {}, top_p {}, min_p {}, repetition penalty {}, presence penalty {} and frequency "
-        "penalty {}: wanted numbers, the first two from 0 on, the next two from 0 to 1, and a repetition penalty above 0",
+        "penalty {}: wanted numbers, the first two from 0 on, the next two from 0 to 1, and a repetition penalty above "
+        "0",
         s.temperature, s.top_k, s.top_p, s.min_p, s.repetition, s.presence, s.frequency);
   for (const auto& [token, bias] : options.bias) {
-    if (token < 0 || token >= vocabulary)
-      return wrong_usage("bias of token {}: wanted 0 to {}", token, vocabulary - 1);
+    if (token < 0 || token >= vocabulary) return wrong_usage("bias of token {}: wanted 0 to {}", token, vocabulary - 1);
     if (std::isnan(bias) || bias == INFINITY) return wrong_usage("bias of token {}: got {}", token, bias);
   }
   return {};

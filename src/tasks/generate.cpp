@@ -1,0 +1,210 @@
+// Goes from a prompt in any form to tokens, and from tokens to text, and times what lies between.
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/generate.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "device/cpu/peaks.hpp"
+#include "device/cpu/start_team.hpp"
+#include "device/gpu/peaks.hpp"
+#include "import/huggingface/local_cache.hpp"
+#include "measure/clock.hpp"
+#include "open/open_model.hpp"
+#include "plan/named.hpp"
+#include "session/generation.hpp"
+#include "tasks/decoder.hpp"
+#include "text/chat_template.hpp"
+#include "text/generation_settings.hpp"
+#include "text/text_stream.hpp"
+
+namespace rung::tasks {
+namespace {
+
+const std::vector<int64_t> kChunks{1, 8, 64, 512};  // of a directory
+
+// The files that a model has beside its weights, wherever it comes from.
+Result<TextFiles> files_of(const GenerateTask& task) {
+  const std::string& path = task.model.path;
+  if (!is_plan_file(path)) return tokenizer_texts(huggingface::cached_directory(path).value_or(path));
+  RUNG_TRY(Opened opened, open_model(task.model));
+  return opened.plans->first().attachments;
+}
+
+Result<std::vector<int64_t>> given_tokens(const GenerateTask& task) {
+  RUNG_TRY(NamedTensors arrays, task.model.inputs.read([](const std::string& name, const Type&) -> Result<bool> {
+    if (name != "input_ids") return wrong_usage("got the input '{}', wanted input_ids alone", name);
+    return true;
+  }));
+  const auto ids = arrays.find("input_ids");
+  if (ids == arrays.end()) return wrong_usage("got inputs without input_ids");
+  const Tensor& tokens = ids->second;
+  if (tokens.dtype() != DType::i64) return wrong_usage("input_ids: got {}, wanted i64[1,S]", tokens.type());
+  const auto values = tokens.as<int64_t>();
+  return std::vector<int64_t>(values.begin(), values.end());
+}
+
+Result<std::vector<int64_t>> prompt_of(const GenerateTask& task, const TextFiles& files,
+                                       const std::optional<Tokenizer>& tokenizer) {
+  const int forms = !task.text.empty() + !task.chat.empty() + (task.model.inputs.read != nullptr);
+  if (forms != 1) return wrong_usage("got {} prompts, wanted one: a text, a chat or the input input_ids", forms);
+  if (task.model.inputs.read) return given_tokens(task);
+  if (!tokenizer) return mismatch("the model has no tokenizer of its own: its prompt must be the input input_ids");
+  if (!task.text.empty()) {
+    RUNG_TRY(Encoding encoding, tokenizer->encode(task.text, {.max_length = INT32_MAX}));
+    return encoding.ids;
+  }
+  RUNG_TRY(auto chat_template, ChatTemplate::from_texts(files));
+  if (!chat_template) return mismatch("the model has no chat template");
+  RUNG_TRY(const std::string prompt, chat_template->render({.messages = task.chat}));
+  return tokenizer->pieces(prompt);
+}
+
+// The caller's wishes come before the model's own settings, and those of a model that samples before the likeliest
+// token.
+SamplerOptions sampler_options(const SamplingWishes& wishes, const GenerationSettings& own) {
+  const bool samples = own.do_sample.value;
+  const auto chosen = [](auto wish, double usual) {
+    return static_cast<float>(wish ? static_cast<double>(*wish) : usual);
+  };
+  return {.settings = {.temperature = chosen(wishes.temperature, samples ? own.temperature.value : 0),
+                       .top_k = chosen(wishes.top_k, static_cast<double>(own.top_k.value)),
+                       .top_p = chosen(wishes.top_p, own.top_p.value),
+                       .min_p = chosen(wishes.min_p, own.min_p.value),
+                       .repetition = chosen(wishes.repetition_penalty, own.repetition_penalty.value)},
+          .seed = static_cast<int64_t>(wishes.seed.value_or(0)),
+          .bias = {}};
+}
+
+// Returns the bytes of memory that a step over one more token reads, with a text of that length.
+double bytes_per_token(const Plan& plan, int64_t length) {
+  double bytes = 0;
+  for (const Step& step : plan.steps) {
+    const auto* attention = as<Attention>(step.op);
+    if (!attention || !attention->has_length()) {
+      bytes += step.bytes;
+      continue;
+    }
+    const Operand& keys = step.inputs[attention->first_key()].view;
+    const int64_t of_place = keys.shape[2] * keys.shape[3] * static_cast<int64_t>(size_of(keys.dtype));
+    bytes += 2.0 * static_cast<double>(std::min(length, keys.shape[1]) * of_place);
+  }
+  return bytes;
+}
+
+double read_gbps(const Plan& plan) {
+  if (!plan.target->gpu) {
+    auto team = cpu::start_team(plan.recipe.threads);
+    return team ? cpu::measure_read_gbps(**team) : 0;
+  }
+  const auto peaks = gpu::measure_peaks(*plan.target->gpu, plan.target->machine.gpu.preferred_library());
+  return peaks ? peaks->read_gbps : 0;
+}
+
+double ms_since(int64_t began) { return static_cast<double>(now_ns() - began) * 1e-6; }
+
+// The new text, as far as it is certain, and whoever hears it.
+class Voice {
+ public:
+  static Result<Voice> make(const GenerateTask& task, const std::optional<Tokenizer>& tokenizer) {
+    RUNG_TRY(StopStrings stops, StopStrings::make(task.stops));
+    if (!tokenizer) {
+      if (!task.stops.empty()) return mismatch("the model has no tokenizer, so no string can stop its text");
+      return Voice(task, std::nullopt, std::move(stops));
+    }
+    RUNG_TRY(TextStream stream, tokenizer->stream());
+    return Voice(task, std::move(stream), std::move(stops));
+  }
+
+  Status say(int64_t token) {
+    if (!stream_) return {};
+    RUNG_TRY(const std::string piece, stream_->add(token));
+    return hear(stops_.add(piece)), Status{};
+  }
+  Status end() {
+    if (!stream_) return {};
+    RUNG_TRY(const std::string rest, stream_->end());
+    return hear(stops_.add(rest) + stops_.end()), Status{};
+  }
+  bool has_stopped() const { return stops_.found().has_value(); }
+  bool has_listener() const { return listens_; }
+  std::optional<std::string> text() const { return stream_ ? std::optional(text_) : std::nullopt; }
+
+ private:
+  Voice(const GenerateTask& task, std::optional<TextStream> stream, StopStrings stops)
+      : task_(task), stream_(std::move(stream)), stops_(std::move(stops)) {}
+
+  void hear(const std::string& piece) {
+    text_ += piece;
+    if (!piece.empty() && listens_) listens_ = task_.hear(piece);
+  }
+
+  const GenerateTask& task_;
+  std::optional<TextStream> stream_;
+  StopStrings stops_;
+  std::string text_;
+  bool listens_ = true;
+};
+
+std::string reason_of(const Voice& voice, const Generation& generation) {
+  if (voice.has_stopped()) return "stop string";
+  return voice.has_listener() ? std::string(name_of(generation.stopped_by())) : "listener";
+}
+
+// Runs the loop; the text goes out after the time of each token is taken.
+Status loop(const GenerateTask& task, Generation& generation, Voice& voice, Generated& made) {
+  std::vector<double> ms;
+  for (int64_t began = now_ns();; began = now_ns()) {
+    RUNG_TRY(const std::optional<int64_t> token, generation.next(task.most));
+    if (!token) break;
+    if (made.tokens.empty())
+      made.prefill_ms += ms_since(began);
+    else
+      ms.push_back(ms_since(began));
+    made.tokens.push_back(*token);
+    if (task.interrupted()) return was_interrupted("interrupted after {} tokens", made.tokens.size());
+    if (generation.ends_with(*token)) continue;  // its text is no one's
+    RUNG_CHECK(voice.say(*token));
+    if (voice.has_stopped() || !voice.has_listener()) break;
+  }
+  if (ms.empty()) return {};
+  const Summary times = summarize(ms);
+  made.decode_ms = {times.median, times.p90, times.p99};
+  double all = 0;
+  for (double each : ms) all += each;
+  made.tokens_per_s = 1e3 * static_cast<double>(ms.size()) / all;
+  return {};
+}
+
+}  // namespace
+
+Result<Generated> generate(const GenerateTask& task) {
+  RUNG_TRY(const TextFiles files, files_of(task));
+  std::optional<Tokenizer> tokenizer;
+  if (!files.empty())
+    if (auto read = Tokenizer::from_texts(files)) tokenizer = std::move(*read);
+  RUNG_TRY(const GenerationSettings own, read_generation_settings(files));
+  RUNG_TRY(const std::vector<int64_t> prompt, prompt_of(task, files, tokenizer));
+  DecoderTask open{.model = task.model, .length = task.length, .chunks = kChunks};
+  open.model.inputs = {};
+  if (open.length == 0) open.length = static_cast<int64_t>(prompt.size()) + task.most;
+  RUNG_TRY(Decoder decoder, open_decoder(open));
+  RUNG_TRY(Sampler sampler, Sampler::make(decoder.vocabulary(), sampler_options(task.sampling, own)));
+  const auto& ends = own.eos_token_ids.value;
+  Generation generation(std::move(decoder), std::move(sampler), {ends.begin(), ends.end()});
+  RUNG_TRY(Voice voice, Voice::make(task, tokenizer));
+  Generated made{.prompt_tokens = static_cast<int64_t>(prompt.size())};
+  const int64_t began = now_ns();
+  RUNG_CHECK(generation.prompt(prompt));
+  made.prefill_ms = ms_since(began);
+  RUNG_CHECK(loop(task, generation, voice, made));
+  RUNG_CHECK(voice.end());
+  made.text = voice.text();
+  made.stopped_by = reason_of(voice, generation);
+  const Plan& step = generation.decoder().plan_of_one();
+  made.bytes_per_token = bytes_per_token(step, generation.decoder().length());
+  if (const double gbps = read_gbps(step); gbps > 0) made.floor_ms = made.bytes_per_token / gbps * 1e-6;
+  return made;
+}
+
+}  // namespace rung::tasks

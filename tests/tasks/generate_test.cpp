@@ -1,0 +1,175 @@
+// Texts of the decoders' test checkpoints: the published library's tokens, whatever chunks they are read in, and what
+// is refused.
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/generate.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "import/npz.hpp"
+#include "tasks/decoder.hpp"
+
+namespace rung::tasks {
+namespace {
+
+using testing::ElementsAreArray;
+using testing::HasSubstr;
+
+const std::string kCheckpoints = std::string(RUNG_TEST_DATA) + "/checkpoints/";
+
+std::string checkpoint(const std::string& name) { return kCheckpoints + name; }
+
+std::vector<std::string> decoders() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(kCheckpoints))
+    if (std::filesystem::exists(entry.path() / "greedy.npz")) names.push_back(entry.path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+std::vector<int64_t> tokens_of(const std::string& file, const std::string& name) {
+  const auto arrays = read_npz(file);
+  EXPECT_TRUE(arrays) << arrays.error().message;
+  const auto values = arrays->at(name).as<int64_t>();
+  return {values.begin(), values.end()};
+}
+
+std::vector<int64_t> prompt_of(const std::string& name) {
+  return tokens_of(checkpoint(name) + "/inputs.npz", "input_ids");
+}
+
+GenerateTask task_of(const std::string& name, std::vector<int64_t> prompt, int64_t most) {
+  GenerateTask task{.model = {.path = checkpoint(name), .threads = 1}, .most = most};
+  const auto length = static_cast<int64_t>(prompt.size());
+  task.model.inputs = given_arrays({{"input_ids", Tensor::of<int64_t>({1, length}, prompt)}});
+  return task;
+}
+
+Decoder open(const std::string& name, int64_t length, std::vector<int64_t> chunks) {
+  auto decoder = open_decoder({.model = {.path = checkpoint(name), .threads = 1}, .length = length, .chunks = chunks});
+  EXPECT_TRUE(decoder) << decoder.error().message;
+  return std::move(*decoder);
+}
+
+std::vector<float> scores(const Decoder& decoder) {
+  const auto values = decoder.logits()->as<float>();
+  return {values.begin(), values.end()};
+}
+
+auto near(const std::vector<float>& wanted) { return testing::Pointwise(testing::FloatNear(2e-4f), wanted); }
+
+class Generate : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Checkpoints, Generate, testing::ValuesIn(decoders()),
+                         [](const auto& name) { return name.param; });
+
+TEST_P(Generate, MakesThePublishedLibrarysTokens) {
+  const auto wanted = tokens_of(checkpoint(GetParam()) + "/greedy.npz", "tokens");
+  GenerateTask task = task_of(GetParam(), prompt_of(GetParam()), static_cast<int64_t>(wanted.size()));
+  task.sampling.temperature = 0;
+  const auto made = generate(task);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_THAT(made->tokens, ElementsAreArray(wanted));
+  EXPECT_EQ(made->stopped_by, "count");
+  EXPECT_EQ(made->prompt_tokens, static_cast<int64_t>(prompt_of(GetParam()).size()));
+  EXPECT_GT(made->bytes_per_token, 0);
+}
+
+TEST_P(Generate, ScoresAlikeInChunksOfAnySize) {
+  const auto text = prompt_of(GetParam());
+  const auto length = static_cast<int64_t>(text.size()) + 8;
+  Decoder steps = open(GetParam(), length, {1}), chunks = open(GetParam(), length, {1, 3, 8});
+  ASSERT_TRUE(chunks.take(text));
+  for (int64_t token : text) ASSERT_TRUE(steps.take({&token, 1}));
+  EXPECT_THAT(scores(chunks), near(scores(steps)));
+  EXPECT_LT(chunks.runs(), steps.runs());
+}
+
+TEST_P(Generate, GoesOnFromATruncatedText) {
+  const auto text = prompt_of(GetParam());
+  const auto length = static_cast<int64_t>(text.size()) + 8;
+  Decoder decoder = open(GetParam(), length, {1, 4});
+  const std::span all(text);
+  ASSERT_TRUE(decoder.take(all.first(6)));
+  const auto wanted = scores(decoder);
+  ASSERT_TRUE(decoder.take(all.subspan(6, 2)));
+  ASSERT_TRUE(decoder.truncate(4)) << decoder.truncate(4).error().message;
+  EXPECT_EQ(decoder.length(), 4);
+  EXPECT_EQ(decoder.logits(), nullptr);
+  ASSERT_TRUE(decoder.take(all.subspan(4, 2)));
+  EXPECT_THAT(scores(decoder), near(wanted));
+  ASSERT_TRUE(decoder.reset());
+  ASSERT_TRUE(decoder.take(all.first(6)));
+  EXPECT_THAT(scores(decoder), near(wanted));
+}
+
+TEST(Decoder, RefusesTokensAndKeepsItsText) {
+  Decoder decoder = open("llama", 10, {1, 4});
+  const std::vector<int64_t> text{1, 2, 3, 4, 5, 6};
+  ASSERT_TRUE(decoder.take(text));
+  EXPECT_THAT(decoder.take({}).error().message, HasSubstr("got no tokens"));
+  EXPECT_THAT(decoder.take(text).error().message, HasSubstr("got 6 tokens behind a text of 6: there is room for 10"));
+  const std::vector<int64_t> unknown{1, 999999};
+  EXPECT_THAT(decoder.take(unknown).error().message, HasSubstr("token 1 of 2 is 999999: wanted 0 to"));
+  EXPECT_THAT(decoder.truncate(7).error().message, HasSubstr("got a length of 7, wanted 0 to 6"));
+  EXPECT_EQ(decoder.length(), 6);
+  const auto wanted = scores(decoder);
+  ASSERT_TRUE(decoder.truncate(5));
+  ASSERT_TRUE(decoder.take(std::span(text).subspan(5)));
+  EXPECT_THAT(scores(decoder), near(wanted));
+}
+
+// A window of a few tokens: what the ring has overwritten cannot be gone back to.
+TEST(Decoder, RefusesToGoBackBehindAWindow) {
+  Decoder decoder = open("mistral", 26, {1, 2});
+  const auto text = prompt_of("mistral");
+  std::vector<int64_t> all = text;
+  while (all.size() < 24) all.push_back(all.back());
+  ASSERT_TRUE(decoder.take(all));
+  EXPECT_THAT(decoder.truncate(6).error().message, HasSubstr("a text of 24 tokens cannot end at 6"));
+  EXPECT_EQ(decoder.length(), 24);
+  EXPECT_TRUE(decoder.truncate(0));
+}
+
+TEST(Decoder, IsNotOpenedOverOtherPlans) {
+  const auto made = open_decoder({.model = {.path = checkpoint("roberta")}, .length = 8, .chunks = {1}});
+  ASSERT_FALSE(made);
+  EXPECT_THAT(made.error().message, HasSubstr("cache"));
+}
+
+TEST(Generation, RepeatsASeedsTokens) {
+  const auto tokens = [](uint64_t seed) {
+    GenerateTask task = task_of("llama", prompt_of("llama"), 12);
+    task.sampling = {.temperature = 2, .top_k = 0, .seed = seed};
+    const auto made = generate(task);
+    EXPECT_TRUE(made) << made.error().message;
+    return made->tokens;
+  };
+  EXPECT_EQ(tokens(1), tokens(1));
+  EXPECT_NE(tokens(1), tokens(2));
+}
+
+TEST(Generation, EndsWhereTheCachesAreFull) {
+  GenerateTask task = task_of("llama", prompt_of("llama"), 30);
+  task.length = task.model.inputs.types.at("input_ids").shape[1] + 3;
+  task.sampling.temperature = 0;
+  const auto made = generate(task);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->tokens.size(), 4u) << "the last one needs no room";
+  EXPECT_EQ(made->stopped_by, "full cache");
+}
+
+TEST(Generation, NeedsOnePrompt) {
+  GenerateTask task{.model = {.path = checkpoint("llama")}};
+  EXPECT_THAT(generate(task).error().message, HasSubstr("got 0 prompts, wanted one"));
+  task = task_of("llama", prompt_of("llama"), 2);
+  task.text = "and a text";
+  EXPECT_THAT(generate(task).error().message, HasSubstr("got 2 prompts, wanted one"));
+  task = GenerateTask{.model = {.path = checkpoint("llama")}, .text = "a text"};
+  EXPECT_THAT(generate(task).error().message, HasSubstr("no tokenizer"));
+}
+
+}  // namespace
+}  // namespace rung::tasks
