@@ -53,6 +53,7 @@ Status Evaluator::assign(const Target& target, const Value& value) {
     return {};
   }
   if (target.field.empty()) {
+    RUNG_CHECK(run_.spend_steps(variables_->of.size() / 64));
     set(target.name, value);
     return {};
   }
@@ -61,6 +62,7 @@ Status Evaluator::assign(const Target& target, const Value& value) {
   if (!fields) return mismatch("got the field '{}' of {}, wanted a namespace", target.field, kind_of(holder));
   if (target.field.starts_with('_'))
     return mismatch("got the field '{}', wanted a name without '_' before it", target.field);
+  RUNG_CHECK(run_.spend_steps(fields->fields.size() / 64));
   if (Value* known = fields->find(target.field))
     *known = value;
   else
