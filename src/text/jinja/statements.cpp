@@ -224,7 +224,6 @@ Result<Evaluator::Flow> Evaluator::run_statement(const Macro& macro) {
 
 Result<Evaluator::Flow> Evaluator::run_statement(const CallBlock& block) {
   const auto& chain = std::get<Chain>(block.call.is);
-  std::vector<Link> none;
   RUNG_TRY(Value function, evaluate(*chain.first));
   for (size_t i = 0; i + 1 < chain.links.size(); ++i) {
     line_ = chain.links[i].line;
