@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Writes word_tables.inc, later_characters.inc and pre_tokenizers/scripts.inc of src/text: how the published library
-# classes characters.
+# classes characters; and jinja/long_uppers.inc: upper cases of several characters, as this Python has them.
 # SPDX-License-Identifier: Apache-2.0
 #
 # Its input is the PyPI package `tokenizers` (written with 0.23.3): every character is given to its normalizers and
@@ -106,6 +106,15 @@ def scripts():
     return filled('constexpr ScriptRange kScripts[] = {', [f'{{{a:#x}, {b:#x}, {n}}},' for a, b, n in rows])
 
 
+def long_uppers():
+    def escaped(c):
+        return c if ord(c) < 0x80 else f'\\u{ord(c):04x}'
+
+    uppers = [(code, chr(code).upper()) for code in CHARACTERS if len(chr(code).upper()) > 1]
+    return filled('constexpr LongUpper kLongUppers[] = {',
+                  [f'{{{code:#x}, "{"".join(map(escaped, made))}"}},' for code, made in uppers])
+
+
 def main():
     assert unicodedata.unidata_version == '14.0.0', 'wanted a Python with the version of Unicode of Debian 12'
     clean = BertNormalizer(**OFF | {'clean_text': True})
@@ -134,6 +143,9 @@ def main():
     (FOLDER / 'pre_tokenizers/scripts.inc').write_text('\n'.join([
         '// Scripts of characters as the published tokenizers library tells them apart; written by',
         '// tools/word_tables.py.', licence, scripts()]) + '\n')
+    (FOLDER / 'jinja/long_uppers.inc').write_text('\n'.join([
+        '// Letters whose upper case has several characters, which utf8proc does not tell; written by tools/word_tables.py.',
+        licence, long_uppers()]) + '\n')
 
 
 main()

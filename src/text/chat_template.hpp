@@ -18,8 +18,8 @@ namespace rung {
 // A template is given these, each as JSON text.
 struct Chat {
   std::string messages;                // a list of objects with "role" and "content", and what else a template reads
-  std::string tools = "";              // a list of the functions that the model may call; empty: none
-  std::string documents = "";          // a list of objects that the model may cite; empty: none
+  std::string tools = {};              // a list of the functions that the model may call; empty: none
+  std::string documents = {};          // a list of objects that the model may cite; empty: none
   std::string variables = "{}";        // further names of the template, such as {"enable_thinking": false}
   bool adds_generation_prompt = true;  // the text ends where the model's own message begins
 };

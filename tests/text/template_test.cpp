@@ -60,6 +60,7 @@ TEST(Templates, EndAfterSoManySteps) {
   const std::string loops = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}";
   EXPECT_THAT(error_in(loops), HasSubstr("got more than 5000000 steps"));
   EXPECT_THAT(error_in("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}"), HasSubstr("levels of statements, calls"));
+  EXPECT_THAT(error_in("{{ ('a' * 200000 ~ 'b') in 'a' * 9000000 }}"), HasSubstr("got more than 5000000 steps"));
   EXPECT_THAT(error_in("{{ range(100001) }}"), HasSubstr("'range': got more than 100000 numbers"));
 }
 
@@ -69,6 +70,8 @@ TEST(Templates, MakeNoTextsWithoutEnd) {
   EXPECT_THAT(
       error_in("{% set ns = namespace(a='xx') %}{% for i in range(99) %}{% set ns.a = ns.a + ns.a %}{% endfor %}"),
       HasSubstr("got values of more than 536870912 bytes"));
+  EXPECT_THAT(error_in("{{ ('a' * 99999999) | list | length }}"), HasSubstr("got values of more than"));
+  EXPECT_THAT(error_in("{{ ('a ' * 9999999).split() | length }}"), HasSubstr("got values of more than"));
   EXPECT_THAT(error_in("{{ 'a'.ljust(9223372036854775807) }}"), HasSubstr("got values of more than"));
   EXPECT_THAT(error_in("{{ '%999999999d' % 1 }}"), HasSubstr("got a format with a width beyond 10000"));
   EXPECT_THAT(error_in("{% for i in range(99) %}{{ 'abcdefghij' }}{% endfor %}", {.output = 500}),

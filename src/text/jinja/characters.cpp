@@ -14,10 +14,7 @@ struct LongUpper {
   CodePoint c;
   const char* upper;
 };
-// Letters whose upper case takes several characters, which utf8proc does not tell; tools/word_tables.py writes them.
-constexpr LongUpper kLongUppers[] = {
 #include "text/jinja/long_uppers.inc"
-};
 
 utf8proc_category_t category(CodePoint c) { return utf8proc_category(c); }
 

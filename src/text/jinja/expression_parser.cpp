@@ -115,11 +115,11 @@ Result<Expression> ExpressionParser::read_not() {
 // Returns the operator that stands here, and moves behind it; null for none.
 const ExpressionParser::OperatorSign* ExpressionParser::operator_here(const std::vector<OperatorSign>& signs) {
   for (const OperatorSign& sign : signs) {
-    const bool is_word = sign.op == Operator::in || sign.op == Operator::not_in;
-    if (sign.op == Operator::not_in && here().is_name("not") && next().is_name("in"))
-      take();
-    else if (is_word ? sign.op == Operator::not_in || !here().is_name("in") : !here().is_sign(sign.sign))
-      continue;
+    const bool stands = sign.op == Operator::not_in ? here().is_name("not") && next().is_name("in")
+                        : sign.op == Operator::in   ? here().is_name("in")
+                                                    : here().is_sign(sign.sign);
+    if (!stands) continue;
+    if (sign.op == Operator::not_in) take();
     take();
     return &sign;
   }
@@ -172,17 +172,7 @@ Result<Expression> ExpressionParser::read_product() {
 // Powers are taken from the left, too.
 Result<Expression> ExpressionParser::read_power() {
   static const std::vector<OperatorSign> signs{{"**", Operator::power}};
-  const auto read = [](ExpressionParser& parser) { return parser.read_unary(); };
-  const int line = here().line;
-  RUNG_TRY(Expression first, read(*this));
-  Operations operations;
-  while (operator_here(signs)) {
-    RUNG_TRY(Expression value, read(*this));
-    operations.then.push_back({Operator::power, std::move(value)});
-  }
-  if (operations.then.empty()) return first;
-  operations.first = boxed(std::move(first));
-  return Expression{line, std::move(operations)};
+  return read_operations(signs, &ExpressionParser::read_operand);
 }
 
 // Filters bind to a number with its sign; attributes and calls do, too.

@@ -61,7 +61,8 @@ class ExpressionParser {
   Result<Expression> read_joined();
   Result<Expression> read_product();
   Result<Expression> read_power();
-  Result<Expression> read_unary(bool takes_filters = true);
+  Result<Expression> read_operand() { return read_unary(/*takes_filters=*/true); }
+  Result<Expression> read_unary(bool takes_filters);
   Result<Expression> read_primary();
   Result<Expression> read_named();
   Result<Expression> read_list();

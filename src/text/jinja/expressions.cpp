@@ -19,6 +19,7 @@ Result<Value> Evaluator::evaluate(const Expression& expression) {
 
 Result<Value> Evaluator::value_of(const Name& name) {
   for (const Variables* scope = variables_.get(); scope; scope = scope->outer.get()) {
+    RUNG_CHECK(run_.spend_steps(scope->of.size() / 64));
     for (const auto& [known, value] : scope->of)
       if (known == name.name) return value;
   }

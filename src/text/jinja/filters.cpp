@@ -97,7 +97,8 @@ Result<Value> indent(Run& run, const Bound& a) {
   std::string out;
   bool is_first = true;
   const std::string closed = text + '\n';
-  for (const std::string_view line : lines_of(closed, false)) {
+  RUNG_TRY(const auto lines, lines_of(run, closed, false));
+  for (const std::string_view line : lines) {
     const bool indents = is_first ? a.truth_or(2, false) : !line.empty() || a.truth_or(3, false);
     RUNG_CHECK(run.spend_bytes(line.size() + (indents ? indent.size() : 0) + 1));
     if (!is_first) out += '\n';

@@ -117,14 +117,14 @@ class Lexer {
     return true;
   }
 
+  // The sign before the end belongs to the end.
   Status skip_comment() {
-    const int begin = line_;
-    while (at_ < text_.size()) {
-      if (skip_end("#}", /*takes_line=*/true)) return {};
-      move_to(at_ + 1);
-    }
-    line_ = begin;
-    return bad_file("got a comment without its end '#}}'");
+    const size_t end = text_.find("#}", at_);
+    if (end == text_.npos) return bad_file("got a comment without its end '#}}'");
+    const bool has_sign = end > at_ && (text_[end - 1] == '-' || text_[end - 1] == '+');
+    move_to(has_sign ? end - 1 : end);
+    skip_end("#}", /*takes_line=*/true);
+    return {};
   }
 
   // Moves over `{% raw %}`, of which the begin is already behind, if this is one.

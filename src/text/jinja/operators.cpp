@@ -141,7 +141,7 @@ Result<std::optional<Value>> compute_containers(Run& run, Operator op, const Val
 Result<bool> is_within(Run& run, const Value& a, const Value& b) {
   if (b.text()) {
     if (!a.text()) return no_operation(Operator::in, a, b);
-    RUNG_CHECK(run.spend_steps(1 + b.text()->size() / 64));
+    RUNG_CHECK(run.spend_search(*b.text(), *a.text()));
     return b.text()->find(*a.text()) != std::string::npos;
   }
   if (b.dictionary()) RUNG_CHECK(check_key(a));

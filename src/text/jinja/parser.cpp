@@ -1,6 +1,7 @@
 // Reads statements.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 
 #include "text/jinja/expression_parser.hpp"
@@ -263,19 +264,23 @@ class Parser : public ExpressionParser {
     std::string_view name;
     Result<Statement> (Parser::*read)();
   };
-  static constexpr size_t kCount = 10;
-  static const Row kStatements[kCount];
+  static const std::array<Row, 10> kStatements;
 
   int loops_ = 0;  // around what is read
 };
 
-const Parser::Row Parser::kStatements[] = {
-    {"if", &Parser::read_if},           {"for", &Parser::read_for},
-    {"set", &Parser::read_set},         {"macro", &Parser::read_macro},
-    {"call", &Parser::read_call_block}, {"filter", &Parser::read_filter_block},
-    {"with", &Parser::read_with},       {"generation", &Parser::read_generation},
-    {"break", &Parser::read_jump},      {"continue", &Parser::read_jump},
-};
+const std::array<Parser::Row, 10> Parser::kStatements{{
+    {"if", &Parser::read_if},
+    {"for", &Parser::read_for},
+    {"set", &Parser::read_set},
+    {"macro", &Parser::read_macro},
+    {"call", &Parser::read_call_block},
+    {"filter", &Parser::read_filter_block},
+    {"with", &Parser::read_with},
+    {"generation", &Parser::read_generation},
+    {"break", &Parser::read_jump},
+    {"continue", &Parser::read_jump},
+}};
 
 }  // namespace
 

@@ -20,10 +20,13 @@ Status add_extent(const Value& value, Extent& sum) {
   return {};
 }
 
+constexpr size_t kBytesOfText = sizeof(Value) + 64;  // of a short text within a container, with what the heap adds
+
 // Returns the items of a value that is no sequence, if it has some.
-std::optional<Values> other_items(const Value& value) {
+Result<std::optional<Values>> other_items(Run& run, const Value& value) {
   Values items;
   if (const std::string* text = value.text()) {
+    RUNG_CHECK(run.spend_bytes(text::count_characters(*text) * kBytesOfText));
     for (size_t at = 0; at < text->size();) {
       const size_t size = text::bytes_of_character((*text)[at]);
       items.emplace_back(text->substr(at, size));
@@ -59,6 +62,10 @@ Status Run::spend_bytes(size_t bytes) {
     return {};
   }
   return mismatch("got values of more than {} bytes, wanted a template that makes fewer", limits_.bytes);
+}
+
+Status Run::spend_search(std::string_view text, std::string_view wanted) {
+  return spend_steps(1 + text.size() / 64 * (1 + wanted.size() / 64));
 }
 
 Result<Value> Run::text(std::string text) {
@@ -110,7 +117,7 @@ Result<std::shared_ptr<const Sequence>> Run::items_of(const Value& value) {
     const bool is_empty = std::exchange(sequence.was_read, true);
     return is_empty ? std::make_shared<const Sequence>() : *held;
   }
-  auto items = other_items(value);
+  RUNG_TRY(auto items, other_items(*this, value));
   if (!items) return mismatch("got {}, wanted a value with items", kind_of(value));
   RUNG_TRY(const Value made, sequence(std::move(*items)));
   return std::get<std::shared_ptr<const Sequence>>(made.is);

@@ -36,6 +36,8 @@ class Run {
   // Count work; errors say which limit is reached.
   Status spend_steps(size_t steps = 1);
   Status spend_bytes(size_t bytes);
+  // Counts a search for a text in a text, which takes longest if many places begin like it.
+  Status spend_search(std::string_view text, std::string_view wanted);
 
   // Each makes a value and counts its bytes.
   Result<Value> text(std::string text);

@@ -53,6 +53,7 @@ Status Evaluator::assign(const Target& target, const Value& value) {
     return {};
   }
   if (target.field.empty()) {
+    RUNG_CHECK(run_.spend_steps(variables_->of.size() / 64));
     set(target.name, value);
     return {};
   }
@@ -61,6 +62,7 @@ Status Evaluator::assign(const Target& target, const Value& value) {
   if (!fields) return mismatch("got the field '{}' of {}, wanted a namespace", target.field, kind_of(holder));
   if (target.field.starts_with('_'))
     return mismatch("got the field '{}', wanted a name without '_' before it", target.field);
+  RUNG_CHECK(run_.spend_steps(fields->fields.size() / 64));
   if (Value* known = fields->find(target.field))
     *known = value;
   else
@@ -222,7 +224,6 @@ Result<Evaluator::Flow> Evaluator::run_statement(const Macro& macro) {
 
 Result<Evaluator::Flow> Evaluator::run_statement(const CallBlock& block) {
   const auto& chain = std::get<Chain>(block.call.is);
-  std::vector<Link> none;
   RUNG_TRY(Value function, evaluate(*chain.first));
   for (size_t i = 0; i + 1 < chain.links.size(); ++i) {
     line_ = chain.links[i].line;

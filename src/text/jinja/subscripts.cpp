@@ -7,11 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 
 #include "text/jinja/callable.hpp"
 #include "text/jinja/characters.hpp"
 #include "text/jinja/operators.hpp"
 #include "text/jinja/python_text.hpp"
+#include "text/jinja/text_work.hpp"
 
 namespace rung::jinja {
 namespace {
@@ -125,6 +127,11 @@ Result<std::vector<size_t>> places_of(Run& run, const Bounds& bounds, size_t siz
 }
 
 Result<Value> slice_of_text(Run& run, const std::string& text, const Bounds& bounds) {
+  if (bounds.step.value_or(1) == 1) {
+    constexpr int64_t all = std::numeric_limits<int64_t>::max();
+    return run.text(std::string(part_of(text, bounds.begin.value_or(0), bounds.end.value_or(all))));
+  }
+  RUNG_CHECK(run.spend_bytes(text.size() * sizeof(size_t)));
   std::vector<size_t> begins;
   for (size_t at = 0; at < text.size(); at += text::bytes_of_character(text[at])) begins.push_back(at);
   RUNG_CHECK(run.spend_steps(1 + begins.size() / 16));

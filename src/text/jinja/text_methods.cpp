@@ -45,12 +45,20 @@ Result<Value> has_affix(Run& run, const Bound& a) {
   RUNG_CHECK(run.spend_steps(affixes.size()));
   RUNG_TRY(const int64_t begin, a.integer_or(2, 0));
   RUNG_TRY(const int64_t end, a.integer_or(3, std::numeric_limits<int64_t>::max()));
-  const std::string_view text = part_of(self_of(a), begin, end);
+  const bool is_whole = !a.has(2) && !a.has(3);
+  if (!is_whole) RUNG_CHECK(run.spend_steps(1 + self_of(a).size() / 64));
+  const std::string_view text = is_whole ? std::string_view(self_of(a)) : part_of(self_of(a), begin, end);
   for (const Value& affix : affixes) {
     if (!affix.text()) return a.wrong(1, "a text or a tuple of texts");
     if (ends ? text.ends_with(*affix.text()) : text.starts_with(*affix.text())) return Value(true);
   }
   return Value(false);
+}
+
+Result<Value> list_of(Run& run, const std::vector<std::string_view>& parts) {
+  Values items;
+  for (const std::string_view part : parts) items.emplace_back(std::string(part));
+  return run.sequence(std::move(items));
 }
 
 template <bool from_right>
@@ -61,18 +69,13 @@ Result<Value> split(Run& run, const Bound& a) {
     RUNG_TRY(separator, a.text(1));
     if (separator->empty()) return a.wrong(1, "a text that is not empty");
   }
-  Values parts;
-  for (const std::string_view part : split_text(self_of(a), separator, {.most = most, .from_right = from_right}))
-    parts.emplace_back(std::string(part));
-  RUNG_CHECK(run.spend_bytes(self_of(a).size()));
-  return run.sequence(std::move(parts));
+  RUNG_TRY(const auto parts, split_text(run, self_of(a), separator, {.most = most, .from_right = from_right}));
+  return list_of(run, parts);
 }
 
 Result<Value> split_lines(Run& run, const Bound& a) {
-  Values parts;
-  for (const std::string_view line : lines_of(self_of(a), a.truth_or(1, false))) parts.emplace_back(std::string(line));
-  RUNG_CHECK(run.spend_bytes(self_of(a).size()));
-  return run.sequence(std::move(parts));
+  RUNG_TRY(const auto lines, lines_of(run, self_of(a), a.truth_or(1, false)));
+  return list_of(run, lines);
 }
 
 template <bool from_right>
@@ -80,6 +83,7 @@ Result<Value> partition(Run& run, const Bound& a) {
   const std::string& text = self_of(a);
   RUNG_TRY(const std::string separator, a.text(1));
   if (separator.empty()) return a.wrong(1, "a text that is not empty");
+  RUNG_CHECK(run.spend_search(text, separator));
   const size_t at = from_right ? text.rfind(separator) : text.find(separator);
   Values parts{Value(std::string()), Value(std::string()), Value(std::string())};
   if (at == text.npos)
@@ -105,7 +109,7 @@ Result<Value> find_text(Run& run, const Bound& a) {
   RUNG_TRY(const int64_t begin, a.integer_or(2, 0));
   RUNG_TRY(const int64_t end, a.integer_or(3, std::numeric_limits<int64_t>::max()));
   const std::string& text = self_of(a);
-  RUNG_CHECK(run.spend_steps(1 + text.size() / 64));
+  RUNG_CHECK(run.spend_search(text, wanted));
   const std::string_view part = part_of(text, begin, end);
   const size_t at = from_right ? part.rfind(wanted) : part.find(wanted);
   if (at == part.npos) return Value(int64_t{-1});
@@ -121,7 +125,7 @@ Result<Value> index(Run& run, const Bound& a) {
 
 Result<Value> count(Run& run, const Bound& a) {
   RUNG_TRY(const std::string wanted, a.text(1));
-  RUNG_CHECK(run.spend_steps(1 + self_of(a).size() / 64));
+  RUNG_CHECK(run.spend_search(self_of(a), wanted));
   return Value(count_text(self_of(a), wanted));
 }
 

@@ -17,42 +17,77 @@ size_t begin_of_last(std::string_view text) {
   return at;
 }
 
-bool is_of_set(std::string_view character, const std::optional<std::string>& characters) {
-  size_t at = 0;
-  return characters ? characters->find(character) != characters->npos : is_blank(text::next_character(character, at));
-}
-
-std::vector<std::string_view> split_at_blanks(std::string_view text, int64_t most) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    text = stripped(text, std::nullopt, Ends::left);
-    if (text.empty()) return parts;
-    size_t end = 0;
-    if (most == 0) end = text.size();
-    while (end < text.size() && !is_of_set(text.substr(end, text::bytes_of_character(text[end])), std::nullopt))
-      end += text::bytes_of_character(text[end]);
-    parts.push_back(text.substr(0, end));
-    text.remove_prefix(end);
-    if (most > 0) --most;
+// A set of characters, or all white space.
+class Characters {
+ public:
+  explicit Characters(const std::optional<std::string>& set) : is_blanks_(!set) {
+    for (size_t at = 0; set && at < set->size();) set_.push_back(text::next_character(*set, at));
+    std::sort(set_.begin(), set_.end());
   }
+  bool has(std::string_view character) const {
+    size_t at = 0;
+    const CodePoint c = text::next_character(character, at);
+    return is_blanks_ ? is_blank(c) : std::binary_search(set_.begin(), set_.end(), c);
+  }
+
+ private:
+  bool is_blanks_;
+  std::vector<CodePoint> set_;
+};
+
+// Parts of a text, of which each is counted.
+class Parts {
+ public:
+  explicit Parts(Run& run) : run_(run) {}
+  Status add(std::string_view part) {
+    constexpr size_t kBytesOfPart = 128;  // as a view, and as a text within a list
+    parts_.push_back(part);
+    return run_.spend_bytes(part.size() + kBytesOfPart);
+  }
+  std::vector<std::string_view> take(bool reverses = false) {
+    if (reverses) std::reverse(parts_.begin(), parts_.end());
+    return std::move(parts_);
+  }
+
+ private:
+  Run& run_;
+  std::vector<std::string_view> parts_;
+};
+
+size_t begin_of_word(std::string_view text) {
+  const Characters blanks(std::nullopt);
+  size_t begin = text.size();
+  while (begin > 0) {
+    const size_t last = begin_of_last(text.substr(0, begin));
+    if (blanks.has(text.substr(last, begin - last))) break;
+    begin = last;
+  }
+  return begin;
 }
 
-std::vector<std::string_view> split_at_blanks_from_right(std::string_view text, int64_t most) {
-  std::vector<std::string_view> parts;
-  for (;; most -= most > 0 ? 1 : 0) {
-    text = stripped(text, std::nullopt, Ends::right);
-    if (text.empty()) break;
-    size_t begin = most == 0 ? 0 : text.size();
-    while (begin > 0) {
-      const size_t last = begin_of_last(text.substr(0, begin));
-      if (is_of_set(text.substr(last, begin - last), std::nullopt)) break;
-      begin = last;
+size_t end_of_word(std::string_view text) {
+  const Characters blanks(std::nullopt);
+  size_t end = 0;
+  while (end < text.size() && !blanks.has(text.substr(end, text::bytes_of_character(text[end]))))
+    end += text::bytes_of_character(text[end]);
+  return end;
+}
+
+Result<std::vector<std::string_view>> split_at_blanks(Run& run, std::string_view text, Splitting splitting) {
+  Parts parts(run);
+  for (int64_t left = splitting.most;; left -= left > 0 ? 1 : 0) {
+    text = stripped(text, std::nullopt, splitting.from_right ? Ends::right : Ends::left);
+    if (text.empty()) return parts.take(splitting.from_right);
+    if (splitting.from_right) {
+      const size_t begin = left == 0 ? 0 : begin_of_word(text);
+      RUNG_CHECK(parts.add(text.substr(begin)));
+      text = text.substr(0, begin);
+    } else {
+      const size_t end = left == 0 ? text.size() : end_of_word(text);
+      RUNG_CHECK(parts.add(text.substr(0, end)));
+      text.remove_prefix(end);
     }
-    parts.push_back(text.substr(begin));
-    text = text.substr(0, begin);
   }
-  std::reverse(parts.begin(), parts.end());
-  return parts;
 }
 
 bool ends_line(CodePoint c) {
@@ -62,54 +97,54 @@ bool ends_line(CodePoint c) {
 }  // namespace
 
 std::string_view stripped(std::string_view text, const std::optional<std::string>& characters, Ends ends) {
+  const Characters set(characters);
   while (ends != Ends::right && !text.empty()) {
     const size_t size = text::bytes_of_character(text[0]);
-    if (!is_of_set(text.substr(0, size), characters)) break;
+    if (!set.has(text.substr(0, size))) break;
     text.remove_prefix(size);
   }
   while (ends != Ends::left && !text.empty()) {
     const size_t last = begin_of_last(text);
-    if (!is_of_set(text.substr(last), characters)) break;
+    if (!set.has(text.substr(last))) break;
     text = text.substr(0, last);
   }
   return text;
 }
 
-std::vector<std::string_view> split_text(std::string_view text, const std::optional<std::string>& separator,
-                                         Splitting splitting) {
-  if (!separator)
-    return splitting.from_right ? split_at_blanks_from_right(text, splitting.most)
-                                : split_at_blanks(text, splitting.most);
-  std::vector<std::string_view> parts;
+Result<std::vector<std::string_view>> split_text(Run& run, std::string_view text,
+                                                 const std::optional<std::string>& separator, Splitting splitting) {
+  if (!separator) return split_at_blanks(run, text, splitting);
+  RUNG_CHECK(run.spend_search(text, *separator));
+  Parts parts(run);
   for (int64_t left = splitting.most; left != 0; --left) {
     const size_t at = splitting.from_right ? text.rfind(*separator) : text.find(*separator);
     if (at == text.npos) break;
-    parts.push_back(splitting.from_right ? text.substr(at + separator->size()) : text.substr(0, at));
+    RUNG_CHECK(parts.add(splitting.from_right ? text.substr(at + separator->size()) : text.substr(0, at)));
     text = splitting.from_right ? text.substr(0, at) : text.substr(at + separator->size());
   }
-  parts.push_back(text);
-  if (splitting.from_right) std::reverse(parts.begin(), parts.end());
-  return parts;
+  RUNG_CHECK(parts.add(text));
+  return parts.take(splitting.from_right);
 }
 
-std::vector<std::string_view> lines_of(std::string_view text, bool keeps_ends) {
-  std::vector<std::string_view> lines;
+Result<std::vector<std::string_view>> lines_of(Run& run, std::string_view text, bool keeps_ends) {
+  Parts lines(run);
   size_t begin = 0;
   for (size_t at = 0; at < text.size();) {
     const size_t end = at;
     const CodePoint c = text::next_character(text, at);
     if (!ends_line(c)) continue;
     if (c == '\r' && at < text.size() && text[at] == '\n') ++at;
-    lines.push_back(text.substr(begin, (keeps_ends ? at : end) - begin));
+    RUNG_CHECK(lines.add(text.substr(begin, (keeps_ends ? at : end) - begin)));
     begin = at;
   }
-  if (begin < text.size()) lines.push_back(text.substr(begin));
-  return lines;
+  if (begin < text.size()) RUNG_CHECK(lines.add(text.substr(begin)));
+  return lines.take();
 }
 
 Result<std::string> replaced(Run& run, std::string_view text, Replacement replacement, int64_t most) {
   std::string out;
   RUNG_CHECK(run.spend_bytes(text.size()));
+  RUNG_CHECK(run.spend_search(text, replacement.from));
   size_t at = 0;
   for (int64_t left = most; left != 0; --left) {
     const size_t found = text.find(replacement.from, at);

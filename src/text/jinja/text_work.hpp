@@ -19,10 +19,11 @@ struct Splitting {
   int64_t most = -1;  // splits; all if it is negative
   bool from_right = false;
 };
-// Splits at a separator, or else at runs of white space, of which none gives an empty part.
-std::vector<std::string_view> split_text(std::string_view text, const std::optional<std::string>& separator,
-                                         Splitting splitting);
-std::vector<std::string_view> lines_of(std::string_view text, bool keeps_ends);
+// Splits at a separator, or else at runs of white space, of which none gives an empty part. The bytes of the parts, and
+// of a list that holds them, are counted.
+Result<std::vector<std::string_view>> split_text(Run& run, std::string_view text,
+                                                 const std::optional<std::string>& separator, Splitting splitting);
+Result<std::vector<std::string_view>> lines_of(Run& run, std::string_view text, bool keeps_ends);
 
 struct Replacement {
   std::string_view from, to;

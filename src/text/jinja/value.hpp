@@ -39,11 +39,12 @@ struct Value {
                            Shared<const Dictionary>, Shared<Namespace>, Shared<const Loop>, Shared<const Function>>;
 
   Value() = default;
-  template <class T>
-  requires std::is_constructible_v<Any, T> Value(T value)
-      : is(std::move(value)) {}  // NOLINT(google-explicit-constructor): any alternative is a value
-  Value(std::string text) : is(std::make_shared<const std::string>(std::move(text))) {}  // NOLINT
-  Value(const char* text) = delete;                                                      // it would be a bool
+  // Any alternative is a value. NOLINTBEGIN(google-explicit-constructor)
+  template <class T, class = std::enable_if_t<std::is_constructible_v<Any, T>>>
+  Value(T value) : is(std::move(value)) {}
+  Value(std::string text) : is(std::make_shared<const std::string>(std::move(text))) {}
+  Value(const char* text) = delete;  // it would be a bool
+  // NOLINTEND(google-explicit-constructor)
   static Value undefined(std::string why) { return Undefined{std::make_shared<const std::string>(std::move(why))}; }
 
   bool is_none() const { return std::holds_alternative<None>(is); }
