@@ -71,8 +71,7 @@ REASONS = {
     r'matmul_cdna_.*_single_single_.*':
         'The way for matrices whose strides are no multiples of 16 bytes: an element at a time.',
     r'recurrence_.*':
-        'A warp computes one number of a state, and its lanes take neighbouring weights, one each: states are short.',
-    r'sample_.*': 'One logit or candidate a lane, lanes in a row: rows of logits begin at any element.',
+        'A warp computes one number of a state; its lanes take neighbouring weights, one each: states are short.',
     r'scatter_.*': 'Each thread reads every index, and joins the updates of its own elements one after another.',
     r'linear_tiled_.*': 'Products of any types and strides, known only as it runs, for what no other row takes.',
     r'group_norm_(pairs|elements)':
@@ -82,7 +81,7 @@ REASONS = {
         'vectors of any type.',
     r'norm_long': 'Rows too long for registers, of any types and strides: an element at a time, lanes in a row.',
     r'(reduce|cumsum).*': 'Any types and strides, known only as it runs: an element at a time.',
-    r'top_k_.*': 'One element a lane, lanes in a row; the rows of routing and sampling are short.',
+    r'sample_.*|top_k_.*': 'One element a lane, lanes in a row: a row of logits begins at any element.',
 }
 INTRODUCTION = '''# What AMD's kernels take
 
