@@ -35,7 +35,7 @@ struct Model {
   std::string name;          // last component of the directory, as valid UTF-8
   std::string architecture;  // "bert", "pi0"
   std::string directory;     // the folder of config.json, weights and tokenizer; empty when imported from text
-  std::map<std::string, InputDefault> defaults;  // one for every input of the graph
+  std::map<std::string, InputDefault> defaults;  // one for every input of the graph that is no state
   std::vector<Stage> stages;                     // of its labels, for reports; other labels are the rest
   std::vector<std::string> notes;                // such as checkpoint tensors that inference does not read
 };

@@ -15,12 +15,8 @@ constexpr uint64_t kVerificationInputs = 3;
 
 NamedTensors sample_missing(const Subject& subject, const NamedTensors& given, uint64_t seed) {
   NamedTensors inputs = given;
-  for (NodeId id : subject.model.graph.inputs()) {
-    const auto& name = subject.model.graph.as<Input>(id)->name;
-    if (subject.model.graph.state_of(name)) continue;
-    const auto& input = subject.model.defaults.at(name);
+  for (const auto& [name, input] : subject.model.defaults)
     if (!inputs.contains(name)) inputs[name] = input.value ? *input.value : input.sample(seed);
-  }
   return inputs;
 }
 

@@ -140,8 +140,10 @@ TEST(Architectures, RefuseWhatChangesADecodersMeaning) {
       {"gpt2", "/scale_attn_by_inverse_layer_idx", true, "scale_attn_by_inverse_layer_idx is true"},
       {"gpt2", "/add_cross_attention", true, "add_cross_attention is true"},
       {"gpt2", "/n_head", 3, "n_embd 16 is not a multiple of n_head 3"},
+      {"gpt2", "/num_key_value_heads", 2, "num_key_value_heads 2 is not supported"},
+      {"gpt_neox", "/num_key_value_heads", 2, "num_key_value_heads 2 is not supported"},
+      {"gemma3", "/rope_parameters/sliding_attention/partial_rotary_factor", 0.5, "8 columns of a head rotate in full"},
       {"smollm3", "/no_rope_layers", json::array({1}), "no_rope_layers"},
-      {"stablelm", "/qk_layernorm", true, "qk_layernorm is true"},
   };
   expect_refused(cases);
 }
@@ -158,6 +160,7 @@ TEST(Architectures, RefuseShapesThatTheyCannotTake) {
   EXPECT_THAT(error("dinov2", "pixel_values", {1, 3, 3, 12}), HasSubstr("wanted [B,3,12,12]"));
   EXPECT_THAT(error("dinov2", "pixel_values", {1, 3, 4096, 4096}), HasSubstr("got 1048576 patches, wanted fewer than"));
   EXPECT_THAT(error("llama", "input_ids", {1, 33}), HasSubstr("S from 1 to 32 (max_position_embeddings)"));
+  EXPECT_THAT(error("llama", "input_ids", {1024, 32}), HasSubstr("no error"));
   EXPECT_THAT(error("llama", "input_ids", {12}), HasSubstr("wanted [B,S]"));
   EXPECT_THAT(error("llama", "attention_mask", {1, 12}), HasSubstr("the inputs are input_ids"));
   EXPECT_THAT(error("clip", "pixel_values", {0, 3, 12, 12}), HasSubstr("wanted [B,3,12,12]"));

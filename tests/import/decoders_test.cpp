@@ -1,11 +1,10 @@
 // Decoder language models: what their graphs are made of, and that runs with a cache say what one run over a text says.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "huggingface_support.hpp"
+#include "import/decoder_support.hpp"
 #include "reference/sequence.hpp"
 
 namespace rung {
@@ -14,53 +13,11 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-std::string decoder_path(const std::string& name) { return test_data("checkpoints/" + name); }
-
-// The checkpoints of whole language models: those with the published library's greedy tokens.
-std::vector<std::string> decoder_names() {
-  std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(test_data("checkpoints")))
-    if (std::filesystem::exists(entry.path() / "greedy.npz")) names.push_back(entry.path().filename().string());
-  std::ranges::sort(names);
-  return names;
-}
-
-std::vector<int64_t> token_values(const Tensor& tokens) {
-  const auto values = tokens.as<int64_t>();
-  return {values.begin(), values.end()};
-}
-
-// One run's inputs: tokens, padded with zeros to the chunk.
-NamedTensors run_of(const std::vector<int64_t>& tokens, int64_t chunk) {
-  std::vector<int64_t> padded = tokens;
-  padded.resize(static_cast<size_t>(chunk));
-  return {{"input_ids", Tensor::of<int64_t>({1, chunk}, padded)},
-          {"count", Tensor::of<int64_t>({1}, {static_cast<int64_t>(tokens.size())})}};
-}
-
-// A text in chunks of some sizes, one after another until the text ends.
-std::vector<NamedTensors> in_chunks(const std::vector<int64_t>& text, const std::vector<size_t>& sizes, int64_t chunk) {
-  std::vector<NamedTensors> runs;
-  for (size_t at = 0, i = 0; at < text.size(); ++i) {
-    const size_t size = std::min(sizes[i % sizes.size()], text.size() - at);
-    const auto from = text.begin() + static_cast<std::ptrdiff_t>(at);
-    runs.push_back(run_of({from, from + static_cast<std::ptrdiff_t>(size)}, chunk));
-    at += size;
-  }
-  return runs;
-}
-
 // Returns the logits of the last run.
 Tensor last_logits(const Model& model, const std::vector<NamedTensors>& runs) {
   const auto all = evaluate_sequence(model.graph, runs);
   EXPECT_TRUE(all) << all.error().message;
   return all ? all->back().outputs[0] : Tensor({DType::f32, {1}});
-}
-
-Tensor logits_row(const Tensor& logits, size_t row) {
-  const auto width = static_cast<size_t>(logits.shape().back());
-  const auto values = logits.as<float>().subspan(row * width, width);
-  return Tensor::of<float>({1, logits.shape().back()}, {values.begin(), values.end()});
 }
 
 int64_t likeliest(const Tensor& logits) {
@@ -145,6 +102,30 @@ TEST(Decoders, TakeTheLongFactorsForLongCaches) {
   const Tensor long_cache = logits(9), row = logits_row(load_npz(decoder_path("phi3/outputs.npz")).at("logits"), 7);
   EXPECT_LE(relative_error(long_cache, row), 1e-6);
   EXPECT_GT(relative_error(logits(8), row), 1e-3);
+}
+
+TEST(Decoders, ReadGemma3sShortConfig) {
+  const std::string config =
+      R"({"model_type":"gemma3","architectures":["Gemma3ForConditionalGeneration"],"torch_dtype":"bfloat16",)"
+      R"("text_config":{"hidden_size":2560,"intermediate_size":10240,"model_type":"gemma3_text","num_hidden_layers":34,)"
+      R"("rope_scaling":{"factor":8.0,"rope_type":"linear"},"sliding_window":1024}})";
+  const auto model = import_config_text(config, {.cache = {.length = 4096, .largest_chunk = 64}});
+  ASSERT_TRUE(model) << model.error().message;
+  const auto keys = [&](const char* name) { return model->graph.type(model->graph.input_named(name)); };
+  EXPECT_EQ(keys("keys.4"), (Type{DType::bf16, {1024 + 64, 4, 256}}));
+  EXPECT_EQ(keys("keys.5"), (Type{DType::bf16, {4096, 4, 256}}));
+}
+
+TEST(Decoders, RefuseMoreTokensThanCanBeCounted) {
+  const std::string config =
+      R"({"model_type":"llama","architectures":["LlamaForCausalLM"],"hidden_size":2,"head_dim":2,"vocab_size":2147483647,)"
+      R"("num_hidden_layers":1,"num_attention_heads":1024,"intermediate_size":1,"max_position_embeddings":16777216})";
+  const auto error = [&](const Shape& shape) { return config_error(config, {.shapes = {{"input_ids", shape}}}); };
+  EXPECT_THAT(error({1024, 16777216}), HasSubstr("a value of shape [1024,16777216,2147483647] has more than"));
+  EXPECT_THAT(error({8, 16384}), HasSubstr("no error"));
+  EXPECT_THAT(error({1, 131072}), HasSubstr("no error"));
+  EXPECT_THAT(config_error(config, {.cache = {.length = 1048576, .largest_chunk = 1048576}}),
+              HasSubstr("a value of shape [1,1048576,2147483647]"));
 }
 
 // The config of older releases: one number for the base, and an object or null for the scaling.

@@ -73,6 +73,7 @@ Result<Model> import_smollm3(const ConfigSource& source, Classes classes);
 Result<Model> import_qwen2(const ConfigSource& source, Classes classes);
 Result<Model> import_qwen3(const ConfigSource& source, Classes classes);
 Result<Model> import_gemma2(const ConfigSource& source, Classes classes);
+Result<Model> import_gemma3(const ConfigSource& source, Classes classes);
 Result<Model> import_gemma3_text(const ConfigSource& source, Classes classes);
 Result<Model> import_phi3(const ConfigSource& source, Classes classes);
 Result<Model> import_phi(const ConfigSource& source, Classes classes);
@@ -135,6 +136,7 @@ inline constexpr ModelClass kQwen2[] = {{"Qwen2Model", Head::none}, {"Qwen2ForCa
 inline constexpr ModelClass kQwen3[] = {{"Qwen3Model", Head::none}, {"Qwen3ForCausalLM", Head::causal_lm}};
 inline constexpr ModelClass kGemma2[] = {{"Gemma2Model", Head::none}, {"Gemma2ForCausalLM", Head::causal_lm}};
 inline constexpr ModelClass kGemma3Text[] = {{"Gemma3TextModel", Head::none}, {"Gemma3ForCausalLM", Head::causal_lm}};
+inline constexpr ModelClass kGemma3[] = {{"Gemma3ForConditionalGeneration", Head::causal_lm}};
 inline constexpr ModelClass kPhi3[] = {{"Phi3Model", Head::none}, {"Phi3ForCausalLM", Head::causal_lm}};
 inline constexpr ModelClass kPhi[] = {{"PhiModel", Head::none}, {"PhiForCausalLM", Head::causal_lm}};
 inline constexpr ModelClass kGpt2[] = {{"GPT2Model", Head::none}, {"GPT2LMHeadModel", Head::causal_lm}};
@@ -164,6 +166,7 @@ inline constexpr Architecture kArchitectures[] = {
     {"qwen2", kQwen2, import_qwen2},
     {"qwen3", kQwen3, import_qwen3},
     {"gemma2", kGemma2, import_gemma2},
+    {"gemma3", kGemma3, import_gemma3},
     {"gemma3_text", kGemma3Text, import_gemma3_text},
     {"phi3", kPhi3, import_phi3},
     {"phi", kPhi, import_phi},

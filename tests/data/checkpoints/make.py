@@ -35,6 +35,9 @@ WIDE = dict(DECODER, head_dim=8)  # heads that are wider together than the model
 ALL_HEADS = dict(DECODER, num_key_value_heads=4)
 GEMMA = dict(WIDE, sliding_window=4, query_pre_attn_scalar=8)
 GPT2 = dict(vocab_size=24, n_embd=16, n_layer=2, n_head=4, n_positions=32, **dict(SPECIAL, eos_token_id=23))
+GEMMA_TEXT = dict(GEMMA, layer_types=['sliding_attention', 'full_attention'])
+GEMMA_IMAGE = dict(hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8, image_size=8,
+                   patch_size=4, vision_use_head=False)
 LONG = dict(rope_type='longrope', short_factor=[1.0, 1.5], long_factor=[1.25, 3.0])
 
 
@@ -115,8 +118,9 @@ MODELS = {
     'gemma2': lambda: t.Gemma2ForCausalLM(t.Gemma2Config(
         attn_logit_softcapping=2.0, final_logit_softcapping=3.0, **GEMMA)),
     'gemma2_model': lambda: t.Gemma2Model(t.Gemma2Config(**GEMMA)),
-    'gemma3': lambda: t.Gemma3ForCausalLM(t.Gemma3TextConfig(
-        layer_types=['sliding_attention', 'full_attention'], **GEMMA)),
+    'gemma3': lambda: t.Gemma3ForCausalLM(t.Gemma3TextConfig(**GEMMA_TEXT)),
+    'gemma3_pair': lambda: t.Gemma3ForConditionalGeneration(t.Gemma3Config(
+        text_config=GEMMA_TEXT, vision_config=GEMMA_IMAGE, mm_tokens_per_image=4, image_token_index=2)),
     'gemma3_model': lambda: t.Gemma3TextModel(t.Gemma3TextConfig(**GEMMA)),
     'phi3': lambda: t.Phi3ForCausalLM(t.Phi3Config(
         original_max_position_embeddings=8, rope_parameters=dict(LONG), **DECODER)),
@@ -137,7 +141,7 @@ MODELS = {
     'stablelm': lambda: t.StableLmForCausalLM(t.StableLmConfig(
         use_qkv_bias=True, **rope('default', partial_rotary_factor=0.5), **DECODER)),
     'stablelm_model': lambda: t.StableLmModel(t.StableLmConfig(
-        use_parallel_residual=True, **rope('default', partial_rotary_factor=1.0), **DECODER)),
+        use_parallel_residual=True, qk_layernorm=True, **rope('default', partial_rotary_factor=0.5), **DECODER)),
 }
 # Others in 16 bits, whose outputs are kept as f32.
 NARROW = {
@@ -173,7 +177,8 @@ def is_decoder(model):
 def inputs_of(name, model):
     names = inspect.signature(model.forward).parameters
     if is_decoder(model):
-        return dict(input_ids=torch.randint(3, model.config.vocab_size - 1, (1, 12)))
+        config = getattr(model.config, 'text_config', model.config)
+        return dict(input_ids=torch.randint(3, config.vocab_size - 1, (1, 12)))
     inputs = text_inputs(name, model) if 'input_ids' in names else {}
     if 'pixel_values' in names:
         inputs['pixel_values'] = torch.randn(2, 3, *PIXELS.get(name, (12, 12)))

@@ -27,15 +27,15 @@ DecoderConfig read_decoder_fields(ConfigFields& fields, const DecoderFields& nam
   DecoderConfig c;
   c.layers.resize(static_cast<size_t>(fields.integer(names.layers, kLayerBounds)));
   c.width = fields.integer(names.width, kWidthBounds);
-  c.heads = fields.integer(names.heads, kHeadBounds);
-  c.key_heads = fields.integer("num_key_value_heads", kHeadBounds, c.heads);
+  c.heads = fields.integer(names.heads, kHeadBounds, names.usual_heads);
+  c.key_heads = fields.integer("num_key_value_heads", kHeadBounds, names.usual_key_heads.value_or(c.heads));
   c.head_width = fields.integer("head_dim", kWidthBounds, names.head_width > 0 ? names.head_width : c.width / c.heads);
   if (c.width % c.heads != 0 && names.head_width == 0 && !fields.has("head_dim"))
     fields.mistake("{} {} is not a multiple of {} {}", names.width, c.width, names.heads, c.heads);
   const auto usual_mlp = names.mlp_factor > 0 ? std::optional(names.mlp_factor * c.width) : std::nullopt;
   c.mlp = fields.integer(names.mlp, kMlpBounds, usual_mlp);
-  c.vocabulary = fields.integer("vocab_size", kVocabularyBounds);
-  c.positions = fields.integer(names.positions, kDecoderPositions);
+  c.vocabulary = fields.integer("vocab_size", kVocabularyBounds, names.usual_vocabulary);
+  c.positions = fields.integer(names.positions, kDecoderPositions, names.usual_positions);
   c.eps = static_cast<float>(fields.number(names.eps, 0.0, 1.0, names.usual_eps));
   c.activation = read_activation(fields, names.activation, names.usual_activation);
   c.attention_scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(c.head_width)));
@@ -66,6 +66,12 @@ Status read_common_window(const Config& config, DecoderConfig& c) {
   RUNG_TRY(int64_t window, config.get_int("sliding_window", kDecoderPositions));
   for (DecoderLayer& layer : c.layers) layer.window = window;
   return {};
+}
+
+void refuse_shared_heads(ConfigFields& fields, const DecoderConfig& c) {
+  if (c.key_heads != c.heads)
+    fields.mistake("num_key_value_heads {} is not supported: this architecture has {} heads of each kind", c.key_heads,
+                   c.heads);
 }
 
 Status check_decoder_config(ConfigFields& fields, const DecoderConfig& c) {

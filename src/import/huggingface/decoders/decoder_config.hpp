@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -16,8 +17,8 @@ enum class NormKind {
   layer,       // with a bias
 };
 
-// The norm of queries and keys before they rotate.
-enum class HeadNorm { none, each_head, all_heads };
+// The norm of queries and keys before they rotate. own: each head has weights of its own, and no bias.
+enum class HeadNorm { none, each_head, all_heads, own };
 
 // The rows of one tensor that has queries, keys and values.
 enum class FusedRows { in_order, by_head };  // by_head: each head's query, key and value; as many heads of each
@@ -57,7 +58,8 @@ struct DecoderConfig {
 // `attention` and `mlp`.
 struct DecoderNames {
   std::string_view prefix = "model", embedding = "embed_tokens", positions, layers = "layers", norm = "norm";
-  std::string_view head = "lm_head", head_tensors = "lm_head.";
+  std::string_view head = "lm_head";
+  std::vector<std::string_view> others;  // how tensors begin that belong to other parts of a larger model
   std::string_view attention_norm = "input_layernorm", after_attention;
   std::string_view mlp_norm = "post_attention_layernorm", after_mlp;
   std::string_view attention = "self_attn", query = "q_proj", key = "k_proj", value = "v_proj", qkv, out = "o_proj";
@@ -75,6 +77,7 @@ struct DecoderFields {
   int64_t head_width = 0;  // if head_dim is left out; 0: the width over the heads
   int64_t mlp_factor = 0;  // the MLP's size over the width if it is left out; 0: it must be given
   bool is_tied = false;
+  std::optional<int64_t> usual_heads, usual_key_heads, usual_vocabulary, usual_positions;  // none: must be given
 };
 
 // Reads sizes, norms, the activation and types; what remains has its defaults.
@@ -85,6 +88,8 @@ Status read_windows(const Config& config, DecoderConfig& c, const std::function<
 // Gives all layers the window of `sliding_window`, if the config has one. Errors: a list of kinds of layers, which
 // these architectures do not have.
 Status read_common_window(const Config& config, DecoderConfig& c);
+// Refuses query heads that share key heads, for architectures that cannot have them.
+void refuse_shared_heads(ConfigFields& fields, const DecoderConfig& c);
 // Checks sizes against each other, and the number of parameters.
 Status check_decoder_config(ConfigFields& fields, const DecoderConfig& c);
 

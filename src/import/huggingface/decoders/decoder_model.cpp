@@ -2,13 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "import/huggingface/decoders/decoder_model.hpp"
 
+#include <algorithm>
+
 #include "import/huggingface/decoders/decoder_writer.hpp"
 #include "import/huggingface/limits.hpp"
+#include "ir/checked_shape.hpp"
 
 namespace rung::huggingface {
 namespace {
 
-constexpr int64_t kUsualTokens = 128;  // of a text whose length nobody asked for
+constexpr int64_t kUsualTokens = 128;              // of a text whose length nobody asked for
+constexpr int64_t kMostTokens = int64_t{1} << 20;  // of one run; within it all sizes can be counted
 
 Status check_cache(const DecoderCache& cache, const DecoderConfig& c) {
   if (cache.length < 1 || cache.length > c.positions)
@@ -16,6 +20,16 @@ Status check_cache(const DecoderCache& cache, const DecoderConfig& c) {
   if (cache.largest_chunk >= 1 && cache.largest_chunk <= cache.length) return {};
   return wrong_usage("chunks of up to {} tokens: wanted 1 to {}, which the cache holds", cache.largest_chunk,
                      cache.length);
+}
+
+// Checks the largest values of a run over tokens [B,S] and that many keys.
+Status check_countable(const Shape& tokens, int64_t keys, const DecoderConfig& c) {
+  const int64_t widest = std::max({c.vocabulary, c.width, 2 * c.mlp, (c.heads + 2 * c.key_heads) * c.head_width});
+  for (const Shape& made : {Shape{tokens[0], tokens[1], widest}, Shape{tokens[0], c.heads, tokens[1], keys}})
+    if (!within_limits(made))
+      return mismatch("shape {} for input_ids: a value of shape {} has more than {} elements", tokens, made,
+                      kMaxElements);
+  return {};
 }
 
 Result<DecoderChunk> chunk_of(const ConfigSource& source, const DecoderConfig& c) {
@@ -29,25 +43,31 @@ Result<DecoderChunk> chunk_of(const ConfigSource& source, const DecoderConfig& c
   if (shape.rank() != 2 || !is_in(0, batch) || !is_in(1, tokens))
     return mismatch("shape {} for input_ids: wanted [B,S] with B from 1 to {}, S from 1 to {} ({})", shape, batch.max,
                     tokens.max, remembers ? "the largest chunk" : "max_position_embeddings");
-  RUNG_CHECK(check_made("a table of positions", remembers ? cache.length : shape[1], c.head_width));
+  const int64_t keys = remembers ? cache.length : shape[1];
+  RUNG_CHECK(check_made("a table of positions", keys, c.head_width));
+  RUNG_CHECK(check_countable(shape, keys, c));
   return DecoderChunk{shape, cache};
 }
 
-TensorNames tensor_names(const DecoderConfig& c, const DecoderNames& names) {
-  return {.prefix = std::string(names.prefix),
-          .probe = fmt::format("{}.weight", names.embedding),
-          .probe_shape = {c.vocabulary, c.width},
-          .layers = std::string(names.layers),
-          .heads = {names.head_tensors},
-          .ignored = {"rotary_emb.inv_freq", ".attn.bias", ".attn.masked_bias", ".attention.bias",
-                      ".attention.masked_bias"}};
+// `head`: how the tensors of the language head begin.
+TensorNames tensor_names(const DecoderConfig& c, const DecoderNames& names, const std::string& head) {
+  TensorNames out{.prefix = std::string(names.prefix),
+                  .probe = fmt::format("{}.weight", names.embedding),
+                  .probe_shape = {c.vocabulary, c.width},
+                  .layers = std::string(names.layers),
+                  .heads = {head},
+                  .ignored = {"rotary_emb.inv_freq", ".attn.bias", ".attn.masked_bias", ".attention.bias",
+                              ".attention.masked_bias"}};
+  out.heads.insert(out.heads.end(), names.others.begin(), names.others.end());
+  return out;
 }
 
 }  // namespace
 
 Result<Model> import_decoder(const ConfigSource& source, Classes classes, const DecoderConfig& config,
                              const DecoderNames& names) {
-  RUNG_TRY(auto frame, ModelFrame::open(source, classes, tensor_names(config, names), config.dtype));
+  const std::string head = fmt::format("{}.", names.head);
+  RUNG_TRY(auto frame, ModelFrame::open(source, classes, tensor_names(config, names, head), config.dtype));
   RUNG_TRY(DecoderChunk chunk, chunk_of(source, config));
   frame->model.stages = {{"embeddings", {std::string(names.embedding)}},
                          {"layers", {std::string(names.layers)}},

@@ -111,7 +111,23 @@ NodeId DecoderWriter::heads(const Module& norm, NodeId x) {
   if (kind == HeadNorm::all_heads) x = this->norm(norm, x, paired);
   const Shape rows = w_.graph.shape(x);
   x = w_.reshape(x, {rows[0], rows[1], rows[2] / c_.head_width, c_.head_width}, w_.graph[x].label);
+  if (kind == HeadNorm::own) return own_norms(norm, x);
   return kind == HeadNorm::each_head ? this->norm(norm, x, paired) : x;
+}
+
+// Returns a layer norm of each head of [B,S,H,D], whose weights are the tensors "norms.HEAD.weight".
+NodeId DecoderWriter::own_norms(const Module& m, NodeId heads) {
+  const Type type = w_.graph.type(heads);
+  const Shape width{c_.head_width};
+  std::vector<NodeId> weights;
+  for (int64_t head = 0; head < type.shape[2]; ++head) {
+    const NodeId weight = w_.weight(m.child(fmt::format("norms.{}", head)).tensor("weight"), width, type.dtype);
+    weights.push_back(w_.reshape(rows_in_pairs(weight, m.label), {1, c_.head_width}, m.label));
+  }
+  const NodeId ones = w_.op(Broadcast{width}, {w_.scalar(1.0, type.dtype)}, "ones");
+  const LayerNorm norm{.eps = c_.eps, .out = type.dtype};
+  const NodeId normal = w_.op(norm, {heads, ones, w_.zeros(width, type.dtype)}, m.label);
+  return w_.binary(BinaryKind::mul, normal, w_.op(Concat{.axis = 0}, std::move(weights), m.label), m.label);
 }
 
 NodeId DecoderWriter::rotated(const DecoderLayer& layer, NodeId heads, const std::string& label) {

@@ -48,6 +48,7 @@ class DecoderWriter {
   // Returns the norm that the layer has under that name; x if it has none.
   NodeId norm_of(const Module& layer, std::string_view name, NodeId x);
   NodeId norm(const Module& m, NodeId x, const Arrange& arrange = {});
+  NodeId own_norms(const Module& m, NodeId heads);
   NodeId sum(NodeId x, NodeId y, const std::string& label);
   NodeId product(const Product& product, NodeId x);
   NodeId columns(NodeId x, int64_t begin, int64_t end, const std::string& label);

@@ -23,21 +23,22 @@ Result<Model> import_gpt2(const ConfigSource& source, Classes classes) {
   if (!fields.flag("scale_attn_weights", true)) c.attention_scale = 1;
   if (fields.flag("scale_attn_by_inverse_layer_idx", false))
     fields.mistake("scale_attn_by_inverse_layer_idx is true, which is not supported");
+  refuse_shared_heads(fields, c);
   RUNG_CHECK(check_decoder_config(fields, c));
-  constexpr DecoderNames kNames{.prefix = "transformer",
-                                .embedding = "wte",
-                                .positions = "wpe",
-                                .layers = "h",
-                                .norm = "ln_f",
-                                .attention_norm = "ln_1",
-                                .mlp_norm = "ln_2",
-                                .attention = "attn",
-                                .qkv = "c_attn",
-                                .out = "c_proj",
-                                .gate = "",
-                                .up = "c_fc",
-                                .activation = "act",
-                                .down = "c_proj"};
+  const DecoderNames kNames{.prefix = "transformer",
+                            .embedding = "wte",
+                            .positions = "wpe",
+                            .layers = "h",
+                            .norm = "ln_f",
+                            .attention_norm = "ln_1",
+                            .mlp_norm = "ln_2",
+                            .attention = "attn",
+                            .qkv = "c_attn",
+                            .out = "c_proj",
+                            .gate = "",
+                            .up = "c_fc",
+                            .activation = "act",
+                            .down = "c_proj"};
   return import_decoder(source, classes, c, kNames);
 }
 

@@ -13,24 +13,24 @@ Result<Model> import_gpt_neox(const ConfigSource& source, Classes classes) {
   c.is_parallel = fields.flag("use_parallel_residual", true);
   c.qkv_bias = c.out_bias = fields.flag("attention_bias", true);
   c.mlp_bias = true;
+  refuse_shared_heads(fields, c);
   RUNG_CHECK(check_decoder_config(fields, c));
   const RotaryRequest request{.head_width = c.head_width,
                               .part = 0.25,
                               .base_field = source.config.contains("rope_theta") ? "rope_theta" : "rotary_emb_base",
                               .part_field = "rotary_pct"};
   RUNG_TRY(c.rotary, read_rotary(source.config, request));
-  constexpr DecoderNames kNames{.prefix = "gpt_neox",
-                                .embedding = "embed_in",
-                                .norm = "final_layer_norm",
-                                .head = "embed_out",
-                                .head_tensors = "embed_out.",
-                                .attention = "attention",
-                                .qkv = "query_key_value",
-                                .out = "dense",
-                                .gate = "",
-                                .up = "dense_h_to_4h",
-                                .activation = "act",
-                                .down = "dense_4h_to_h"};
+  const DecoderNames kNames{.prefix = "gpt_neox",
+                            .embedding = "embed_in",
+                            .norm = "final_layer_norm",
+                            .head = "embed_out",
+                            .attention = "attention",
+                            .qkv = "query_key_value",
+                            .out = "dense",
+                            .gate = "",
+                            .up = "dense_h_to_4h",
+                            .activation = "act",
+                            .down = "dense_4h_to_h"};
   return import_decoder(source, classes, c, kNames);
 }
 

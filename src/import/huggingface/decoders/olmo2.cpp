@@ -11,10 +11,10 @@ Result<Model> import_olmo2(const ConfigSource& source, Classes classes) {
   c.head_norm = HeadNorm::all_heads;
   RUNG_CHECK(check_decoder_config(fields, c));
   RUNG_TRY(c.rotary, read_rotary(source.config, {.head_width = c.head_width}));
-  constexpr DecoderNames kNames{.attention_norm = "",
-                                .after_attention = "post_attention_layernorm",
-                                .mlp_norm = "",
-                                .after_mlp = "post_feedforward_layernorm"};
+  const DecoderNames kNames{.attention_norm = "",
+                            .after_attention = "post_attention_layernorm",
+                            .mlp_norm = "",
+                            .after_mlp = "post_feedforward_layernorm"};
   return import_decoder(source, classes, c, kNames);
 }
 

@@ -14,15 +14,15 @@ Result<Model> import_phi(const ConfigSource& source, Classes classes) {
   if (fields.flag("qk_layernorm", false)) c.head_norm = HeadNorm::each_head;
   RUNG_CHECK(check_decoder_config(fields, c));
   RUNG_TRY(c.rotary, read_rotary(source.config, {.head_width = c.head_width, .part = 0.5}));
-  constexpr DecoderNames kNames{.norm = "final_layernorm",
-                                .mlp_norm = "",
-                                .out = "dense",
-                                .query_norm = "q_layernorm",
-                                .key_norm = "k_layernorm",
-                                .gate = "",
-                                .up = "fc1",
-                                .activation = "activation_fn",
-                                .down = "fc2"};
+  const DecoderNames kNames{.norm = "final_layernorm",
+                            .mlp_norm = "",
+                            .out = "dense",
+                            .query_norm = "q_layernorm",
+                            .key_norm = "k_layernorm",
+                            .gate = "",
+                            .up = "fc1",
+                            .activation = "activation_fn",
+                            .down = "fc2"};
   return import_decoder(source, classes, c, kNames);
 }
 

@@ -10,7 +10,7 @@ Result<Model> import_phi3(const ConfigSource& source, Classes classes) {
   RUNG_CHECK(check_decoder_config(fields, c));
   RUNG_CHECK(read_common_window(source.config, c));
   RUNG_TRY(c.rotary, read_rotary(source.config, {.head_width = c.head_width, .reads_yarn = false}));
-  constexpr DecoderNames kNames{.qkv = "qkv_proj", .gate_up = "gate_up_proj", .activation = "activation_fn"};
+  const DecoderNames kNames{.qkv = "qkv_proj", .gate_up = "gate_up_proj", .activation = "activation_fn"};
   return import_decoder(source, classes, c, kNames);
 }
 

@@ -116,29 +116,8 @@ NodeId TokenHistory::attend(size_t layer, const Projections& heads, const std::s
   if (window > 0 && window < cache_.length) op.span.before = window - 1;
   std::vector<NodeId> operands{heads.q, remembered(fmt::format("keys.{}", layer), heads.k, slots),
                                remembered(fmt::format("values.{}", layer), heads.v, slots)};
-  op.slots.put(operands, AttentionSlot::mask, interim_mask(slots, op.span.before));
-  op.span = {};
+  op.slots.put(operands, AttentionSlot::length, length_);
   return w_.op(op, std::move(operands), label);
-}
-
-NodeId TokenHistory::interim_mask(int64_t slots, int64_t before) {
-  const std::string l = "interim";
-  const auto i64 = [&](int64_t v) { return w_.scalar(static_cast<double>(v), DType::i64); };
-  Tensor counted({DType::i64, {slots}});
-  const auto values = counted.as<int64_t>();
-  std::iota(values.begin(), values.end(), int64_t{0});
-  const NodeId last = w_.binary(BinaryKind::sub, length_, i64(1), l);
-  const NodeId back =
-      w_.op(Formula{FormulaKind::floor_mod},
-            {w_.binary(BinaryKind::sub, last, w_.graph.literal(l, std::move(counted)), l), i64(slots)}, l);
-  const NodeId p = w_.binary(BinaryKind::sub, last, back, l);
-  const NodeId q = w_.reshape(places(cache_.length), {chunk_, 1}, l);
-  NodeId sees = w_.binary(BinaryKind::logical_and, w_.binary(BinaryKind::ge, p, i64(0), l),
-                          w_.binary(BinaryKind::le, p, q, l), l);
-  if (before != KeySpan::kAll)
-    sees = w_.binary(BinaryKind::logical_and, sees,
-                     w_.binary(BinaryKind::ge, p, w_.binary(BinaryKind::sub, q, i64(before), l), l), l);
-  return w_.op(Select{}, {sees, w_.scalar(0, DType::f32), w_.scalar(-INFINITY, DType::f32)}, l);
 }
 
 NodeId TokenHistory::asked(NodeId hidden) {

@@ -47,7 +47,6 @@ class TokenHistory {
   bool remembers() const { return cache_.length > 0; }
   NodeId declare_state(const std::string& name, const Type& type);
   NodeId places(int64_t slots);
-  NodeId interim_mask(int64_t slots, int64_t before);
   NodeId remembered(const std::string& name, NodeId chunk, int64_t slots);
 
   ModelFrame& frame_;

@@ -1,0 +1,74 @@
+// Decoder language models as plans: chunks and single tokens run by plans of one set, which share what they remember.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/decoder_support.hpp"
+#include "plan/support.hpp"
+#include "session/set_session.hpp"
+
+namespace rung {
+namespace {
+
+class DecoderPlans : public testing::TestWithParam<std::string> {
+ protected:
+  static constexpr int64_t kChunk = 5;
+  std::string path() const { return decoder_path(GetParam()); }
+  Plan plan(int64_t chunk) const {
+    const Model model = import_verified(
+        path(), {.shapes = {{"input_ids", Shape{1, chunk}}}, .cache = {.length = 26, .largest_chunk = kChunk}});
+    return plan_of(model.graph, all_passes());
+  }
+  // As far as two orders of the same sums differ, in the type of the weights.
+  double tolerance() const { return GetParam().ends_with("_bf16") ? 1.6e-2 : 1e-6; }
+};
+
+TEST_P(DecoderPlans, RememberAcrossChunksAndSteps) {
+  const NamedTensors inputs = load_npz(path() + "/inputs.npz");
+  const Model whole = import_verified(path(), {.given = {{"input_ids", inputs.at("input_ids").shape()}}});
+  const Tensor wanted = run_reference(whole, inputs).at("logits");
+  auto set = PlanSet::make({plan(kChunk), plan(1)});
+  ASSERT_TRUE(set) << set.error().message;
+  auto session = SetSession::create(*set);
+  ASSERT_TRUE(session) << session.error().message;
+  const auto text = token_values(inputs.at("input_ids"));
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    size_t at = 0;
+    for (const size_t count : {5, 2, 1, 1, 3}) {
+      const auto from = text.begin() + static_cast<std::ptrdiff_t>(at);
+      const auto outputs =
+          session->infer(run_of({from, from + static_cast<std::ptrdiff_t>(count)}, count > 1 ? kChunk : 1));
+      ASSERT_TRUE(outputs) << outputs.error().message;
+      ASSERT_EQ(outputs->size(), 1u) << "states are no caller's";
+      at += count;
+      EXPECT_LE(relative_error(outputs->front().second, logits_row(wanted, at - 1)), tolerance()) << at;
+    }
+    ASSERT_EQ(at, text.size());
+    ASSERT_TRUE(session->reset_states());
+  }
+}
+
+// Keys and values are written where they are kept, and attention reads them there.
+TEST_P(DecoderPlans, CopyNothingInAStep) {
+  const Plan step = plan(1);
+  for (const std::string& kernel : kernels_of(step))
+    EXPECT_FALSE(kernel.starts_with("copy") || kernel.starts_with("concat") || kernel.starts_with("transpose"))
+        << kernel;
+}
+
+// For each of two layers: queries, keys and values as one product, gate and up as one, and one attention.
+TEST(DecoderPlan, HasFourProductsAndOneAttentionPerLayer) {
+  for (const char* name : {"llama", "mistral", "qwen2", "qwen3", "gemma2", "gemma3", "phi3", "granite", "olmo2"}) {
+    const Model model = import_verified(decoder_path(name), {.cache = {.length = 26}});
+    const auto kernels = kernels_of(plan_of(model.graph, all_passes()));
+    const auto count = [&](std::string_view word) {
+      return std::ranges::count_if(kernels, [&](const std::string& kernel) { return kernel.starts_with(word); });
+    };
+    EXPECT_EQ(count("linear"), 2 * 4 + 1) << name;
+    EXPECT_EQ(count("attention"), 2) << name;
+    EXPECT_EQ(count("scatter"), 4) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, DecoderPlans, testing::ValuesIn(decoder_names()),
+                         [](const auto& model) { return model.param; });
+
+}  // namespace
+}  // namespace rung
