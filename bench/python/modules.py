@@ -132,7 +132,9 @@ def peers_of_processor(model, inputs, options, folder):
     with contextlib.suppress(ImportError):
         import openvino
 
-        settings = {'INFERENCE_NUM_THREADS': threads, 'PERFORMANCE_HINT': 'LATENCY', 'INFERENCE_PRECISION_HINT': 'bf16' if narrow else 'f32'}
+        precision = 'bf16' if narrow else 'f32'
+        settings = {'INFERENCE_NUM_THREADS': threads, 'PERFORMANCE_HINT': 'LATENCY',
+                    'INFERENCE_PRECISION_HINT': precision}
         compiled = openvino.compile_model(path, 'CPU', settings)
         request, by_place = compiled.create_infer_request(), dict(enumerate(arrays))
         found['openvino'] = lambda: request.infer(by_place)

@@ -230,9 +230,7 @@ Option add(CLI::App& app, std::string_view flag, std::vector<std::string>& targe
 Option add(CLI::App& app, std::string_view flag, std::optional<int64_t>& target) {
   return add_value(app, flag, target);
 }
-Option add(CLI::App& app, std::string_view flag, std::optional<double>& target) {
-  return add_value(app, flag, target);
-}
+Option add(CLI::App& app, std::string_view flag, std::optional<double>& target) { return add_value(app, flag, target); }
 Option add(CLI::App& app, std::string_view flag, std::optional<uint64_t>& target) {
   return add_value(app, flag, target);
 }

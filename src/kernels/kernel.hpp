@@ -87,8 +87,8 @@ struct Kernel {
   // them.
   std::shared_ptr<void> (*prepare)(const Problem&, const Machine&) = nullptr;
   std::vector<Tunable> (*tunables)(const Problem&, const Machine&) = nullptr;
-  uint64_t alignment = 1;                         // of operands, in bytes; a plan copies views without it
-  int updates = -1;  // the operand that may be the result's own memory, which the row then updates; -1: none
+  uint64_t alignment = 1;  // of operands, in bytes; a plan copies views without it
+  int updates = -1;        // the operand that may be the result's own memory, which the row then updates; -1: none
   Status (*enqueue)(const gpu::Call&) = nullptr;  // GPU rows: puts its launches into the call's stream
   Role role = Role::fast;
   std::string_view library = {};  // the word of the library that it calls: "cublaslt"; empty for other roles

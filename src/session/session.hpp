@@ -11,9 +11,9 @@
 namespace rung {
 
 struct SessionOptions {
-  bool stepwise = false;                // runs ops one by one, so that a device fault names its op; never uses a graph
-  // Of a set that contains the plan; null: the plan's own, made with the session. A session that captures its run may
-  // write them while it is made.
+  bool stepwise = false;  // runs ops one by one, so that a device fault names its op; never uses a graph
+  // The states of a set that contains the plan; null: the plan's own, made with the session. A session that captures
+  // its run may write them while it is made.
   std::shared_ptr<States> states = {};
 };
 

@@ -19,11 +19,11 @@ struct SamplingWishes {
 };
 
 struct GenerateTask {
-  OpenOptions model;  // its input input_ids may be given as the prompt
-  std::string text;   // the prompt for the model's tokenizer, used unchanged; empty: none
-  std::string chat;   // a list of messages as JSON, which the model's template makes the prompt of; empty: none
-  int64_t most = 128;            // new tokens
-  int64_t length = 0;            // of a directory: the most tokens of the text; 0: those of the prompt and the new ones
+  OpenOptions model;   // its input input_ids may be given as the prompt
+  std::string text;    // the prompt for the model's tokenizer, used unchanged; empty: none
+  std::string chat;    // a list of messages as JSON, which the model's template makes the prompt of; empty: none
+  int64_t most = 128;  // new tokens
+  int64_t length = 0;  // of a directory: the most tokens of the text; 0: those of the prompt and the new ones
   SamplingWishes sampling;
   std::vector<std::string> stops;  // strings that end the text where they begin
   // Called with each piece of the text as soon as it is certain; false: nobody listens any more, and the text ends.
@@ -38,7 +38,7 @@ struct Generated {
   double prefill_ms = 0;  // from the prompt's tokens to the first new one
   struct {
     double median = 0, p90 = 0, p99 = 0;
-  } decode_ms;  // of each further token, its choice included
+  } decode_ms;                 // of each further token, its choice included
   double tokens_per_s = 0;     // of the further tokens; 0: there are none
   double bytes_per_token = 0;  // weights and the part of caches that the last token reads
   double floor_ms = 0;         // the time that memory needs for those bytes; 0: its speed is not known

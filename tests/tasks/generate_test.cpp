@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "import/npz.hpp"
 #include "tasks/decoder.hpp"
@@ -149,6 +150,15 @@ TEST(Generation, RepeatsASeedsTokens) {
   };
   EXPECT_EQ(tokens(1), tokens(1));
   EXPECT_NE(tokens(1), tokens(2));
+}
+
+// All tokens are as good as equally likely.
+TEST(Generation, DrawsEachTokenAnew) {
+  GenerateTask task = task_of("llama", prompt_of("llama"), 12);
+  task.sampling = {.temperature = 1e6, .top_k = 0};
+  const auto made = generate(task);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_GT(std::set<int64_t>(made->tokens.begin(), made->tokens.end()).size(), 3u);
 }
 
 TEST(Generation, EndsWhereTheCachesAreFull) {

@@ -61,11 +61,11 @@ inline constexpr int kMaxTileRows = 32;
 
 struct MicroKernels {
   DType x_type, w_type;
-  int width;        // columns of a panel
-  int max_rows;     // of a tile
-  int row_grain;    // rows of a tile are a multiple of this
-  int depth_grain;  // k is padded to a multiple of this
-  int pack_grain;   // values of k side by side in a panel
+  int width;           // columns of a panel
+  int max_rows;        // of a tile
+  int row_grain;       // rows of a tile are a multiple of this
+  int depth_grain;     // k is padded to a multiple of this
+  int pack_grain;      // values of k side by side in a panel
   int prefetch_lines;  // the most for each step; where they are several, a tile always prefetches as many
   void (*tiles[kMaxTileRows + 1])(const Tile&);  // by rows; null where row_grain excludes the number
   // The same for a panel with at most `narrow` columns, whose other columns of sums they leave alone; 0: there are

@@ -40,6 +40,7 @@ Status enqueue(const Call& call) {
 
 }  // namespace
 
-extern const Kernel scatter_gpu{.name = "scatter_gpu", .op = "scatter", .supports = supports, .updates = 0, .enqueue = enqueue};
+extern const Kernel scatter_gpu{
+    .name = "scatter_gpu", .op = "scatter", .supports = supports, .updates = 0, .enqueue = enqueue};
 
 }  // namespace rung::gpu
