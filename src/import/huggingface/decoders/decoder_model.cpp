@@ -11,8 +11,7 @@
 namespace rung::huggingface {
 namespace {
 
-constexpr int64_t kUsualTokens = 128;              // of a text whose length nobody asked for
-constexpr int64_t kMostTokens = int64_t{1} << 20;  // of one run; within it all sizes can be counted
+constexpr int64_t kUsualTokens = 128;  // of a text whose length nobody asked for
 
 Status check_cache(const DecoderCache& cache, const DecoderConfig& c) {
   if (cache.length < 1 || cache.length > c.positions)
