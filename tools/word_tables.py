@@ -144,8 +144,7 @@ def main():
         '// Scripts of characters as the published tokenizers library tells them apart; written by',
         '// tools/word_tables.py.', licence, scripts()]) + '\n')
     (FOLDER / 'jinja/long_uppers.inc').write_text('\n'.join([
-        '// Letters whose upper case has several characters, which utf8proc does not tell; written by '
-        'tools/word_tables.py.',
+        '// Letters whose upper case has several characters, unknown to utf8proc; written by tools/word_tables.py.',
         licence, long_uppers()]) + '\n')
 
 
