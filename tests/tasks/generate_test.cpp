@@ -96,10 +96,11 @@ TEST_P(Generate, GoesOnFromATruncatedText) {
   ASSERT_TRUE(decoder.take(all.first(6)));
   const auto wanted = scores(decoder);
   ASSERT_TRUE(decoder.take(all.subspan(6, 2)));
-  ASSERT_TRUE(decoder.truncate(4)) << decoder.truncate(4).error().message;
-  EXPECT_EQ(decoder.length(), 4);
+  const Status truncated = decoder.truncate(5);
+  ASSERT_TRUE(truncated) << truncated.error().message;
+  EXPECT_EQ(decoder.length(), 5);
   EXPECT_EQ(decoder.logits(), nullptr);
-  ASSERT_TRUE(decoder.take(all.subspan(4, 2)));
+  ASSERT_TRUE(decoder.take(all.subspan(5, 1)));
   EXPECT_THAT(scores(decoder), near(wanted));
   ASSERT_TRUE(decoder.reset());
   ASSERT_TRUE(decoder.take(all.first(6)));

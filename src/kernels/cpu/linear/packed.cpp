@@ -59,10 +59,10 @@ struct Worker {
     for (int64_t i = 0; i < tiles; ++i) {
       int64_t begin = chunk.begin + units * i / tiles * grain, end = chunk.begin + units * (i + 1) / tiles * grain;
       const bool is_last = k + plan.k_block >= plan.k_padded;
-      const Range real{begin, std::min(end, chunk.end)};
-      if (is_last) fetch_ends(real, p);
+      const Finish last = last_step({begin, std::min(end, chunk.end)}, chunk, p);
+      if (is_last) fetch_ends(last);
       multiply({begin, end}, chunk, p, k, {i, tiles});
-      if (is_last) finish(real, chunk, p);
+      if (is_last) micro.finish(last);
     }
   }
 
@@ -128,16 +128,17 @@ struct Worker {
     t.prefetch = offset < next.count ? next.begin + offset : nullptr;
   }
 
-  Finish finish_at(Range tile_rows, int64_t p) const {
+  Finish last_step(Range tile_rows, Range chunk, int64_t p) const {
     const int64_t column = p * plan.micro->width;
     Finish f = plan.finish;
+    f.sums = sums_at(tile_rows.begin, chunk, p, plan.parts - 1);
+    if (plan.parts == 2) f.gate = sums_at(tile_rows.begin, chunk, p, 0);
     place(f, operands, tile_rows, {column, std::min(column + plan.micro->width, plan.shape.n)}, plan.shape.n);
     return f;
   }
 
   // Asks for the lines that the last step of a tile reads and writes, so that they come while the tile multiplies.
-  void fetch_ends(Range tile_rows, int64_t p) const {
-    const Finish f = finish_at(tile_rows, p);
+  void fetch_ends(const Finish& f) const {
     const auto fetch = [&](const void* base, int64_t stride, DType type) {
       const auto size = static_cast<int64_t>(size_of(type));
       for (int64_t row = 0; row < f.rows; ++row)
@@ -146,13 +147,6 @@ struct Worker {
     };
     fetch(f.out, f.out_stride, f.out_type);
     if (f.residual) fetch(f.residual, f.residual_stride, f.residual_type);
-  }
-
-  void finish(Range tile_rows, Range chunk, int64_t p) {
-    Finish f = finish_at(tile_rows, p);
-    f.sums = sums_at(tile_rows.begin, chunk, p, plan.parts - 1);
-    if (plan.parts == 2) f.gate = sums_at(tile_rows.begin, chunk, p, 0);
-    plan.micro->finish(f);
   }
 };
 
