@@ -9,6 +9,7 @@
 #include "cli/command.hpp"
 #include "cli/models.hpp"
 #include "cli/output.hpp"
+#include "cli/terminal.hpp"
 #include "tasks/generate.hpp"
 
 namespace rung::cli {

@@ -63,7 +63,7 @@ Status Decoder::read_caches(const Plan& plan) {
     else
       rings_.push_back({places, attention->span.before + 1});
   }
-  std::ranges::sort(rings_);
+  std::ranges::sort(rings_, {}, [](const Ring& ring) { return std::pair(ring.places, ring.window); });
   rings_.erase(std::unique(rings_.begin(), rings_.end()), rings_.end());
   return {};
 }

@@ -42,7 +42,7 @@ class Decoder {
   // A layer's cache that is shorter than the text can be: a ring of its last places.
   struct Ring {
     int64_t places, window;
-    friend auto operator<=>(const Ring&, const Ring&) = default;
+    friend bool operator==(const Ring&, const Ring&) = default;
   };
 
   explicit Decoder(SetSession session) : session_(std::move(session)) {}
