@@ -27,7 +27,9 @@ const std::vector<int64_t> kChunks{1, 8, 64, 512};  // of a directory
 Result<TextFiles> files_of(const GenerateTask& task) {
   const std::string& path = task.model.path;
   if (!is_plan_file(path)) return tokenizer_texts(huggingface::cached_directory(path).value_or(path));
-  RUNG_TRY(Opened opened, open_model(task.model));
+  OpenOptions plan = task.model;
+  plan.inputs = {};
+  RUNG_TRY(Opened opened, open_model(plan));
   return opened.plans->first().attachments;
 }
 

@@ -53,6 +53,7 @@ const ModelOptions kGiven{
                 {"--device=emu:gfx000", "--device: got 'emu:gfx000', wanted cpu"},
                 {"--threads=1025", "--threads"},
                 {"--shape=nothing=1", "a shape for input 'nothing'"},
+                {"--cache=9", "a cache of 9 tokens: bert has no keys and values to remember"},
                 {"--log=6", "--log"}},
     .random_weights = "--random-weights",
     .drop_head = "--drop-head",
@@ -157,6 +158,7 @@ TEST(GivenOptions, OfPredictAreTheRecipesDecisions) {
   expect_error(tool.run({"predict", model, "--shape", kShape, "--gpu", "mi300x", "--recipe", recipe}), 1, "recipe");
   expect_error(tool.run({"predict", model, "--gpu", "mi300x", "--observe", "nothing"}), 1, "'nothing'");
   expect_error(tool.run({"predict", model, "--gpu", "mi300x", "--log", "9"}), 2, "--log");
+  expect_error(tool.run({"predict", model, "--gpu", "mi300x", "--cache", "9"}), 2, "a cache of 9 tokens");
   std::filesystem::create_directory(tool / "model");
   std::filesystem::copy(model + "/config.json", tool / "model");
   const Ran ran = tool.run(

@@ -1,0 +1,93 @@
+// rung generate, as a person runs it: its options reach what they name, and its texts are those of its plans.
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/tool.hpp"
+
+namespace rung {
+namespace {
+
+using Json = nlohmann::json;
+using ::testing::HasSubstr;
+
+const std::string kLlama = std::string(RUNG_TEST_DATA) + "/checkpoints/llama", kPrompt = kLlama + "/inputs.npz";
+
+const Json kGreedy{11, 10, 16, 10, 16, 10, 16, 16, 16};  // the published library's
+
+class GenerateCommand : public ::testing::Test {
+ protected:
+  // Runs it on the prompt of the checkpoint.
+  Ran generate(const std::vector<std::string>& options) {
+    std::vector<std::string> all{"generate", kLlama, "--inputs", kPrompt, "--new", "9"};
+    all.insert(all.end(), options.begin(), options.end());
+    return tool.run(all);
+  }
+  Json made(const Ran& ran) {
+    EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+    return ran.exit_code == 0 ? Json::parse(ran.out) : Json();
+  }
+  Tool tool;
+};
+
+TEST_F(GenerateCommand, TellsTokensAndTheirTimes) {
+  const Json json = made(generate(
+      {"--json", "--threads", "1", "--device", "cpu", "--dtype", "f32", "--cache", "30", "--temperature", "0"}));
+  EXPECT_EQ(json["tokens"], kGreedy);
+  EXPECT_EQ(json["prompt_tokens"], 12);
+  EXPECT_EQ(json["stopped_by"], "count");
+  EXPECT_TRUE(json["text"].is_null());
+  EXPECT_GT(json["prefill_ms"], 0);
+  EXPECT_GT(json["decode_ms"]["median"], 0);
+  EXPECT_GE(json["decode_ms"]["p99"], json["decode_ms"]["median"]);
+  EXPECT_GT(json["tokens_per_s"], 0);
+  EXPECT_GT(json["bytes_per_token"], 0);
+  EXPECT_GT(json["floor_ms"], 0);
+}
+
+TEST_F(GenerateCommand, RunsAPlanOfSeveralChunks) {
+  const std::string plan = tool / "chunks.rung";
+  const Ran built = tool.run({"build", kLlama, "--cache", "32", "--shape", "input_ids=1,1", "--shape", "input_ids=1,8",
+                              "--threads", "1", "--out", plan});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  const Ran ran = tool.run({"generate", plan, "--inputs", kPrompt, "--new", "9", "--trust-code", "--json"});
+  EXPECT_EQ(made(ran)["tokens"], kGreedy);
+  expect_error(tool.run({"generate", plan, "--inputs", kPrompt, "--cache", "9"}), 2, "cache were fixed when");
+}
+
+TEST_F(GenerateCommand, DrawsAsItIsAsked) {
+  const auto tokens = [&](const Ran& ran) { return made(ran)["tokens"]; };
+  const Json drawn = tokens(generate({"--json", "--temperature", "3", "--top-k", "0", "--seed", "5"}));
+  EXPECT_NE(drawn, kGreedy);
+  EXPECT_EQ(drawn, tokens(generate({"--json", "--temperature", "3", "--top-k", "0", "--seed", "5", "--top-p", "1"})));
+  EXPECT_NE(drawn, tokens(generate({"--json", "--temperature", "3", "--top-k", "0", "--seed", "6"})));
+  EXPECT_NE(drawn, tokens(generate({"--json", "--temperature", "3", "--top-k", "0", "--seed", "5",
+                                    "--repetition-penalty", "1000"})));
+  EXPECT_EQ(kGreedy, tokens(generate({"--json", "--temperature", "3", "--top-p", "0"})));
+  EXPECT_EQ(kGreedy, tokens(generate({"--json", "--temperature", "3", "--top-k", "1"})));
+  EXPECT_EQ(kGreedy, tokens(generate({"--json", "--temperature", "3", "--min-p", "1"})));
+  EXPECT_EQ(kGreedy, tokens(generate({"--json", "--temperature", "0"})));
+}
+
+TEST_F(GenerateCommand, RefusesWhatItCannotUse) {
+  expect_error(generate({"--top-p=3"}), 2, "top_p 3");
+  expect_error(generate({"--observe=nothing"}), 1, "no value of the model is labelled 'nothing'");
+  expect_error(generate({"--freeze=nothing"}), 2, "--freeze nothing");
+  expect_error(generate({"--shape=nothing=1"}), 2, "a shape for input 'nothing'");
+  expect_error(generate({"--stop=a"}), 1, "no tokenizer");
+  expect_error(generate({"--log=6"}), 2, "--log");
+  expect_error(generate({"--cache=99"}), 2, "wanted 1 to 32");
+  expect_error(generate({"--text=a"}), 2, "got 2 prompts");
+  expect_error(generate({"--chat=[]"}), 2, "got 2 prompts");
+  const std::string folder = tool / "model";
+  std::filesystem::create_directory(folder);
+  std::filesystem::copy(kLlama + "/config.json", folder);
+  expect_error(tool.run({"generate", folder, "--inputs", kPrompt, "--new", "3"}), 1, "*.safetensors");
+  EXPECT_EQ(tool.run({"generate", folder, "--inputs", kPrompt, "--new", "3", "--random-weights", "1"}).exit_code, 0);
+  expect_error(
+      tool.run({"generate", folder, "--inputs", kPrompt, "--new", "3", "--random-weights", "1", "--drop-head"}), 1,
+      "logits");
+}
+
+}  // namespace
+}  // namespace rung
