@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/words.hpp"
 #include "plan/named.hpp"
+#include "plan/state_use.hpp"
 
 namespace rung {
 namespace {
@@ -36,25 +36,28 @@ Result<Decoder> Decoder::create(PlanSet plans) {
   for (const auto& plan : plans) RUNG_CHECK(check_ports(*plan));
   RUNG_TRY(SetSession session, SetSession::create(std::move(plans)));
   Decoder decoder(std::move(session));
-  RUNG_CHECK(decoder.read_plans());
+  decoder.read_plans();
   return decoder;
 }
 
-Status Decoder::read_plans() {
+void Decoder::read_plans() {
   const PlanSet& plans = session_.plans();
   for (size_t i = 0; i < plans.size(); ++i) plan_of_.push_back(i);
   const auto chunk_of = [&](size_t plan) { return find_named(plans[plan]->inputs, kTokens)->type.shape[1]; };
   std::ranges::sort(plan_of_, {}, chunk_of);
   for (size_t plan : plan_of_) chunks_.push_back(chunk_of(plan));
   vocabulary_ = find_named(plans.first().outputs, kLogits)->type.shape[1];
-  return read_caches(plans.first());
+  read_bounds(plans.first());
 }
 
-// A layer that sees the whole text bounds it by its cache. Where all layers have windows, places have no bound but
-// their type's.
-Status Decoder::read_caches(const Plan& plan) {
+// A text is bounded by the caches of layers that see all of it, and by tables with a row for each place, which are
+// those that something else than its tokens is looked up in.
+void Decoder::read_bounds(const Plan& plan) {
   most_ = std::numeric_limits<int32_t>::max();
+  const uint32_t tokens = find_named(plan.inputs, kTokens)->buffer;
   for (const Step& step : plan.steps) {
+    const bool is_table = as<Gather>(step.op) && step.inputs[0].storage == Storage::weight;
+    if (is_table && !is_in(step.inputs[1], tokens)) most_ = std::min(most_, step.inputs[0].view.shape[0]);
     const auto* attention = as<Attention>(step.op);
     if (!attention || !attention->has_length()) continue;
     const int64_t places = step.inputs[attention->first_key()].view.shape[1];
@@ -65,7 +68,6 @@ Status Decoder::read_caches(const Plan& plan) {
   }
   std::ranges::sort(rings_, {}, [](const Ring& ring) { return std::pair(ring.places, ring.window); });
   rings_.erase(std::unique(rings_.begin(), rings_.end()), rings_.end());
-  return {};
 }
 
 Status Decoder::check(std::span<const int64_t> tokens) const {

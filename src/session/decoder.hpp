@@ -35,8 +35,6 @@ class Decoder {
   int64_t runs() const { return runs_; }              // since create()
   // The plan of the smallest chunk, which makes one token after another.
   const Plan& plan_of_one() const { return *session_.plans()[plan_of_[0]]; }
-  // The sizes of chunks that there are plans for, the smallest first.
-  const std::vector<int64_t>& chunks() const { return chunks_; }
 
  private:
   // A layer's cache that is shorter than the text can be: a ring of its last places.
@@ -46,14 +44,14 @@ class Decoder {
   };
 
   explicit Decoder(SetSession session) : session_(std::move(session)) {}
-  Status read_plans();
-  Status read_caches(const Plan& plan);
+  void read_plans();
+  void read_bounds(const Plan& plan);
   Status check(std::span<const int64_t> tokens) const;
   size_t chunk_for(int64_t tokens) const;
   Status run(size_t plan, std::span<const int64_t> tokens);
 
   SetSession session_;
-  std::vector<int64_t> chunks_;  // ascending
+  std::vector<int64_t> chunks_;  // the sizes that there are plans for, ascending
   std::vector<size_t> plan_of_;  // by chunk
   std::vector<Ring> rings_;
   int64_t most_ = 0, vocabulary_ = 0, length_ = 0, runs_ = 0;

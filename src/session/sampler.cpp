@@ -67,9 +67,4 @@ Result<int64_t> Sampler::next(const Tensor& logits) {
   return token;
 }
 
-void Sampler::reset() {
-  std::ranges::fill(given_.at("seen").as<int64_t>(), 0);
-  drawn_ = 0;
-}
-
 }  // namespace rung

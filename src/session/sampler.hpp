@@ -26,8 +26,6 @@ class Sampler {
   // Returns the token that follows, for scores f32[1,V]. The n-th choice of a seed takes the n-th number of its
   // generator, whatever came before. Errors: scores that are no numbers, no token that is not banned.
   Result<int64_t> next(const Tensor& logits);
-  // Forgets the text; the next choice is the first of the seed.
-  void reset();
 
  private:
   Sampler(Session session, NamedTensors given) : session_(std::move(session)), given_(std::move(given)) {}

@@ -23,14 +23,36 @@ namespace {
 
 const std::vector<int64_t> kChunks{1, 8, 64, 512};  // of a directory
 
-// The files that a model has beside its weights, wherever it comes from.
-Result<TextFiles> files_of(const GenerateTask& task) {
+// The files that a model has beside its weights for its tokenizer, and its settings.
+struct Companions {
+  TextFiles files;
+  GenerationSettings settings;
+};
+
+// A plan holds the files, but not config.json, which may name the tokens that end a text, too.
+Result<Companions> companions_of(const GenerateTask& task) {
+  Companions found;
   const std::string& path = task.model.path;
-  if (!is_plan_file(path)) return tokenizer_texts(huggingface::cached_directory(path).value_or(path));
+  if (!is_plan_file(path)) {
+    const std::string directory = huggingface::cached_directory(path).value_or(path);
+    RUNG_TRY(found.files, tokenizer_texts(directory));
+    RUNG_TRY(found.settings, read_generation_settings(directory));
+    return found;
+  }
   OpenOptions plan = task.model;
   plan.inputs = {};
   RUNG_TRY(Opened opened, open_model(plan));
-  return opened.plans->first().attachments;
+  found.files = opened.plans->first().attachments;
+  RUNG_TRY(found.settings, read_generation_settings(found.files));
+  return found;
+}
+
+// Returns null where the model has no tokenizer that can be read and the task needs none: its prompt is tokens.
+Result<std::optional<Tokenizer>> tokenizer_for(const GenerateTask& task, const TextFiles& files) {
+  auto read = Tokenizer::from_texts(files);
+  if (!read && task.text.empty() && task.chat.empty() && task.stops.empty()) return std::nullopt;
+  RUNG_TRY(Tokenizer tokenizer, std::move(read));
+  return std::optional(std::move(tokenizer));
 }
 
 Result<std::vector<int64_t>> given_tokens(const GenerateTask& task) {
@@ -46,12 +68,15 @@ Result<std::vector<int64_t>> given_tokens(const GenerateTask& task) {
   return std::vector<int64_t>(values.begin(), values.end());
 }
 
+Status check_prompts(const GenerateTask& task) {
+  const int forms = !task.text.empty() + !task.chat.empty() + (task.model.inputs.read != nullptr);
+  if (forms == 1) return {};
+  return wrong_usage("got {} prompts, wanted one: a text, a chat or the input input_ids", forms);
+}
+
 Result<std::vector<int64_t>> prompt_of(const GenerateTask& task, const TextFiles& files,
                                        const std::optional<Tokenizer>& tokenizer) {
-  const int forms = !task.text.empty() + !task.chat.empty() + (task.model.inputs.read != nullptr);
-  if (forms != 1) return wrong_usage("got {} prompts, wanted one: a text, a chat or the input input_ids", forms);
   if (task.model.inputs.read) return given_tokens(task);
-  if (!tokenizer) return mismatch("the model has no tokenizer of its own: its prompt must be the input input_ids");
   if (!task.text.empty()) {
     RUNG_TRY(Encoding encoding, tokenizer->encode(task.text, {.max_length = INT32_MAX}));
     return encoding.ids;
@@ -110,10 +135,7 @@ class Voice {
  public:
   static Result<Voice> make(const GenerateTask& task, const std::optional<Tokenizer>& tokenizer) {
     RUNG_TRY(StopStrings stops, StopStrings::make(task.stops));
-    if (!tokenizer) {
-      if (!task.stops.empty()) return mismatch("the model has no tokenizer, so no string can stop its text");
-      return Voice(task, std::nullopt, std::move(stops));
-    }
+    if (!tokenizer) return Voice(task, std::nullopt, std::move(stops));
     RUNG_TRY(TextStream stream, tokenizer->stream());
     return Voice(task, std::move(stream), std::move(stops));
   }
@@ -181,18 +203,16 @@ Status loop(const GenerateTask& task, Generation& generation, Voice& voice, Gene
 }  // namespace
 
 Result<Generated> generate(const GenerateTask& task) {
-  RUNG_TRY(const TextFiles files, files_of(task));
-  std::optional<Tokenizer> tokenizer;
-  if (!files.empty())
-    if (auto read = Tokenizer::from_texts(files)) tokenizer = std::move(*read);
-  RUNG_TRY(const GenerationSettings own, read_generation_settings(files));
-  RUNG_TRY(const std::vector<int64_t> prompt, prompt_of(task, files, tokenizer));
+  RUNG_CHECK(check_prompts(task));
+  RUNG_TRY(const Companions model, companions_of(task));
+  RUNG_TRY(const std::optional<Tokenizer> tokenizer, tokenizer_for(task, model.files));
+  RUNG_TRY(const std::vector<int64_t> prompt, prompt_of(task, model.files, tokenizer));
   DecoderTask open{.model = task.model, .length = task.length, .chunks = kChunks};
   open.model.inputs = {};
   if (open.length == 0) open.length = static_cast<int64_t>(prompt.size()) + task.most;
   RUNG_TRY(Decoder decoder, open_decoder(open));
-  RUNG_TRY(Sampler sampler, Sampler::make(decoder.vocabulary(), sampler_options(task.sampling, own)));
-  const auto& ends = own.eos_token_ids.value;
+  RUNG_TRY(Sampler sampler, Sampler::make(decoder.vocabulary(), sampler_options(task.sampling, model.settings)));
+  const auto& ends = model.settings.eos_token_ids.value;
   Generation generation(std::move(decoder), std::move(sampler), {ends.begin(), ends.end()});
   RUNG_TRY(Voice voice, Voice::make(task, tokenizer));
   Generated made{.prompt_tokens = static_cast<int64_t>(prompt.size())};

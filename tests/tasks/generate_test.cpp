@@ -8,9 +8,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/atomic_file.hpp"
 #include "import/npz.hpp"
+#include "support/temporary_directory.hpp"
 #include "tasks/decoder.hpp"
 
 namespace rung::tasks {
@@ -20,6 +23,8 @@ using testing::ElementsAreArray;
 using testing::HasSubstr;
 
 const std::string kCheckpoints = std::string(RUNG_TEST_DATA) + "/checkpoints/";
+
+constexpr int64_t kEnd = 23;  // ends a text, as every checkpoint's config.json says
 
 std::string checkpoint(const std::string& name) { return kCheckpoints + name; }
 
@@ -66,14 +71,18 @@ class Generate : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Checkpoints, Generate, testing::ValuesIn(decoders()),
                          [](const auto& name) { return name.param; });
 
+// The library was told to go on behind the token that ends a text.
 TEST_P(Generate, MakesThePublishedLibrarysTokens) {
-  const auto wanted = tokens_of(checkpoint(GetParam()) + "/greedy.npz", "tokens");
+  auto wanted = tokens_of(checkpoint(GetParam()) + "/greedy.npz", "tokens");
+  const auto end = std::ranges::find(wanted, kEnd);
+  const bool ends = end != wanted.end();
   GenerateTask task = task_of(GetParam(), prompt_of(GetParam()), static_cast<int64_t>(wanted.size()));
   task.sampling.temperature = 0;
   const auto made = generate(task);
   ASSERT_TRUE(made) << made.error().message;
+  if (ends) wanted.erase(end + 1, wanted.end());
   EXPECT_THAT(made->tokens, ElementsAreArray(wanted));
-  EXPECT_EQ(made->stopped_by, "count");
+  EXPECT_EQ(made->stopped_by, ends ? "stop token" : "count");
   EXPECT_EQ(made->prompt_tokens, static_cast<int64_t>(prompt_of(GetParam()).size()));
   EXPECT_GT(made->bytes_per_token, 0);
 }
@@ -135,6 +144,19 @@ TEST(Decoder, RefusesToGoBackBehindAWindow) {
   EXPECT_TRUE(decoder.truncate(0));
 }
 
+// All layers of it have windows, so that only the tables of positions bound its text.
+TEST(Decoder, RefusesATextBeyondItsPositions) {
+  Decoder decoder = open("mistral", 14, {1, 2});
+  EXPECT_EQ(decoder.most_tokens(), 14);
+  const auto text = prompt_of("mistral");
+  ASSERT_TRUE(decoder.take(text));
+  const auto wanted = scores(decoder);
+  EXPECT_THAT(decoder.take(text).error().message, HasSubstr("got 12 tokens behind a text of 12: there is room for 14"));
+  EXPECT_EQ(decoder.length(), 12);
+  EXPECT_THAT(scores(decoder), near(wanted));
+  EXPECT_TRUE(decoder.take(std::span(text).first(2)));
+}
+
 TEST(Decoder, IsNotOpenedOverOtherPlans) {
   const auto made = open_decoder({.model = {.path = checkpoint("roberta")}, .length = 8, .chunks = {1}});
   ASSERT_FALSE(made);
@@ -170,6 +192,21 @@ TEST(Generation, EndsWhereTheCachesAreFull) {
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_EQ(made->tokens.size(), 4u) << "the last one needs no room";
   EXPECT_EQ(made->stopped_by, "full cache");
+}
+
+// config.json alone may name the token.
+TEST(Generation, EndsWithTheTokenThatTheModelNames) {
+  const TemporaryDirectory folder;
+  std::filesystem::copy(checkpoint("llama") + "/model.safetensors", folder.path());
+  auto config = nlohmann::json::parse(read_text_file(checkpoint("llama") + "/config.json").value());
+  config["eos_token_id"] = 16;
+  folder.write("config.json", config.dump());
+  GenerateTask task = task_of("llama", prompt_of("llama"), 12);
+  task.model.path = folder.path();
+  const auto made = generate(task);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_THAT(made->tokens, testing::ElementsAre(11, 10, 16));
+  EXPECT_EQ(made->stopped_by, "stop token");
 }
 
 TEST(Generation, NeedsOnePrompt) {

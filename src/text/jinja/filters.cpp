@@ -215,7 +215,7 @@ std::optional<double> real_of(const Value& value) {
   return real ? std::optional(*real) : std::nullopt;
 }
 
-// Whatever is no number becomes the default.
+// A value that is no number becomes the default.
 Result<Value> to_integer(Run&, const Bound& a) {
   RUNG_CHECK(check_defined(a[0]));
   RUNG_TRY(const int64_t base, a.integer_or(2, 10));

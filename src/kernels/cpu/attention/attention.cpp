@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/attention/attention.hpp"
 
+#include "kernels/cpu/attention/dense_heads.hpp"
 #include "kernels/cpu/rows.hpp"
 #include "kernels/cpu/split.hpp"
 #include "kernels/strided.hpp"
@@ -9,14 +10,13 @@
 namespace rung::cpu {
 namespace {
 
-bool dense_heads(const Operand& x) { return x.shape[3] == 1 || x.strides[3] == 1; }
-
 Verdict supports(const Problem& p, const Machine&) {
   const auto& op = p.as<Attention>();
   if (!is_computed_float(p.output.dtype)) return reject("only f32, bf16 and f16");
   if (op.segments > kMaxAttentionSegments) return reject(fmt::format("at most {} segments", kMaxAttentionSegments));
   for (size_t i = 0; i < p.inputs.size(); ++i)
-    if ((i == 0 || i >= op.first_key()) && !dense_heads(p.inputs[i])) return reject("a head's values are not dense");
+    if ((i == 0 || i >= op.first_key()) && !has_dense_heads(p.inputs[i]))
+      return reject("a head's values are not dense");
   const Operand* mask = op.slots.find(p.inputs, AttentionSlot::mask);
   if (mask && mask->shape.rank() > 0 && mask->shape.back() != 1 && mask->strides.back() > 1)
     return reject("the mask's keys are not dense");

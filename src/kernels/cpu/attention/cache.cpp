@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "kernels/cpu/attention/dense_heads.hpp"
 #include "kernels/cpu/rows.hpp"
 #include "kernels/cpu/split.hpp"
 
@@ -29,8 +30,6 @@ CachePlan plan_for(const Problem& p) {
   plan.runs = std::clamp<int64_t>(plan.keys / kLeastRun, 1, wanted);
   return plan;
 }
-
-bool has_dense_heads(const Operand& x) { return x.shape[3] == 1 || x.strides[3] == 1; }
 
 template <CpuIsa isa>
 Verdict supports(const Problem& p, const Machine& cpu) {

@@ -41,7 +41,8 @@ struct CacheWork {
   int64_t begin, end;
 };
 
-// `attend` computes each piece's sums. `join` joins the runs of heads [begin, end) of the list of (batch, group).
+// attend_cache() computes each piece's sums; join_runs() joins the runs of heads [begin, end) of the list of
+// (batch, group), when all sums are there.
 namespace avx2 {
 void attend_cache(const CacheWork& work);
 void join_runs(const CacheWork& work);
