@@ -20,7 +20,7 @@ using Json = nlohmann::json;
 struct GenerateFlags {
   CommonOptions common;
   std::string text, chat;
-  int most = 128;
+  int most = 128, steps = 16;
   std::optional<double> temperature, top_p, min_p, repetition_penalty;
   std::optional<uint64_t> top_k, seed;
   std::vector<std::string> stops;
@@ -66,6 +66,7 @@ Status generate(const GenerateFlags& flags) {
                            .chat = flags.chat,
                            .most = flags.most,
                            .length = flags.common.cache,
+                           .steps = flags.steps,
                            .sampling = wishes_of(flags),
                            .stops = flags.stops};
   if (!flags.common.json)
@@ -90,6 +91,7 @@ std::pair<CLI::App*, Run> generate_command(CLI::App& app) {
   auto text = add(*command, "text", flags->text).described("the text to go on from, used unchanged");
   add(*command, "chat", flags->chat).excludes(text);
   add(*command, "new", flags->most).positive().shows_default();
+  add(*command, "steps", flags->steps).shows_default();
   add(*command, "temperature", flags->temperature);
   add(*command, "top-k", flags->top_k);
   add(*command, "top-p", flags->top_p);

@@ -69,6 +69,7 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"chat", "", "JSON",
      "a chat for the model's template: a list of messages such as [{\"role\": \"user\", \"content\": \"Hello\"}]"},
     {"new", "", "N", "the most tokens to make"},
+    {"steps", "", "N", "the most tokens that a GPU makes before it is asked for them; 0: the host chooses each"},
     {"temperature", "", "NUMBER",
      "divides the scores of tokens before one is drawn; 0 takes the likeliest; default: the model's own"},
     {"top-k", "", "N", "draw from this number of the likeliest tokens; 0: from all; default: the model's own"},

@@ -334,12 +334,22 @@ class Lowering {
       for (size_t i = 0; i < step->inputs.size(); ++i)
         if (is_in(step->inputs[i], next.state) && !(step == maker && may_update(plan_, *maker, i))) return false;
     }
+    const bool updates = std::ranges::any_of(maker->inputs, [&](const auto& input) { return is_in(input, next.state); });
+    if (updates) maker->bytes = bytes_of_update(*maker, next.state);
     maker->output.index = next.state;
     for (Step& step : plan_.steps)
       for (PlanOperand& input : step.inputs)
         if (is_in(input, from.index)) input.index = next.state;
     plan_.buffers[from.index].bytes = 1;  // no longer holds anything
     return true;
+  }
+
+  // Returns the bytes that an update moves: what it reads beside the state, and the rows that it writes there.
+  static double bytes_of_update(const Step& step, uint32_t state) {
+    double bytes = static_cast<double>(type_of(step.inputs.back()).bytes());
+    for (const PlanOperand& input : step.inputs)
+      if (!is_in(input, state)) bytes += static_cast<double>(type_of(input).bytes());
+    return bytes;
   }
 
   bool is_output_buffer(uint32_t buffer) const {

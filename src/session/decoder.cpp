@@ -121,6 +121,18 @@ Status Decoder::run(size_t chunk, std::span<const int64_t> tokens) {
   return {};
 }
 
+void Decoder::ran(int64_t tokens) {
+  length_ += tokens;
+  written_ = std::max(written_, length_);
+  logits_.reset();
+}
+
+int64_t Decoder::most_forgotten() const {
+  int64_t most = most_;
+  for (const Ring& ring : rings_) most = std::min(most, ring.places - (ring.window - 1));
+  return most;
+}
+
 Status Decoder::truncate(int64_t length) {
   if (length < 0 || length > length_)
     return wrong_usage("got a length of {}, wanted 0 to {}, the text's own", length, length_);

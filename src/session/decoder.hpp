@@ -33,6 +33,13 @@ class Decoder {
   int64_t most_tokens() const { return most_; }       // that a text can have
   int64_t vocabulary() const { return vocabulary_; }  // V
   int64_t runs() const { return runs_; }              // since create()
+  // The session of the smallest chunk. Whoever runs it beside take(), for one token each, says so by ran(); logits()
+  // are null then.
+  Session& smallest() { return session_[plan_of_[0]]; }
+  int64_t smallest_chunk() const { return chunks_[0]; }
+  void ran(int64_t tokens);
+  // The most tokens that may be run and then forgotten again by truncate(), whatever the text's length.
+  int64_t most_forgotten() const;
   // The plan of the smallest chunk, which makes one token after another.
   const Plan& plan_of_one() const { return *session_.plans()[plan_of_[0]]; }
 

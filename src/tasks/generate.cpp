@@ -178,13 +178,13 @@ std::string reason_of(const Voice& voice, const Generation& generation) {
 // Runs the loop; the text goes out after the time of each token is taken.
 Status loop(const GenerateTask& task, Generation& generation, Voice& voice, Generated& made) {
   std::vector<double> ms;
-  for (int64_t began = now_ns();; began = now_ns()) {
+  for (;;) {
     RUNG_TRY(const std::optional<int64_t> token, generation.next(task.most));
     if (!token) break;
     if (made.tokens.empty())
-      made.prefill_ms += ms_since(began);
+      made.prefill_ms += generation.token_ms();
     else
-      ms.push_back(ms_since(began));
+      ms.push_back(generation.token_ms());
     made.tokens.push_back(*token);
     if (task.interrupted()) return was_interrupted("interrupted after {} tokens", made.tokens.size());
     if (generation.ends_with(*token)) continue;  // its text is no one's
@@ -213,7 +213,9 @@ Result<Generated> generate(const GenerateTask& task) {
   RUNG_TRY(Decoder decoder, open_decoder(open));
   RUNG_TRY(Sampler sampler, Sampler::make(decoder.vocabulary(), sampler_options(task.sampling, model.settings)));
   const auto& ends = model.settings.eos_token_ids.value;
-  Generation generation(std::move(decoder), std::move(sampler), {ends.begin(), ends.end()});
+  const bool has_loop = decoder.plan_of_one().target->gpu && decoder.smallest_chunk() == 1;
+  Generation generation(std::move(decoder), std::move(sampler), {ends.begin(), ends.end()},
+                        has_loop ? task.steps : 0);
   RUNG_TRY(Voice voice, Voice::make(task, tokenizer));
   Generated made{.prompt_tokens = static_cast<int64_t>(prompt.size())};
   const int64_t began = now_ns();

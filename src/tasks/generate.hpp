@@ -24,6 +24,7 @@ struct GenerateTask {
   std::string chat;    // a list of messages as JSON, which the model's template makes the prompt of; empty: none
   int64_t most = 128;  // new tokens
   int64_t length = 0;  // of a directory: the most tokens of the text; 0: those of the prompt and the new ones
+  int64_t steps = 16;  // tokens that a GPU makes before it is asked for them; 0: the host chooses each
   SamplingWishes sampling;
   std::vector<std::string> stops;  // strings that end the text where they begin
   // Called with each piece of the text as soon as it is certain; false: nobody listens any more, and the text ends.
