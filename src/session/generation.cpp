@@ -21,6 +21,7 @@ std::string_view name_of(StoppedBy reason) {
 
 Status Generation::prompt(std::span<const int64_t> tokens) {
   RUNG_CHECK(forget_ahead());
+  loop_goes_on_ = false;
   std::vector<int64_t> all(tokens.begin(), tokens.end());
   if (untaken_) all.insert(all.begin(), *untaken_);
   RUNG_CHECK(decoder_.take(all));
@@ -69,11 +70,13 @@ Status Generation::make_ahead(int64_t most) {
   }
   const int64_t room = decoder_.most_tokens() - decoder_.length();
   const int64_t began = now_ns();
-  RUNG_CHECK(loop_->go_on(*untaken_, sampler_.drawn(), sampler_.seen()));
+  if (!loop_goes_on_) RUNG_CHECK(loop_->go_on(*untaken_, sampler_.drawn(), sampler_.seen()));
+  loop_goes_on_ = false;
   RUNG_TRY(const auto made, loop_->run(std::min({most, room, std::max<int64_t>(1, decoder_.most_forgotten())})));
   decoder_.ran(static_cast<int64_t>(made.size()));
   token_ms_ = static_cast<double>(now_ns() - began) * 1e-6 / static_cast<double>(made.size());
   ahead_.assign(made.begin(), made.end());
+  loop_goes_on_ = true;
   return {};
 }
 
@@ -81,7 +84,7 @@ Status Generation::make_ahead(int64_t most) {
 Status Generation::forget_ahead() {
   if (ahead_.empty()) return {};
   const auto forgotten = static_cast<int64_t>(ahead_.size());
-  ahead_.clear();
+  ahead_.clear(), loop_goes_on_ = false;
   return decoder_.truncate(decoder_.length() - forgotten);
 }
 

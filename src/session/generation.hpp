@@ -48,6 +48,7 @@ class Generation {
   std::set<int64_t> stops_;
   int64_t steps_;
   std::unique_ptr<DeviceLoop> loop_;
+  bool loop_goes_on_ = false;    // nothing ran since the loop's last run
   std::deque<int64_t> ahead_;  // made on the device, in order, and not asked for so far
   std::optional<int64_t> untaken_;  // the last token, which the decoder takes when one more is wanted
   int64_t made_ = 0;
