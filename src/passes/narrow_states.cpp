@@ -62,12 +62,6 @@ void read_narrow(Graph& graph, NodeId wide, NodeId narrow) {
   }
 }
 
-void retype_state(Graph& graph, NodeId input, DType dtype, std::shared_ptr<const Weight> initial) {  // TEMPORARY
-  auto& states = const_cast<std::vector<State>&>(graph.states());
-  std::ranges::find(states, graph.as<Input>(input)->name, &State::input)->initial = std::move(initial);
-  const_cast<Type&>(graph.type(input)).dtype = dtype;
-}
-
 // next = scatter(state, places, rows), which all readers cast  =>  next = scatter(narrow state, places, cast(rows))
 //   nothing else reads the state or its next value
 bool narrow(Graph& graph, const State& state) {
@@ -81,7 +75,7 @@ bool narrow(Graph& graph, const State& state) {
   const std::vector<NodeId> operands = graph[next].operands;
   Insertion here(graph, next);
   const NodeId rows = in_type(graph, operands[2], *dtype);
-  retype_state(graph, input, *dtype, state.initial ? std::make_shared<Converted>(state.initial, *dtype) : nullptr);
+  graph.retype_state(input, *dtype, state.initial ? std::make_shared<Converted>(state.initial, *dtype) : nullptr);
   const NodeId narrowed = graph.add(Scatter{}, {input, operands[1], rows}, graph[next].label);
   read_narrow(graph, next, narrowed);
   graph.set_output(state.next, narrowed);

@@ -270,8 +270,6 @@ TEST_F(RowLaunches, OnHopperAreThoseThatWereMeasured) {
             "  attention_cache_join_bf16 4 8 1 of 256, 1 together, 0 bytes, dependent\n");
   EXPECT_EQ(launches_of("attention_cache", cached_attention(1, 32, 8, 64, 50)),
             "  attention_cache_bf16_64_4 1 8 1 of 128, 1 together, 0 bytes, dependent\n");
-  EXPECT_EQ(launches_of("attention_cache_sm90", cached_attention(1, 32, 8, 64, 1200)),
-            "  attention_cache_together_bf16_64_4 8 8 1 of 256, 8 together, 0 bytes, dependent\n");
   EXPECT_EQ(launches_of("attention_wgmma", attention(816, 8, 1, 256, 816)),
             "  boxes of [64, 8, 8, 4, 1]\n"
             "  boxes of [64, 64, 4, 1, 1]\n"

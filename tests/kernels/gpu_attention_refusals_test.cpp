@@ -44,16 +44,6 @@ TEST(AttentionRefusals, AreOfCaches) {
   }});
 }
 
-TEST(AttentionRefusals, AreOfCachesWithinClusters) {
-  const std::string_view row = "attention_cache_sm90";
-  expect_refusals(std::array<Refusal, 2>{{
-      {row, "result = attention(q:@[1,1,4,64], length9:i64[1], k:@[1,90,2,64], v:@[1,90,2,64], slots=length)", "bf16",
-       "f32", "only bf16 and f16"},
-      {row, "result = attention(q:bf16[1,1,4,64], length9:i64[1], k:bf16[1,@,2,64], v:bf16[1,@,2,64], slots=length)",
-       "4096", "4097", "more than 4096 places"},
-  }});
-}
-
 TEST(AttentionRefusals, AreOfWarpgroups) {
   const std::string_view row = "attention_wgmma";
   const std::string width = "result = attention(q:bf16[1,9,4,@], k:bf16[1,9,4,@], v:bf16[1,9,4,@])";

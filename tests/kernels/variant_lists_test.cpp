@@ -86,10 +86,6 @@ const Module kModules[] = {
      {
 #include "kernels/gpu/attention/attention_cache.inc"
          "attention_cache_join_f32", "attention_cache_join_bf16", "attention_cache_join_f16"}},
-    {"attention_cache_sm90",
-     {
-#include "kernels/gpu/attention/attention_cache_sm90.inc"
-     }},
     {"attention_mma",
      {
 #include "kernels/gpu/attention/attention_mma.inc"

@@ -8,19 +8,18 @@ namespace rung::gpu {
 
 // A team of neighbouring lanes takes one key at a time, 16 bytes of it or more a lane, for `rows` packed query rows.
 struct CacheAttentionConfig {
-  static constexpr int kThreads = 128, kThreadsTogether = 256;
+  static constexpr int kThreads = 128;
   static constexpr int kAhead = 4;  // keys of a team under way together
 
   DType type;
   int width;  // of the kernel: 64, 128 or 256; heads are padded to it with zeros
   int rows;   // 1, 4 or 8
-  int threads = kThreads;
   bool operator==(const CacheAttentionConfig&) const = default;
 
   constexpr int vector() const { return type == DType::f32 ? 4 : 8; }  // elements of 16 bytes
   constexpr int lanes() const { return width / vector() < 32 ? width / vector() : 32; }
   constexpr int vectors() const { return width / vector() / lanes(); }  // of a lane
-  constexpr int teams() const { return threads / lanes(); }
+  constexpr int teams() const { return kThreads / lanes(); }
   constexpr int keys() const { return teams() * kAhead; }  // that a block takes at a time
   static constexpr int row_floats(int width) { return width + 2; }  // sums, then the largest score and the weights' sum
 };

@@ -13,8 +13,6 @@ __device__ inline int cluster_rank() {
 // The barrier of all threads of all blocks in two halves, for work in between; it makes no writes visible. A thread
 // that has ended counts as arrived.
 __device__ inline void cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory"); }
-// The first half that makes this thread's writes to shared memory visible to those that have waited.
-__device__ inline void cluster_publish() { asm volatile("barrier.cluster.arrive.release;" ::: "memory"); }
 __device__ inline void cluster_wait() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
 // Returns the address in block `rank` that corresponds to `p` in this block's shared memory.
 __device__ inline uint32_t peer_address(const void* p, int rank) {
@@ -27,13 +25,6 @@ __device__ inline uint32_t peer_address(uint32_t address, uint32_t rank) {
   uint32_t peer;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(peer) : "r"(address), "r"(rank));
   return peer;
-}
-
-// Reads from the shared memory of a block of the cluster, at a peer_address().
-__device__ inline float load_peer(uint32_t address) {
-  float x;
-  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(x) : "r"(address) : "memory");
-  return x;
 }
 
 }  // namespace rung::gpu
