@@ -1,7 +1,5 @@
 // rung generate: a text by a decoder language model, token by token.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
@@ -14,8 +12,6 @@
 
 namespace rung::cli {
 namespace {
-
-using Json = nlohmann::json;
 
 struct GenerateFlags {
   CommonOptions common;
@@ -35,20 +31,6 @@ tasks::SamplingWishes wishes_of(const GenerateFlags& flags) {
           .seed = flags.seed};
 }
 
-Json made_to_json(const tasks::Generated& made) {
-  const auto& decode = made.decode_ms;
-  Json json{{"tokens", made.tokens},
-            {"prompt_tokens", made.prompt_tokens},
-            {"prefill_ms", made.prefill_ms},
-            {"decode_ms", {{"median", decode.median}, {"p90", decode.p90}, {"p99", decode.p99}}},
-            {"tokens_per_s", made.tokens_per_s},
-            {"bytes_per_token", made.bytes_per_token},
-            {"floor_ms", made.floor_ms},
-            {"stopped_by", made.stopped_by}};
-  json["text"] = made.text ? Json(*made.text) : Json(nullptr);
-  return json;
-}
-
 void print_summary(const tasks::Generated& made) {
   fmt::print(
       stderr,
@@ -64,17 +46,15 @@ Status generate(const GenerateFlags& flags) {
   tasks::GenerateTask task{.model = std::move(model),
                            .text = flags.text,
                            .chat = flags.chat,
-                           .most = flags.most,
                            .length = flags.common.cache,
-                           .sampling = wishes_of(flags),
-                           .stops = flags.stops};
+                           .options = {.most = flags.most, .sampling = wishes_of(flags), .stops = flags.stops}};
   if (!flags.common.json)
     task.hear = [](std::string_view piece) {
       fmt::print("{}", piece);
       return std::fflush(stdout) == 0;
     };
   RUNG_TRY(const tasks::Generated made, tasks::generate(task));
-  if (flags.common.json) return print_json(made_to_json(made)), Status{};
+  if (flags.common.json) return print_json(to_json(made)), Status{};
   if (!made.text) fmt::print("{}\n", fmt::join(made.tokens, " "));
   print_summary(made);
   return {};

@@ -37,6 +37,7 @@ struct Model {
   std::string directory;     // the folder of config.json, weights and tokenizer; empty when imported from text
   std::map<std::string, InputDefault> defaults;  // one for every input of the graph that is no state
   std::vector<Stage> stages;                     // of its labels, for reports; other labels are the rest
+  int64_t positions = 0;                         // the most tokens of a decoder's text; 0: it is no decoder
   std::vector<std::string> notes;                // such as checkpoint tensors that inference does not read
 };
 

@@ -35,9 +35,14 @@ Status check_ports(const Plan& plan) {
 Result<Decoder> Decoder::create(PlanSet plans) {
   for (const auto& plan : plans) RUNG_CHECK(check_ports(*plan));
   RUNG_TRY(SetSession session, SetSession::create(std::move(plans)));
-  Decoder decoder(std::move(session));
-  decoder.read_plans();
-  return decoder;
+  return Decoder(std::move(session));
+}
+
+Result<Decoder> Decoder::fork() {
+  RUNG_TRY(SetSession session, session_.fork());
+  Decoder other(std::move(session));
+  other.text_ = text_;
+  return other;
 }
 
 void Decoder::read_plans() {
@@ -70,11 +75,13 @@ void Decoder::read_bounds(const Plan& plan) {
   rings_.erase(std::unique(rings_.begin(), rings_.end()), rings_.end());
 }
 
+// Checks tokens that are to follow those that are not read.
 Status Decoder::check(std::span<const int64_t> tokens) const {
-  if (tokens.empty()) return wrong_usage("got no tokens, wanted at least one");
   const auto count = static_cast<int64_t>(tokens.size());
-  if (count > most_ - length_)
-    return wrong_usage("got {} tokens behind a text of {}: there is room for {}", count, length_, most_);
+  if (count + length() == 0 || (count + unread() == 0 && text_.logits))
+    return wrong_usage("got no tokens, wanted at least one");
+  if (count > most_ - length())
+    return wrong_usage("got {} tokens behind a text of {}: there is room for {}", count, length(), most_);
   const auto* input = find_named(session_.plans().first().inputs, kTokens);
   const int64_t first = input->first.value_or(0), last = input->last.value_or(vocabulary_ - 1);
   const auto bad = std::ranges::find_if(tokens, [&](int64_t token) { return token < first || token > last; });
@@ -85,7 +92,7 @@ Status Decoder::check(std::span<const int64_t> tokens) const {
 // Returns the chunk that takes all of the tokens with the least padding, or else the most of them at once. Padding
 // takes places, too.
 size_t Decoder::chunk_for(int64_t tokens) const {
-  const int64_t room = most_ - length_;
+  const int64_t room = most_ - text_.read;
   size_t best = 0;
   for (size_t i = 0; i < chunks_.size() && chunks_[i] <= room; ++i) {
     best = i;
@@ -94,13 +101,18 @@ size_t Decoder::chunk_for(int64_t tokens) const {
   return best;
 }
 
-Status Decoder::take(std::span<const int64_t> tokens) {
+Status Decoder::take(std::span<const int64_t> tokens, const Interrupted& interrupted) {
   RUNG_CHECK(check(tokens));
-  while (!tokens.empty()) {
-    const size_t chunk = chunk_for(static_cast<int64_t>(tokens.size()));
-    const size_t count = std::min(tokens.size(), static_cast<size_t>(chunks_[chunk]));
-    RUNG_CHECK(run(chunk, tokens.first(count)));
-    tokens = tokens.subspan(count);
+  if (tokens.empty() && unread() == 0) RUNG_CHECK(go_back(length() - 1));
+  text_.tokens.insert(text_.tokens.end(), tokens.begin(), tokens.end());
+  while (unread() > 0) {
+    if (wants_end(interrupted)) {
+      text_.tokens.resize(static_cast<size_t>(text_.read));
+      return was_interrupted("interrupted after {} tokens", text_.read);
+    }
+    const size_t chunk = chunk_for(unread());
+    const auto count = static_cast<size_t>(std::min(unread(), chunks_[chunk]));
+    RUNG_CHECK(run(chunk, std::span(text_.tokens).subspan(static_cast<size_t>(text_.read), count)));
   }
   return {};
 }
@@ -114,29 +126,43 @@ Status Decoder::run(size_t chunk, std::span<const int64_t> tokens) {
   Session& session = session_[plan_of_[chunk]];
   RUNG_TRY(auto outputs, session.infer({{kTokens, ids}, {kCount, Tensor::of<int64_t>({1}, {count})}}));
   ++runs_;
-  written_ = std::max(written_, length_ + chunks_[chunk]);
-  length_ += count;
+  text_.written = std::max(text_.written, text_.read + chunks_[chunk]);
+  text_.read += count;
   for (auto& [name, value] : outputs)
-    if (name == kLogits) logits_ = std::move(value);
+    if (name == kLogits) text_.logits = std::move(value);
+  return {};
+}
+
+Status Decoder::check_truncation(int64_t length) const {
+  if (length < 0 || length > this->length())
+    return wrong_usage("got a length of {}, wanted 0 to {}, the text's own", length, this->length());
+  for (const Ring& ring : rings_) {
+    const int64_t oldest = std::max<int64_t>(0, length - (ring.window - 1));  // that the next token sees
+    if (length > 0 && length < text_.read && text_.written > oldest + ring.places)
+      return wrong_usage("a text of {} tokens cannot end at {}: a layer remembers its last {} alone", this->length(),
+                         length, ring.places);
+  }
+  return {};
+}
+
+// Takes places back from the states; the text keeps its tokens.
+Status Decoder::go_back(int64_t length) {
+  RUNG_CHECK(check_truncation(length));
+  if (length == 0) {
+    RUNG_CHECK(session_.reset_states());
+    text_.read = text_.written = 0;
+    text_.logits.reset();
+  } else if (length < text_.read) {
+    RUNG_CHECK(session_.set_state(kPosition, Tensor::of<int64_t>({1}, {length})));
+    text_.read = length;
+    text_.logits.reset();
+  }
   return {};
 }
 
 Status Decoder::truncate(int64_t length) {
-  if (length < 0 || length > length_)
-    return wrong_usage("got a length of {}, wanted 0 to {}, the text's own", length, length_);
-  for (const Ring& ring : rings_) {
-    const int64_t oldest = std::max<int64_t>(0, length - (ring.window - 1));  // that the next token sees
-    if (length > 0 && written_ > oldest + ring.places)
-      return wrong_usage("a text of {} tokens cannot end at {}: a layer remembers its last {} alone", length_, length,
-                         ring.places);
-  }
-  if (length == 0)
-    RUNG_CHECK(session_.reset_states());
-  else
-    RUNG_CHECK(session_.set_state(kPosition, Tensor::of<int64_t>({1}, {length})));
-  if (length == 0) written_ = 0;
-  length_ = length;
-  logits_.reset();
+  RUNG_CHECK(go_back(length));
+  text_.tokens.resize(static_cast<size_t>(length));
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 
+#include "base/interrupted.hpp"
 #include "session/set_session.hpp"
 
 namespace rung {
@@ -17,19 +18,27 @@ class Decoder {
   // Errors (mismatch): a plan that is none of a decoder's, naming what it lacks; those of SetSession::create().
   static Result<Decoder> create(PlanSet plans);
 
-  // Appends tokens to the text, in as few runs as their number allows; logits() are then those behind the last one.
-  // Errors: no tokens, more than the text has room for, a token that the model does not have: the text stays as it was.
-  // A device that failed: the text is lost, and reset() begins a new one.
-  Status take(std::span<const int64_t> tokens);
-  // Scores of the next token, f32[V], behind the last token taken. Null before the first one.
-  const Tensor* logits() const { return logits_ ? &*logits_ : nullptr; }
+  // Appends tokens to the text and reads it to its end, in as few runs as their number allows; logits() are then those
+  // behind the last one. Without tokens it only reads; a text whose scores truncate() took away is read by its last
+  // token again. Errors: nothing to read, more than the text has room for, a token that the model does not
+  // have: the text stays as it was. Interrupted between two runs: the text ends with what was read. A device that
+  // failed: the text is lost, and reset() begins a new one.
+  Status take(std::span<const int64_t> tokens, const Interrupted& interrupted = {});
+  // Appends a token that the model has, without reading it: the next take() does.
+  void append(int64_t token) { text_.tokens.push_back(token); }
+  // Scores of the next token, f32[1,V], behind the last one. Null before the first one, or while one is not read.
+  const Tensor* logits() const { return text_.logits && unread() == 0 ? &*text_.logits : nullptr; }
 
   // Forgets all tokens from place `length` on; the next take() continues there. Errors: a length beyond the text's, or
   // one whose last tokens a layer with a sliding window no longer remembers (wrong usage): the text stays.
   Status truncate(int64_t length);
   Status reset() { return truncate(0); }
+  // Makes a decoder of the same plans with threads and memory of its own, whose text begins as a copy of this one.
+  // Errors: those of SetSession::fork().
+  Result<Decoder> fork();
 
-  int64_t length() const { return length_; }          // tokens of the text
+  const std::vector<int64_t>& tokens() const { return text_.tokens; }
+  int64_t length() const { return static_cast<int64_t>(text_.tokens.size()); }
   int64_t most_tokens() const { return most_; }       // that a text can have
   int64_t vocabulary() const { return vocabulary_; }  // V
   int64_t runs() const { return runs_; }              // since create()
@@ -43,20 +52,29 @@ class Decoder {
     friend bool operator==(const Ring&, const Ring&) = default;
   };
 
-  explicit Decoder(SetSession session) : session_(std::move(session)) {}
+  struct Text {
+    std::vector<int64_t> tokens;
+    int64_t read = 0;              // of them, which the states know
+    int64_t written = 0;           // places that caches may hold values of, padding and forgotten ones included
+    std::optional<Tensor> logits;  // behind the last one read
+  };
+
+  explicit Decoder(SetSession session) : session_(std::move(session)) { read_plans(); }
+  int64_t unread() const { return length() - text_.read; }
   void read_plans();
   void read_bounds(const Plan& plan);
   Status check(std::span<const int64_t> tokens) const;
   size_t chunk_for(int64_t tokens) const;
   Status run(size_t plan, std::span<const int64_t> tokens);
+  Status check_truncation(int64_t length) const;
+  Status go_back(int64_t length);
 
   SetSession session_;
   std::vector<int64_t> chunks_;  // the sizes that there are plans for, ascending
   std::vector<size_t> plan_of_;  // by chunk
   std::vector<Ring> rings_;
-  int64_t most_ = 0, vocabulary_ = 0, length_ = 0, runs_ = 0;
-  int64_t written_ = 0;  // places that caches may hold values of, padding and forgotten ones included
-  std::optional<Tensor> logits_;
+  int64_t most_ = 0, vocabulary_ = 0, runs_ = 0;
+  Text text_;
 };
 
 }  // namespace rung

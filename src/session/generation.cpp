@@ -1,4 +1,4 @@
-// Chooses before it takes: the last token of a text is never run.
+// Chooses before it reads: the last token of a text is never run.
 // SPDX-License-Identifier: Apache-2.0
 #include "session/generation.hpp"
 
@@ -15,30 +15,24 @@ std::string_view name_of(StoppedBy reason) {
   }
 }
 
-Status Generation::prompt(std::span<const int64_t> tokens) {
-  std::vector<int64_t> all(tokens.begin(), tokens.end());
-  if (untaken_) all.insert(all.begin(), *untaken_);
-  RUNG_CHECK(decoder_.take(all));
-  sampler_.saw(tokens);
-  untaken_.reset(), made_ = 0;
-  return {};
+std::optional<StoppedBy> Generation::end() const {
+  if (made_ >= limits_.most) return StoppedBy::count;
+  if (!last_) return std::nullopt;
+  if (limits_.stops.contains(*last_)) return StoppedBy::token;
+  if (decoder_->length() > decoder_->most_tokens()) return StoppedBy::room;
+  return std::nullopt;
 }
 
-Result<std::optional<int64_t>> Generation::next(int64_t most) {
-  const auto end = [this](StoppedBy reason) {
-    stopped_by_ = reason;
-    return std::optional<int64_t>();
-  };
-  if (made_ >= most) return end(StoppedBy::count);
-  if (untaken_) {
-    if (stops_.contains(*untaken_)) return end(StoppedBy::token);
-    if (decoder_.length() >= decoder_.most_tokens()) return end(StoppedBy::room);
-    RUNG_CHECK(decoder_.take({&*untaken_, 1}));
-    untaken_.reset();
-  }
-  if (!decoder_.logits()) return wrong_usage("got no prompt before the first token");
-  RUNG_TRY(const int64_t token, sampler_.next(*decoder_.logits()));
-  ++made_, untaken_ = token;
+Result<std::optional<int64_t>> Generation::next() {
+  if (end()) return std::nullopt;
+  if (decoder_->length() == 0) return wrong_usage("got no prompt before the first token");
+  if (decoder_->length() != length_)
+    return wrong_usage("the text has {} tokens, and had {} when its last token was made: another call changed it",
+                       decoder_->length(), length_);
+  if (!decoder_->logits()) RUNG_CHECK(decoder_->take({}));
+  RUNG_TRY(const int64_t token, sampler_.next(*decoder_->logits()));
+  decoder_->append(token);
+  ++made_, ++length_, last_ = token;
   return std::optional(token);
 }
 

@@ -1,6 +1,7 @@
 // The loop that makes a text: a decoder's scores, a token chosen from them, and the reasons to end.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <memory>
 #include <optional>
 #include <set>
 
@@ -16,29 +17,36 @@ enum class StoppedBy : uint8_t {
 };
 std::string_view name_of(StoppedBy reason);
 
+struct GenerationLimits {
+  std::set<int64_t> stops;  // tokens that end a text
+  int64_t most = 128;       // new tokens
+};
+
 class Generation {
  public:
-  Generation(Decoder decoder, Sampler sampler, std::set<int64_t> stops)
-      : decoder_(std::move(decoder)), sampler_(std::move(sampler)), stops_(std::move(stops)) {}
+  // Goes on behind the decoder's text, of which penalties see all tokens.
+  Generation(std::shared_ptr<Decoder> decoder, Sampler sampler, GenerationLimits limits)
+      : decoder_(std::move(decoder)), sampler_(std::move(sampler)), limits_(std::move(limits)) {
+    sampler_.saw(decoder_->tokens());
+  }
 
-  // Takes the prompt, behind the text that there is. Errors: those of Decoder::take().
-  Status prompt(std::span<const int64_t> tokens);
-  // Returns the next token, which may be one that ends the text; nullopt: the text has ended. Needs a prompt before.
-  // Errors: those of Decoder::take() and Sampler::next().
-  Result<std::optional<int64_t>> next(int64_t most);
-  // Tells why next() gave no token.
-  StoppedBy stopped_by() const { return stopped_by_; }
+  // Returns the next token, which may be one that ends the text; nullopt: the text has ended. The decoder reads the
+  // token when one more is wanted. Errors: the decoder has no text, or another than the last call left; those of
+  // Decoder::take() and Sampler::next().
+  Result<std::optional<int64_t>> next();
+  // Tells why next() will give no token; nullopt: it will.
+  std::optional<StoppedBy> end() const;
 
-  bool ends_with(int64_t token) const { return stops_.contains(token); }
-  Decoder& decoder() { return decoder_; }
+  bool ends_with(int64_t token) const { return limits_.stops.contains(token); }
+  Decoder& decoder() { return *decoder_; }
 
  private:
-  Decoder decoder_;
+  std::shared_ptr<Decoder> decoder_;
   Sampler sampler_;
-  std::set<int64_t> stops_;
-  std::optional<int64_t> untaken_;  // the last token, which the decoder takes when one more is wanted
+  GenerationLimits limits_;
+  std::optional<int64_t> last_;  // the token that the last call chose
   int64_t made_ = 0;
-  StoppedBy stopped_by_ = StoppedBy::count;
+  int64_t length_ = decoder_->length();  // of the text that the last call left
 };
 
 }  // namespace rung

@@ -26,13 +26,15 @@ Result<PlanSet> plans_of_directory(const DecoderTask& task) {
 
 }  // namespace
 
-Result<Decoder> open_decoder(const DecoderTask& task) {
-  if (!is_plan_file(task.model.path)) {
-    RUNG_TRY(PlanSet plans, plans_of_directory(task));
-    return Decoder::create(std::move(plans));
-  }
+Result<PlanSet> decoder_plans(const DecoderTask& task) {
+  if (!is_plan_file(task.model.path)) return plans_of_directory(task);
   RUNG_TRY(Opened opened, open_model(task.model));
-  return Decoder::create(std::move(*opened.plans));
+  return std::move(*opened.plans);
+}
+
+Result<Decoder> open_decoder(const DecoderTask& task) {
+  RUNG_TRY(PlanSet plans, decoder_plans(task));
+  return Decoder::create(std::move(plans));
 }
 
 }  // namespace rung::tasks

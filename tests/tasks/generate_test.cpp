@@ -48,7 +48,8 @@ std::vector<int64_t> prompt_of(const std::string& name) {
 }
 
 GenerateTask task_of(const std::string& name, std::vector<int64_t> prompt, int64_t most) {
-  GenerateTask task{.model = {.path = checkpoint(name), .threads = 1}, .most = most};
+  GenerateTask task{.model = {.path = checkpoint(name), .threads = 1}};
+  task.options.most = most;
   const auto length = static_cast<int64_t>(prompt.size());
   task.model.inputs = given_arrays({{"input_ids", Tensor::of<int64_t>({1, length}, prompt)}});
   return task;
@@ -77,7 +78,7 @@ TEST_P(Generate, MakesThePublishedLibrarysTokens) {
   const auto end = std::ranges::find(wanted, kEnd);
   const bool ends = end != wanted.end();
   GenerateTask task = task_of(GetParam(), prompt_of(GetParam()), static_cast<int64_t>(wanted.size()));
-  task.sampling.temperature = 0;
+  task.options.sampling.temperature = 0;
   const auto made = generate(task);
   ASSERT_TRUE(made) << made.error().message;
   if (ends) wanted.erase(end + 1, wanted.end());
@@ -166,7 +167,7 @@ TEST(Decoder, IsNotOpenedOverOtherPlans) {
 TEST(Generation, RepeatsASeedsTokens) {
   const auto tokens = [](uint64_t seed) {
     GenerateTask task = task_of("llama", prompt_of("llama"), 12);
-    task.sampling = {.temperature = 2, .top_k = 0, .seed = seed};
+    task.options.sampling = {.temperature = 2, .top_k = 0, .seed = seed};
     const auto made = generate(task);
     EXPECT_TRUE(made) << made.error().message;
     return made->tokens;
@@ -178,7 +179,7 @@ TEST(Generation, RepeatsASeedsTokens) {
 // All tokens are as good as equally likely.
 TEST(Generation, DrawsEachTokenAnew) {
   GenerateTask task = task_of("llama", prompt_of("llama"), 12);
-  task.sampling = {.temperature = 1e6, .top_k = 0};
+  task.options.sampling = {.temperature = 1e6, .top_k = 0};
   const auto made = generate(task);
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_GT(std::set<int64_t>(made->tokens.begin(), made->tokens.end()).size(), 3u);
@@ -187,7 +188,7 @@ TEST(Generation, DrawsEachTokenAnew) {
 TEST(Generation, EndsWhereTheCachesAreFull) {
   GenerateTask task = task_of("llama", prompt_of("llama"), 30);
   task.length = task.model.inputs.types.at("input_ids").shape[1] + 3;
-  task.sampling.temperature = 0;
+  task.options.sampling.temperature = 0;
   const auto made = generate(task);
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_EQ(made->tokens.size(), 4u) << "the last one needs no room";
