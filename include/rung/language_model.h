@@ -89,6 +89,14 @@ RUNG_API rung_status rung_text_session_truncate(rung_text_session* session, int6
 // Gives the text's tokens. Where `tokens` has too little room, only its `count` is set, the text's length.
 RUNG_API rung_status rung_text_session_tokens(rung_text_session* session, rung_tokens* tokens);
 
+// The use of draft tokens: the tokens behind an earlier place of the text that ended alike. One run reads them with the
+// text, and those that are chosen anyway need no run of their own.
+typedef enum rung_speculate {
+  RUNG_SPECULATE_OFF = 0,
+  RUNG_SPECULATE_ON = 1,    // wherever there is such a place
+  RUNG_SPECULATE_AUTO = 2,  // so, until the measured time per token shows that it is slower
+} rung_speculate;
+
 // Options of a generation. Start from RUNG_GENERATE_OPTIONS_INIT. Of the settings of sampling, -1 means: as the model's
 // own files say.
 typedef struct rung_generate_options {
@@ -106,9 +114,10 @@ typedef struct rung_generate_options {
   // ends with what was read. It must not throw. NULL: it goes on.
   bool (*goes_on)(void* context);
   void* context;
+  rung_speculate speculate;  // a plan file needs a chunk that gives all scores: `rung build --scored-chunk`
 } rung_generate_options;
 #define RUNG_GENERATE_OPTIONS_INIT \
-  { sizeof(rung_generate_options), 128, -1, -1, -1, -1, -1, 0, NULL, 0, NULL, NULL }
+  { sizeof(rung_generate_options), 128, -1, -1, -1, -1, -1, 0, NULL, 0, NULL, NULL, RUNG_SPECULATE_OFF }
 
 // A text as it is made, token by token, in a session.
 typedef struct rung_generation rung_generation;

@@ -29,6 +29,13 @@ struct Prompt {
   std::vector<int64_t> tokens = {};
 };
 
+// The use of draft tokens out of the text itself. See rung_speculate.
+enum class Speculate {
+  off = RUNG_SPECULATE_OFF,
+  on = RUNG_SPECULATE_ON,
+  automatic = RUNG_SPECULATE_AUTO,
+};
+
 // How a text is made. Settings that are left out are the model's own. See rung_generate_options.
 struct GenerateOptions {
   int64_t most = 128;  // new tokens
@@ -38,6 +45,7 @@ struct GenerateOptions {
   std::vector<std::string> stops = {};  // strings that end the text where they begin
   // Asked between the runs that read the prompt; false: the call ends with Kind::interrupted. Empty: they go on.
   std::function<bool()> goes_on = {};
+  Speculate speculate = Speculate::off;
 };
 
 // A token with the text that is certain with it.
@@ -73,6 +81,7 @@ struct CGenerateOptions {
     options.stop_count = stops.size();
     if (goes_on) options.goes_on = [](void* self) { return static_cast<CGenerateOptions*>(self)->goes_on(); };
     options.context = this;
+    options.speculate = static_cast<rung_speculate>(from.speculate);
   }
   CGenerateOptions(const CGenerateOptions&) = delete;
   CGenerateOptions& operator=(const CGenerateOptions&) = delete;

@@ -17,7 +17,8 @@ namespace {
 #define RUNG_GENERATE_ARGUMENTS                                                                              \
   "new: int = 128, temperature: float | None = None, top_k: int | None = None, top_p: float | None = None, " \
   "min_p: float | None = None, repetition_penalty: float | None = None, seed: int = 0, "                     \
-  "stop: str | collections.abc.Sequence[str] = ()) -> Generation"
+  "stop: str | collections.abc.Sequence[str] = (), "                                                         \
+  "speculate: typing.Literal['off', 'on', 'auto'] = 'off') -> Generation"
 
 constexpr const char* kGenerate = R"(Makes a text, token by token: an iterator of rung.Piece.
 
@@ -29,6 +30,9 @@ The settings of sampling that are None are the model's own, of generation_config
 token is taken. temperature=0 takes the likeliest token; top_k keeps that number of the likeliest tokens (0: all), top_p
 those that have this probability together, min_p those whose probability is this part of the likeliest one's;
 repetition_penalty makes tokens that the text has less likely (1: none). Equal seeds make equal texts.
+
+speculate="on" reads draft tokens ahead where the text has been at the same tokens before, so that one run may make
+several tokens; "auto" stops that once the measured time per token shows that it is slower.
 
 Ctrl-C while the prompt is read comes out as KeyboardInterrupt; the text then ends with what was read. Between tokens it
 leaves a text that ends with the last token. The GIL is released while it works.
@@ -90,6 +94,13 @@ std::vector<std::string> stops_of(nb::handle stop) {
   return stops;
 }
 
+rung_speculate speculate_of(const std::string& word) {
+  if (word == "off") return RUNG_SPECULATE_OFF;
+  if (word == "on") return RUNG_SPECULATE_ON;
+  if (word == "auto") return RUNG_SPECULATE_AUTO;
+  raise(RUNG_USAGE, "speculate: got '" + word + "', wanted 'off', 'on' or 'auto'");
+}
+
 using Number = std::optional<double>;
 
 template <class T, class... Extra>
@@ -97,14 +108,14 @@ void bind_generate(nb::class_<T>& type, const char* signature, const char* doc, 
   type.def(
       "generate",
       [](T& self, nb::handle prompt, int64_t most, Number temperature, std::optional<int64_t> top_k, Number top_p,
-         Number min_p, Number repetition_penalty, uint64_t seed, nb::handle stop) {
-        return self.generate(prompt,
-                             {most, temperature, top_p, min_p, repetition_penalty, top_k, seed, stops_of(stop)});
+         Number min_p, Number repetition_penalty, uint64_t seed, nb::handle stop, const std::string& speculate) {
+        return self.generate(prompt, {most, temperature, top_p, min_p, repetition_penalty, top_k, seed, stops_of(stop),
+                                      speculate_of(speculate)});
       },
       prompt_default..., nb::kw_only(), nb::arg("new") = 128, nb::arg("temperature") = nb::none(),
       nb::arg("top_k") = nb::none(), nb::arg("top_p") = nb::none(), nb::arg("min_p") = nb::none(),
       nb::arg("repetition_penalty") = nb::none(), nb::arg("seed") = 0, nb::arg("stop") = nb::tuple(),
-      nb::sig(signature), doc);
+      nb::arg("speculate") = "off", nb::sig(signature), doc);
 }
 
 void bind_generation(nb::module_& module) {

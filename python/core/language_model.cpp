@@ -164,6 +164,7 @@ std::unique_ptr<Generation> TextSession::generate(nb::handle prompt, const Gener
   with.seed = options.seed;
   with.stops = stops.data();
   with.stop_count = stops.size();
+  with.speculate = options.speculate;
   std::exception_ptr raised;
   with.goes_on = prompt_goes_on;
   with.context = &raised;

@@ -25,6 +25,7 @@ struct GenerateOptions {
   std::optional<int64_t> top_k;
   uint64_t seed = 0;
   std::vector<std::string> stops;
+  rung_speculate speculate = RUNG_SPECULATE_OFF;
 };
 
 // A text as it is made: an iterator of rung.Piece.

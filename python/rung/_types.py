@@ -59,6 +59,7 @@ class Generated(TypedDict):
     `tokens` are the new ones, and `text` is theirs (None: the model has no tokenizer). `prefill_ms` goes from the
     prompt's `prompt_tokens` to the first new token; `decode_ms` and `tokens_per_s` are of the further ones.
     `bytes_per_token` is what the last token reads of memory, and `floor_ms` the time that memory needs for it.
+    `drafted` counts draft tokens that were read ahead, and `accepted` those that became the text's.
     `stopped_by` is "count", "stop token", "stop string" or "full cache"; empty: the text could go on.
     """
 
@@ -68,6 +69,8 @@ class Generated(TypedDict):
     prefill_ms: float
     decode_ms: DecodeTimes
     tokens_per_s: float
+    drafted: int
+    accepted: int
     bytes_per_token: float
     floor_ms: float
     stopped_by: str

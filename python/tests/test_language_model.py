@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+import itertools
 import shutil
 import signal
 import threading
@@ -74,6 +75,17 @@ def test_settings_reach_the_choice_of_tokens(model: rung.LanguageModel) -> None:
     assert made(temperature=0, repetition_penalty=5) != made(temperature=0)
 
 
+def test_drafts_change_no_text(model: rung.LanguageModel) -> None:
+    for settings in ({"temperature": 0}, {"temperature": 0.2, "seed": 3}):
+        plain = [piece.token for piece in model.generate(PROMPT, new=18, **settings)]
+        generation = model.generate(PROMPT, new=18, speculate="on", **settings)
+        assert [piece.token for piece in generation] == plain
+        figures = generation.figures()
+        assert 0 < figures["accepted"] <= figures["drafted"]
+    with pytest.raises(rung.UsageError, match="speculate: got 'yes'"):
+        model.generate(PROMPT, speculate="yes")  # type: ignore[arg-type]
+
+
 def test_a_session_gives_scores(model: rung.LanguageModel) -> None:
     session = model.session()
     scores = session.feed(PROMPT)
@@ -107,7 +119,7 @@ def test_forks_share_a_beginning_and_nothing_else(model: rung.LanguageModel) -> 
     running = [fork.generate(new=8, temperature=3, top_k=0, seed=seed) for seed, fork in enumerate(forks)]
     for _ in range(8):  # in turns
         for text, generation in zip(texts, running):
-            text.append(next(generation).token)
+            text += [piece.token for piece in itertools.islice(generation, 1)]
     for seed, text in enumerate(texts):
         alone = [piece.token for piece in model.generate(PROMPT, new=8, temperature=3, top_k=0, seed=seed)]
         assert text == alone

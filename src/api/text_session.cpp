@@ -43,6 +43,20 @@ std::optional<T> wish(Given value) {
   return value == Given{-1} ? std::nullopt : std::optional(static_cast<T>(value));
 }
 
+Result<Speculate> speculate_of(rung_speculate given) {
+  switch (given) {
+    case RUNG_SPECULATE_OFF:
+      return Speculate::off;
+    case RUNG_SPECULATE_ON:
+      return Speculate::on;
+    case RUNG_SPECULATE_AUTO:
+      return Speculate::automatic;
+  }
+  return wrong_usage("speculate: got {}, wanted {} (off), {} (on) or {} (auto)", static_cast<int>(given),
+                     static_cast<int>(RUNG_SPECULATE_OFF), static_cast<int>(RUNG_SPECULATE_ON),
+                     static_cast<int>(RUNG_SPECULATE_AUTO));
+}
+
 Result<tasks::GenerateOptions> generate_options(const rung_generate_options* options) {
   RUNG_TRY(auto given, options_of(options, rung_generate_options RUNG_GENERATE_OPTIONS_INIT, "rung_generate_options"));
   if (given.top_k < -1) return wrong_usage("top_k: got {}, wanted 0 or more, or -1 for the model's own", given.top_k);
@@ -55,6 +69,7 @@ Result<tasks::GenerateOptions> generate_options(const rung_generate_options* opt
                                            .seed = given.seed},
                               .stops = {},
                               .interrupted = asked_to_end(given.goes_on, given.context)};
+  RUNG_TRY(made.speculate, speculate_of(given.speculate));
   RUNG_TRY(made.stops, texts_of(given.stops, given.stop_count, "stops"));
   return made;
 }

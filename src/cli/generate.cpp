@@ -20,6 +20,7 @@ struct GenerateFlags {
   std::optional<double> temperature, top_p, min_p, repetition_penalty;
   std::optional<uint64_t> top_k, seed;
   std::vector<std::string> stops;
+  std::string speculate = "off";
 };
 
 tasks::SamplingWishes wishes_of(const GenerateFlags& flags) {
@@ -48,6 +49,7 @@ Status generate(const GenerateFlags& flags) {
                            .chat = flags.chat,
                            .length = flags.common.cache,
                            .options = {.most = flags.most, .sampling = wishes_of(flags), .stops = flags.stops}};
+  RUNG_TRY(task.options.speculate, parse_speculate(flags.speculate));
   if (!flags.common.json)
     task.hear = [](std::string_view piece) {
       fmt::print("{}", piece);
@@ -77,6 +79,7 @@ std::pair<CLI::App*, Run> generate_command(CLI::App& app) {
   add(*command, "repetition-penalty", flags->repetition_penalty);
   add(*command, "seed", flags->seed);
   add(*command, "stop", flags->stops);
+  add(*command, "speculate", flags->speculate).one_of({"off", "on", "auto"});
   return {command, [flags] { return generate(*flags); }};
 }
 

@@ -11,8 +11,8 @@
 namespace rung {
 
 // The plans of a set are those of one decoder for chunks of several sizes: they take input_ids i64[1,S] and count
-// i64[1], the number of them that are real, give logits f32[1,V], and keep the number of tokens before the chunk in the
-// state "position" (import/model.hpp, DecoderCache).
+// i64[1], the number of them that are real, give logits f32[1,V] of the last real one or f32[S,V] of all, and keep the
+// number of tokens before the chunk in the state "position" (import/model.hpp, DecoderCache).
 class Decoder {
  public:
   // Errors (mismatch): a plan that is none of a decoder's, naming what it lacks; those of SetSession::create().
@@ -25,9 +25,19 @@ class Decoder {
   // failed: the text is lost, and reset() begins a new one.
   Status take(std::span<const int64_t> tokens, const Interrupted& interrupted = {});
   // Appends a token that the model has, without reading it: the next take() does.
-  void append(int64_t token) { text_.tokens.push_back(token); }
+  void append(int64_t token);
   // Scores of the next token, f32[1,V], behind the last one. Null before the first one, or while one is not read.
   const Tensor* logits() const { return text_.logits && unread() == 0 ? &*text_.logits : nullptr; }
+
+  // Reads what append() left, and draft tokens behind it that are not the text's, in one run: append() of a token as it
+  // was drafted then needs no run, and of another one forgets the drafts. Errors: no token that is not read, or more
+  // drafts than most_drafts() (wrong usage); the device failed.
+  Status take_ahead(std::span<const int64_t> drafts);
+  // Returns how many drafts one run takes now; 0: no plan gives all scores of a chunk, or a layer with a sliding window
+  // would forget what the text still needs.
+  int64_t most_drafts() const;
+  int64_t scored_chunk() const { return scored_chunk_; }  // the largest one whose plan gives all scores; 0: none
+  int64_t accepted() const { return accepted_; }          // drafts that became the text's, since create()
 
   // Forgets all tokens from place `length` on; the next take() continues there. Errors: a length beyond the text's, or
   // one whose last tokens a layer with a sliding window no longer remembers (wrong usage): the text stays.
@@ -54,9 +64,13 @@ class Decoder {
 
   struct Text {
     std::vector<int64_t> tokens;
-    int64_t read = 0;              // of them, which the states know
-    int64_t written = 0;           // places that caches may hold values of, padding and forgotten ones included
-    std::optional<Tensor> logits;  // behind the last one read
+    int64_t read = 0;                     // of them, which the states know
+    int64_t written = 0;                  // places that caches may hold values of, padding and forgotten ones included
+    int64_t position = 0;                 // as the state says; drafts that were not accepted are behind the tokens read
+    std::vector<int64_t> ahead;           // drafts that the caches hold behind the last token
+    std::shared_ptr<Tensor> scores = {};  // of the last run, f32[1,V] or f32[S,V]
+    int64_t row = 0;                      // of the scores, behind the last token read
+    std::optional<Tensor> logits = {};    // that row
   };
 
   explicit Decoder(SetSession session) : session_(std::move(session)) { read_plans(); }
@@ -65,7 +79,8 @@ class Decoder {
   void read_bounds(const Plan& plan);
   Status check(std::span<const int64_t> tokens) const;
   size_t chunk_for(int64_t tokens) const;
-  Status run(size_t plan, std::span<const int64_t> tokens);
+  Status run(size_t chunk, size_t count, std::span<const int64_t> drafts = {});
+  void set_row(int64_t row);
   Status check_truncation(int64_t length) const;
   Status go_back(int64_t length);
 
@@ -73,7 +88,8 @@ class Decoder {
   std::vector<int64_t> chunks_;  // the sizes that there are plans for, ascending
   std::vector<size_t> plan_of_;  // by chunk
   std::vector<Ring> rings_;
-  int64_t most_ = 0, vocabulary_ = 0, runs_ = 0;
+  int64_t scored_chunk_ = 0;
+  int64_t most_ = 0, vocabulary_ = 0, runs_ = 0, accepted_ = 0;
   Text text_;
 };
 

@@ -16,9 +16,9 @@ std::string_view name_of(StoppedBy reason) {
 }
 
 std::optional<StoppedBy> Generation::end() const {
-  if (made_ >= limits_.most) return StoppedBy::count;
+  if (made_ >= options_.most) return StoppedBy::count;
   if (!last_) return std::nullopt;
-  if (limits_.stops.contains(*last_)) return StoppedBy::token;
+  if (options_.stops.contains(*last_)) return StoppedBy::token;
   if (decoder_->length() > decoder_->most_tokens()) return StoppedBy::room;
   return std::nullopt;
 }
@@ -29,7 +29,7 @@ Result<std::optional<int64_t>> Generation::next() {
   if (decoder_->length() != length_)
     return wrong_usage("the text has {} tokens, and had {} when its last token was made: another call changed it",
                        decoder_->length(), length_);
-  if (!decoder_->logits()) RUNG_CHECK(decoder_->take({}));
+  if (!decoder_->logits()) RUNG_CHECK(speculation_.read(*decoder_, accepted()));
   RUNG_TRY(const int64_t token, sampler_.next(*decoder_->logits()));
   decoder_->append(token);
   ++made_, ++length_, last_ = token;

@@ -7,6 +7,7 @@
 
 #include "session/decoder.hpp"
 #include "session/sampler.hpp"
+#include "session/speculation.hpp"
 
 namespace rung {
 
@@ -17,16 +18,20 @@ enum class StoppedBy : uint8_t {
 };
 std::string_view name_of(StoppedBy reason);
 
-struct GenerationLimits {
+struct GenerationOptions {
   std::set<int64_t> stops;  // tokens that end a text
   int64_t most = 128;       // new tokens
+  Speculate speculate = Speculate::off;
 };
 
 class Generation {
  public:
   // Goes on behind the decoder's text, of which penalties see all tokens.
-  Generation(std::shared_ptr<Decoder> decoder, Sampler sampler, GenerationLimits limits)
-      : decoder_(std::move(decoder)), sampler_(std::move(sampler)), limits_(std::move(limits)) {
+  Generation(std::shared_ptr<Decoder> decoder, Sampler sampler, GenerationOptions options)
+      : decoder_(std::move(decoder)),
+        sampler_(std::move(sampler)),
+        options_(std::move(options)),
+        speculation_(options_.speculate) {
     sampler_.saw(decoder_->tokens());
   }
 
@@ -37,15 +42,18 @@ class Generation {
   // Tells why next() will give no token; nullopt: it will.
   std::optional<StoppedBy> end() const;
 
-  bool ends_with(int64_t token) const { return limits_.stops.contains(token); }
+  bool ends_with(int64_t token) const { return options_.stops.contains(token); }
   Decoder& decoder() { return *decoder_; }
+  const Speculation& speculation() const { return speculation_; }
+  int64_t accepted() const { return decoder_->accepted() - accepted_before_; }  // drafts
 
  private:
   std::shared_ptr<Decoder> decoder_;
   Sampler sampler_;
-  GenerationLimits limits_;
+  GenerationOptions options_;
+  Speculation speculation_;
   std::optional<int64_t> last_;  // the token that the last call chose
-  int64_t made_ = 0;
+  int64_t made_ = 0, accepted_before_ = decoder_->accepted();
   int64_t length_ = decoder_->length();  // of the text that the last call left
 };
 

@@ -17,7 +17,8 @@ Result<PlanSet> plans_of_directory(const DecoderTask& task) {
   std::vector<BuildTask> all;
   for (int64_t size : sizes) {
     BuildTask& one = all.emplace_back(BuildTask{.model = task.model});
-    one.model.cache = {.length = task.length, .largest_chunk = *std::ranges::max_element(sizes)};
+    one.model.cache = {
+        .length = task.length, .largest_chunk = *std::ranges::max_element(sizes), .scored_chunk = task.scored_chunk};
     one.model.shapes["input_ids"] = {1, size};
   }
   RUNG_TRY(BuiltSet built, build_set(all));

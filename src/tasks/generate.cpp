@@ -44,6 +44,7 @@ Result<Generated> generate(const GenerateTask& task) {
   RUNG_TRY(const std::vector<int64_t> prompt, prompt_of(task, text));
   DecoderTask open{.model = task.model, .length = task.length};
   open.model.inputs = {};
+  if (task.model.cache.scored_chunk > 0) open.scored_chunk = task.model.cache.scored_chunk;
   if (open.length == 0) open.length = static_cast<int64_t>(prompt.size()) + task.options.most;
   RUNG_TRY(Decoder decoder, open_decoder(open));
   RUNG_TRY(TextGeneration generation,

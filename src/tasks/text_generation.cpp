@@ -47,11 +47,15 @@ Result<TextGeneration> TextGeneration::begin(const ModelText& model, std::shared
   RUNG_TRY(std::optional<TextStream> stream, stream_of(model, options));
   RUNG_TRY(StopStrings stops, StopStrings::make(options.stops));
   RUNG_TRY(Sampler sampler, Sampler::make(decoder->vocabulary(), sampler_options(options.sampling, model.settings())));
+  if (options.speculate != Speculate::off && decoder->scored_chunk() < 2)
+    return wrong_usage(
+        "got speculation for plans that give the scores of one token a run: build them with --scored-chunk 8");
   const int64_t began = now_ns();
   if (!prompt.empty()) RUNG_CHECK(decoder->take(prompt, options.interrupted));
   const double prefill_ms = ms_since(began);
   const auto& ends = model.settings().eos_token_ids.value;
-  Generation generation(std::move(decoder), std::move(sampler), {{ends.begin(), ends.end()}, options.most});
+  Generation generation(std::move(decoder), std::move(sampler),
+                        {{ends.begin(), ends.end()}, options.most, options.speculate});
   TextGeneration made(std::move(generation), std::move(stream), std::move(stops));
   made.made_.prompt_tokens = static_cast<int64_t>(prompt.size());
   made.made_.prefill_ms = prefill_ms;
@@ -97,6 +101,8 @@ Generated TextGeneration::made() {
     made_.tokens_per_s = 1e3 * static_cast<double>(ms_.size()) / std::accumulate(ms_.begin(), ms_.end(), 0.0);
   }
   made_.stopped_by = stops_.found() ? "stop string" : generation_.end() ? name_of(*generation_.end()) : "";
+  made_.drafted = generation_.speculation().drafted();
+  made_.accepted = generation_.accepted();
   const Plan& step = generation_.decoder().plan_of_one();
   made_.bytes_per_token = bytes_per_token(step, generation_.decoder().length());
   if (const double gbps = read_gbps(step); gbps > 0) made_.floor_ms = made_.bytes_per_token / gbps * 1e-6;
@@ -110,6 +116,8 @@ nlohmann::json to_json(const Generated& made) {
                       {"prefill_ms", made.prefill_ms},
                       {"decode_ms", {{"median", decode.median}, {"p90", decode.p90}, {"p99", decode.p99}}},
                       {"tokens_per_s", made.tokens_per_s},
+                      {"drafted", made.drafted},
+                      {"accepted", made.accepted},
                       {"bytes_per_token", made.bytes_per_token},
                       {"floor_ms", made.floor_ms},
                       {"stopped_by", made.stopped_by}};

@@ -23,7 +23,8 @@ struct GenerateOptions {
   int64_t most = 128;  // new tokens
   SamplingWishes sampling;
   std::vector<std::string> stops;  // strings that end the text where they begin
-  Interrupted interrupted = {};    // asked between the runs that read the prompt
+  Speculate speculate = Speculate::off;
+  Interrupted interrupted = {};  // asked between the runs that read the prompt
 };
 
 struct Generated {
@@ -35,6 +36,8 @@ struct Generated {
     double median = 0, p90 = 0, p99 = 0;
   } decode_ms;                 // of each further token, its choice included
   double tokens_per_s = 0;     // of the further tokens; 0: there are none
+  int64_t drafted = 0;         // draft tokens that runs read ahead of the text
+  int64_t accepted = 0;        // of those, which became the text's
   double bytes_per_token = 0;  // weights and the part of caches that the last token reads
   double floor_ms = 0;         // the time that memory needs for those bytes; 0: its speed is not known
   std::string stopped_by;      // "count", "stop token", "stop string", "full cache"; empty: it could go on
@@ -48,7 +51,8 @@ struct Piece {
 
 class TextGeneration {
  public:
-  // Reads the prompt behind the decoder's text. Errors: less than one new token, a setting out of its range, stop
+  // Reads the prompt behind the decoder's text. Errors: less than one new token, a setting out of its range,
+  // speculation without a plan that gives all scores of a chunk, stop
   // strings for a model without a tokenizer (usage); those of Decoder::take(), which leave the text as it was.
   static Result<TextGeneration> begin(const ModelText& model, std::shared_ptr<Decoder> decoder,
                                       std::span<const int64_t> prompt, const GenerateOptions& options);
