@@ -51,7 +51,7 @@ Result<std::vector<ShapesOfPlan>> parse_shapes(const std::vector<std::string>& t
 
 // The plans of one decoder agree on the largest chunk of a text, which the caches of sliding layers make room for.
 DecoderCache cache_of(const CommonOptions& options, const std::vector<ShapesOfPlan>& plans) {
-  DecoderCache cache{.length = options.cache};
+  DecoderCache cache{.length = options.cache, .scored_chunk = options.scored_chunk};
   for (const ShapesOfPlan& shapes : plans)
     if (const auto tokens = shapes.find("input_ids"); tokens != shapes.end() && tokens->second.rank() == 2)
       cache.largest_chunk = std::max(cache.largest_chunk, tokens->second[1]);

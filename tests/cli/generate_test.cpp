@@ -52,7 +52,8 @@ TEST_F(GenerateCommand, RunsAPlanOfSeveralChunks) {
   ASSERT_EQ(built.exit_code, 0) << built.err;
   const Ran ran = tool.run({"generate", plan, "--inputs", kPrompt, "--new", "9", "--trust-code", "--json"});
   EXPECT_EQ(made(ran)["tokens"], kGreedy);
-  expect_error(tool.run({"generate", plan, "--inputs", kPrompt, "--cache", "9"}), 2, "cache were fixed when");
+  expect_error(tool.run({"generate", plan, "--inputs", kPrompt, "--cache", "9"}), 2,
+               "cache and --scored-chunk were fixed when");
 }
 
 TEST_F(GenerateCommand, DrawsAsItIsAsked) {
@@ -67,6 +68,30 @@ TEST_F(GenerateCommand, DrawsAsItIsAsked) {
   EXPECT_EQ(kGreedy, tokens(generate({"--json", "--temperature", "3", "--top-k", "1"})));
   EXPECT_EQ(kGreedy, tokens(generate({"--json", "--temperature", "3", "--min-p", "1"})));
   EXPECT_EQ(kGreedy, tokens(generate({"--json", "--temperature", "0"})));
+}
+
+TEST_F(GenerateCommand, SpeculatesOnRequest) {
+  for (const char* when : {"off", "on", "auto"}) {
+    const Json json = made(generate({"--json", "--temperature", "0", "--speculate", when}));
+    EXPECT_EQ(json["tokens"], kGreedy) << when;
+    EXPECT_EQ(json["drafted"] > 0, when == std::string("on")) << json;
+  }
+  expect_error(generate({"--speculate=yes"}), 2, "--speculate");
+  expect_error(generate({"--speculate=on", "--scored-chunk=1"}), 2, "the scores of one token a run");
+  const std::string plan = tool / "plan.rung";
+  const auto build = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> all{"build",         kLlama,    "--cache",       "30",    "--shape",
+                                 "input_ids=1,1", "--shape", "input_ids=1,8", "--out", plan};
+    all.insert(all.end(), options.begin(), options.end());
+    EXPECT_EQ(tool.run(all).exit_code, 0);
+    return tool.run(
+        {"generate", plan, "--inputs", kPrompt, "--new", "9", "--temperature", "0", "--json", "--speculate", "on"});
+  };
+  expect_error(build({}), 2, "--scored-chunk");
+  const Json json = made(build({"--scored-chunk", "8"}));
+  EXPECT_EQ(json["tokens"], kGreedy);
+  EXPECT_GT(json["accepted"], 0);
+  expect_error(tool.run({"generate", plan, "--inputs", kPrompt, "--scored-chunk", "8"}), 2, "scored-chunk were fixed");
 }
 
 TEST_F(GenerateCommand, RefusesWhatItCannotUse) {
