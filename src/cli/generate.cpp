@@ -43,6 +43,7 @@ Json made_to_json(const tasks::Generated& made) {
             {"decode_ms", {{"median", decode.median}, {"p90", decode.p90}, {"p99", decode.p99}}},
             {"tokens_per_s", made.tokens_per_s},
             {"bytes_per_token", made.bytes_per_token},
+            {"weight_bytes", made.weight_bytes},
             {"floor_ms", made.floor_ms},
             {"stopped_by", made.stopped_by}};
   json["text"] = made.text ? Json(*made.text) : Json(nullptr);

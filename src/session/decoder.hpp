@@ -32,7 +32,8 @@ class Decoder {
   int64_t length() const { return length_; }          // tokens of the text
   int64_t most_tokens() const { return most_; }       // that a text can have
   int64_t vocabulary() const { return vocabulary_; }  // V
-  int64_t runs() const { return runs_; }              // since create()
+  uint64_t weight_bytes() const { return session_.plans().weight_bytes(); }
+  int64_t runs() const { return runs_; }  // since create()
   // The plan of the smallest chunk, which makes one token after another.
   const Plan& plan_of_one() const { return *session_.plans()[plan_of_[0]]; }
 

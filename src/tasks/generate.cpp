@@ -223,6 +223,7 @@ Result<Generated> generate(const GenerateTask& task) {
   RUNG_CHECK(voice.end());
   made.text = voice.text();
   made.stopped_by = reason_of(voice, generation);
+  made.weight_bytes = generation.decoder().weight_bytes();
   const Plan& step = generation.decoder().plan_of_one();
   made.bytes_per_token = bytes_per_token(step, generation.decoder().length());
   if (const double gbps = read_gbps(step); gbps > 0) made.floor_ms = made.bytes_per_token / gbps * 1e-6;

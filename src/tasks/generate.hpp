@@ -41,6 +41,7 @@ struct Generated {
   } decode_ms;                 // of each further token, its choice included
   double tokens_per_s = 0;     // of the further tokens; 0: there are none
   double bytes_per_token = 0;  // weights and the part of caches that the last token reads
+  uint64_t weight_bytes = 0;   // of all chunks' plans, in all layouts, each block once
   double floor_ms = 0;         // the time that memory needs for those bytes; 0: its speed is not known
   std::string stopped_by;      // "count", "stop token", "stop string", "full cache", "listener"
 };
