@@ -334,8 +334,7 @@ class Lowering {
       for (size_t i = 0; i < step->inputs.size(); ++i)
         if (is_in(step->inputs[i], next.state) && !(step == maker && may_update(plan_, *maker, i))) return false;
     }
-    const bool updates = std::ranges::any_of(maker->inputs, [&](const auto& input) { return is_in(input, next.state); });
-    if (updates) maker->bytes = bytes_of_update(*maker, next.state);
+    if (updates(*maker, next.state)) count_update(*maker);
     maker->output.index = next.state;
     for (Step& step : plan_.steps)
       for (PlanOperand& input : step.inputs)
@@ -344,12 +343,13 @@ class Lowering {
     return true;
   }
 
-  // Returns the bytes that an update moves: what it reads beside the state, and the rows that it writes there.
-  static double bytes_of_update(const Step& step, uint32_t state) {
-    double bytes = static_cast<double>(type_of(step.inputs.back()).bytes());
-    for (const PlanOperand& input : step.inputs)
-      if (!is_in(input, state)) bytes += static_cast<double>(type_of(input).bytes());
-    return bytes;
+  bool updates(const Step& step, uint32_t state) const {
+    return std::ranges::any_of(step.inputs, [&](const PlanOperand& input) { return is_in(input, state); });
+  }
+
+  // A step that updates its state leaves most of it where it is: it reads its other operands, and writes as much.
+  static void count_update(Step& step) {
+    step.bytes = 2 * (step.bytes - 2.0 * static_cast<double>(type_of(step.output).bytes()));
   }
 
   bool is_output_buffer(uint32_t buffer) const {

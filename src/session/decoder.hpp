@@ -51,7 +51,8 @@ class Decoder {
   int64_t length() const { return static_cast<int64_t>(text_.tokens.size()); }
   int64_t most_tokens() const { return most_; }       // that a text can have
   int64_t vocabulary() const { return vocabulary_; }  // V
-  int64_t runs() const { return runs_; }              // since create()
+  uint64_t weight_bytes() const { return session_.plans().weight_bytes(); }
+  int64_t runs() const { return runs_; }  // since create()
   // The session of the smallest chunk, for someone who runs it by itself: from the one token that is not read on, he
   // reads each token that he makes but the last. begin_ahead() is called before, and read_ahead() afterwards.
   Session& smallest() { return session_[plan_of_[0]]; }

@@ -102,6 +102,7 @@ Generated TextGeneration::made() {
   made_.stopped_by = stops_.found() ? "stop string" : generation_.end() ? name_of(*generation_.end()) : "";
   made_.drafted = generation_.speculation().drafted();
   made_.accepted = generation_.accepted();
+  made_.weight_bytes = generation_.decoder().weight_bytes();
   const Plan& step = generation_.decoder().plan_of_one();
   made_.bytes_per_token = bytes_per_token(step, generation_.decoder().length());
   if (const double gbps = read_gbps(step); gbps > 0) made_.floor_ms = made_.bytes_per_token / gbps * 1e-6;
@@ -118,6 +119,7 @@ nlohmann::json to_json(const Generated& made) {
                       {"drafted", made.drafted},
                       {"accepted", made.accepted},
                       {"bytes_per_token", made.bytes_per_token},
+                      {"weight_bytes", made.weight_bytes},
                       {"floor_ms", made.floor_ms},
                       {"stopped_by", made.stopped_by}};
   json["text"] = made.text ? nlohmann::json(*made.text) : nlohmann::json(nullptr);

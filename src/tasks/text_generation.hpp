@@ -40,6 +40,7 @@ struct Generated {
   int64_t drafted = 0;         // draft tokens that runs read ahead of the text
   int64_t accepted = 0;        // of those, which became the text's
   double bytes_per_token = 0;  // weights and the part of caches that the last token reads
+  uint64_t weight_bytes = 0;   // of all chunks' plans, in all layouts, each block once
   double floor_ms = 0;         // the time that memory needs for those bytes; 0: its speed is not known
   std::string stopped_by;      // "count", "stop token", "stop string", "full cache"; empty: it could go on
 };

@@ -42,6 +42,7 @@ TEST_F(GenerateCommand, TellsTokensAndTheirTimes) {
   EXPECT_GE(json["decode_ms"]["p99"], json["decode_ms"]["median"]);
   EXPECT_GT(json["tokens_per_s"], 0);
   EXPECT_GT(json["bytes_per_token"], 0);
+  EXPECT_GT(json["weight_bytes"], 0);
   EXPECT_GT(json["floor_ms"], 0);
 }
 

@@ -91,6 +91,25 @@ TEST_P(Generate, MakesThePublishedLibrarysTokens) {
   EXPECT_GT(made->bytes_per_token, 0);
 }
 
+TEST(GeneratedBytes, AreThoseOfTheTextNotOfItsRoom) {
+  GenerateTask task = task_of("llama", prompt_of("llama"), 2);
+  task.length = 16;
+  const auto little = generate(task);
+  task.length = 32;
+  const auto much = generate(task);
+  ASSERT_TRUE(little && much);
+  EXPECT_EQ(little->bytes_per_token, much->bytes_per_token);
+}
+
+// A directory's plans for chunks of 1 and 8 tokens share all weights but small constants of their own.
+TEST(GeneratedBytes, OfWeightsAreThoseOfOneChunk) {
+  GenerateTask task = task_of("llama", prompt_of("llama"), 2);
+  const auto both = generate(task);
+  ASSERT_TRUE(both);
+  const Decoder one = open("llama", both->prompt_tokens + 2, {1});
+  EXPECT_LT(static_cast<double>(both->weight_bytes), 1.2 * static_cast<double>(one.weight_bytes()));
+}
+
 TEST_P(Generate, ScoresAlikeInChunksOfAnySize) {
   const auto text = prompt_of(GetParam());
   const auto length = static_cast<int64_t>(text.size()) + 8;
