@@ -71,8 +71,8 @@ typedef struct rung_text_session rung_text_session;
 
 // Opens a session with an empty text. Errors: RUNG_MEMORY, RUNG_DEVICE.
 RUNG_API rung_status rung_text_session_open(const rung_language_model* model, rung_text_session** session);
-// Opens a second session whose text begins as a copy of this one; neither changes the other. It copies the caches,
-// which takes less time than to read the text again. Errors: RUNG_MEMORY, RUNG_DEVICE.
+// Opens a second session whose text begins as a copy of this one, caches included; neither changes the other. Errors:
+// RUNG_MEMORY, RUNG_DEVICE.
 RUNG_API rung_status rung_text_session_fork(rung_text_session* session, rung_text_session** fork);
 // Closes a session. Waits for the call that another thread is making with it. Its forks and generations stay open.
 RUNG_API void rung_text_session_close(rung_text_session* session);

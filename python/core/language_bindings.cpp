@@ -11,9 +11,7 @@
 namespace rung::python {
 namespace {
 
-#define RUNG_PROMPT_TYPE                                                        \
-  "str | collections.abc.Sequence[collections.abc.Mapping[str, typing.Any]] | " \
-  "collections.abc.Sequence[int]"
+#define RUNG_PROMPT_TYPE "rung._types.Prompt"
 #define RUNG_GENERATE_ARGUMENTS                                                                              \
   "new: int = 128, temperature: float | None = None, top_k: int | None = None, top_p: float | None = None, " \
   "min_p: float | None = None, repetition_penalty: float | None = None, seed: int = 0, "                     \

@@ -3,8 +3,9 @@
 """Ports, receipts, speed-ups, encoded and generated texts, and verifications."""
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, Protocol, TypedDict
 
 
 class Port(NamedTuple):
@@ -36,6 +37,18 @@ class Encoded(dict[str, Any]):
     def truncated(self) -> bool:
         """Whether the text was cut."""
         return self.kept < self.tokens
+
+
+class TokenIds(Protocol):
+    """A sequence of ints: a list, or an array or a tensor of one axis."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, place: int, /) -> Any: ...
+
+
+# A text, a chat or token ids.
+Prompt = str | Sequence[Mapping[str, Any]] | TokenIds
 
 
 class Piece(NamedTuple):

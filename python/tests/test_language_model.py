@@ -8,6 +8,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy
 import pytest
@@ -64,7 +65,7 @@ def test_prompts_have_three_forms(model: rung.LanguageModel) -> None:
 
 
 def test_settings_reach_the_choice_of_tokens(model: rung.LanguageModel) -> None:
-    def made(**settings: float | int) -> list[int]:
+    def made(**settings: Any) -> list[int]:
         return [piece.token for piece in model.generate(PROMPT, new=12, **settings)]
 
     hot = {"temperature": 5.0, "top_k": 0}
@@ -76,7 +77,8 @@ def test_settings_reach_the_choice_of_tokens(model: rung.LanguageModel) -> None:
 
 
 def test_drafts_change_no_text(model: rung.LanguageModel) -> None:
-    for settings in ({"temperature": 0}, {"temperature": 0.2, "seed": 3}):
+    both: list[dict[str, Any]] = [{"temperature": 0}, {"temperature": 0.2, "seed": 3}]
+    for settings in both:
         plain = [piece.token for piece in model.generate(PROMPT, new=18, **settings)]
         generation = model.generate(PROMPT, new=18, speculate="on", **settings)
         assert [piece.token for piece in generation] == plain
