@@ -34,6 +34,10 @@ Status enqueue(const Call& call) {
   a.count = static_cast<uint32_t>(p.inputs[1].shape[0]), a.owners = static_cast<uint32_t>(std::bit_floor(most_owners));
   a.width = Divisor(static_cast<uint32_t>(width));
   a.type = p.output.dtype, a.index_type = p.inputs[1].dtype, a.kind = p.as<Scatter>().kind;
+  if (a.kind == ScatterKind::set && a.x == a.out) {
+    Launch launch = launch_threads(call, int64_t{a.count} * kScatterThreads, kScatterThreads);
+    return call.launch("scatter", is_float(a.type) ? "scatter_set_float" : "scatter_set_integer", launch, a);
+  }
   return call.launch("scatter", symbol_of(kVariants, is_float(a.type) ? DType::f32 : DType::i64),
                      launch_threads(call, width * a.owners, kScatterThreads), a);
 }
