@@ -34,6 +34,8 @@ LIMITS = {'vector registers': 'VGPRs', 'scalar registers': 'SGPRs', 'LDS': 'LDS'
           'work-group slots': 'slots'}
 # Kernels below 75 %, by a pattern of their names, and why.
 REASONS = {
+    r'attention_cache_join_.*':
+        'Neighbouring lanes take neighbouring columns of the sums, 4 bytes each, and all read the same two statistics.',
     r'attention_cdna_.*_32_.*_fours':
         'Heads that are multiples of four columns alone: their rows begin at multiples of 8 bytes.',
     r'attention_cdna_.*_32_2_.*_[14]':

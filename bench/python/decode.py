@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # Milliseconds a token of decoder language models on processors: rung generate, in turns with llama.cpp and OpenVINO.
 # SPDX-License-Identifier: Apache-2.0
-"""The weights are random, bf16, and the same for all (decoders.py). A round is a block of each contender: a prompt, then
-new tokens, one by one. Peers that are not installed are left out: pip install llama-cpp-python gguf openvino-genai
-optimum-intel (with torch). RUNG_PROGRAM names the command, if it is not on the path. The stream is the read bandwidth of
-all threads, which rung measures behind each block."""
+"""The weights are random, bf16, and the same for all (decoders.py). A round is a block of each contender: a prompt,
+then new tokens, one by one. Peers that are not installed are left out: pip install llama-cpp-python gguf
+openvino-genai optimum-intel (with torch). RUNG_PROGRAM names the command, if it is not on the path. The stream is the
+read bandwidth of all threads, which rung measures behind each block."""
 import argparse
 import os
 import statistics

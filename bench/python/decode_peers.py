@@ -1,6 +1,6 @@
 # What decode.py times: rung's command, llama.cpp and OpenVINO GenAI, each over the same weights and the same tokens.
 # SPDX-License-Identifier: Apache-2.0
-"""A contender is made once; each call of block() reads the prompt anew, makes tokens, and returns a Block."""
+"""A contender is made once; each call of block() reads the prompt again, makes tokens, and returns a Block."""
 import json
 import os
 import statistics

@@ -47,7 +47,7 @@ def values(name, shape, seed):
 
 
 def make_checkpoint(name, folder, seed):
-    """Writes config.json and model.safetensors into `folder`, unless they are there. Returns the bytes of all weights."""
+    """Writes config.json and model.safetensors into `folder`, unless they are there. Returns the weights' bytes."""
     shape, folder = SHAPES[name], Path(folder)
     tensors, header, end = tensors_of(shape), {}, 0
     for key, size in tensors.items():
@@ -95,7 +95,7 @@ def gguf_values(name, size, shape, seed):
 
 
 def make_gguf(name, path, seed):
-    """Writes the checkpoint's weights to a GGUF file without a vocabulary, unless it is there; wants the package gguf."""
+    """Writes the checkpoint's weights to a GGUF file without a vocabulary, unless it is there. Wants gguf (PyPI)."""
     import gguf
 
     shape, path = SHAPES[name], Path(path)

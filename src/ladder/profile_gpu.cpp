@@ -36,7 +36,7 @@ Result<Profile> profile_gpu_session(Session& session, const Interrupted& interru
   RUNG_CHECK(check_interrupted(interrupted));
   RUNG_TRY(const HeldStates held, HeldStates::of(session));
   RUNG_TRY(std::vector<double> us, session.recorder().step_us());
-  RUNG_CHECK(held.restore());  // steps that ran alone wrote them, too
+  RUNG_CHECK(held.restore());        // steps that ran alone wrote them, too
   std::vector<LaunchTime> launches;  // in order, on the device's clock
   double at_us = 0;
   for (size_t i = 0; i < plan.steps.size(); ++i) {

@@ -88,7 +88,8 @@ bool narrow(Graph& graph, const State& state) {
 Status narrow_states(Graph& graph, PassContext& context) {
   size_t narrowed = 0;
   for (const State& state : std::vector<State>(graph.states())) narrowed += narrow(graph, state);
-  if (narrowed) context.notes.add("{} kept in the type that its readers read", words::counted(narrowed, "state is", "states are"));
+  if (narrowed)
+    context.notes.add("{} kept in the type that its readers read", words::counted(narrowed, "state is", "states are"));
   return {};
 }
 

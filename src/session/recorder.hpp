@@ -32,9 +32,7 @@ class Recorder {
   virtual bool in_flight() const { return false; }
   // Puts a run's launches, without its copies, into a stream of the device, which may be recording a graph; when they
   // have run, check_faults() tells what they found. Errors: a processor has no streams (wrong usage).
-  virtual Status enqueue_launches(gpu::Stream /*stream*/) {
-    return wrong_usage("the processor has no streams");
-  }
+  virtual Status enqueue_launches(gpu::Stream /*stream*/) { return wrong_usage("the processor has no streams"); }
   virtual Status check_faults() { return {}; }
   // Waits until the host memory that runs in flight copy from may be written again.
   virtual Status finish_copies_in() { return {}; }

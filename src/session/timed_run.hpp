@@ -8,8 +8,9 @@
 namespace rung {
 
 // Returns the seconds from the call until the run is complete. Small states, such as the position in a text, are then
-// what they were before, so that a run may be timed any number of times: a text would outgrow its caches. For a device that counts instructions
-// (GpuInfo::counts_instructions), kInstructionsPerMs count as a millisecond, at least one. Errors: the run's.
+// what they were before, so that a run may be timed any number of times: a text would outgrow its caches. For a device
+// that counts instructions (GpuInfo::counts_instructions), kInstructionsPerMs count as a millisecond, at least one.
+// Errors: the run's.
 Result<double> timed_run(Session& session);
 
 // Returns a function that calls timed_run(), valid as long as `session` lives. Where instructions are counted all runs

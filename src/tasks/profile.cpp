@@ -11,9 +11,9 @@
 #include "ladder/stages.hpp"
 #include "open/inputs.hpp"
 #include "open/open_model.hpp"
-#include "session/held_states.hpp"
 #include "open/recipe.hpp"
 #include "report/json.hpp"
+#include "session/held_states.hpp"
 #include "tasks/counts.hpp"
 #include "tune/database.hpp"
 

@@ -24,7 +24,7 @@ struct GenerateOptions {
   SamplingWishes sampling;
   std::vector<std::string> stops;  // strings that end the text where they begin
   Speculate speculate = Speculate::off;
-  int64_t steps = 16;  // tokens that a GPU makes before it is asked for them; 0: the host chooses each
+  int64_t steps = 16;            // tokens that a GPU makes before it is asked for them; 0: the host chooses each
   Interrupted interrupted = {};  // asked between the runs that read the prompt
 };
 

@@ -45,7 +45,8 @@ TEST(NarrowStates, KeepsWhatReadersRound) {
 
 TEST(NarrowStates, LeavesWhatSomeoneReadsAsItIs) {
   for (const char* readers :
-       {"y = exp(after)", "r = cast(after, to=bf16)\ny = add(cast(r), after)", "y = add(cast(after, to=bf16), cast(k, to=bf16))",
+       {"y = exp(after)", "r = cast(after, to=bf16)\ny = add(cast(r), after)",
+        "y = add(cast(after, to=bf16), cast(k, to=bf16))",
         "r = cast(after, to=bf16)\ny = add(cast(r), cast(cast(after, to=f16)))", "y = cast(after, to=i64)"})
     expect_unchanged(narrow_states, cache(readers));
 }

@@ -19,7 +19,8 @@ namespace {
 const std::string kDecoders = std::string(RUNG_TEST_DATA) + "/checkpoints/";
 
 GenerateTask task_on(const std::string& device, const std::string& name, int64_t most) {
-  GenerateTask task{.model = {.path = kDecoders + name, .device = *parse_device(device), .threads = 1}, .options = {.most = most}};
+  GenerateTask task{.model = {.path = kDecoders + name, .device = *parse_device(device), .threads = 1},
+                    .options = {.most = most}};
   task.model.inputs = given_arrays({{"input_ids", read_npz(task.model.path + "/inputs.npz")->at("input_ids")}});
   return task;
 }
@@ -48,18 +49,20 @@ void expect_equal_texts_of_all_settings(const std::string& device, std::initiali
   task.options.sampling = {.temperature = 1, .repetition_penalty = 1.7, .top_k = 8, .seed = 3};
   expect_equal_texts(task, steps);
 }
-TEST(GenerateOnGpu, MakesTheHostsTextsByGraphsOfAnySize) { expect_equal_texts_of_all_settings(gpu_word(), {1, 4, 16}); }
-TEST(GenerateEmulated, MakesTheHostsTextsByGraphsOfAnySize) { expect_equal_texts_of_all_settings("emu:gfx942", {1, 4}); }
+TEST(GenerateOnGpu, MakesTheHostsTextsWhateverTheSteps) { expect_equal_texts_of_all_settings(gpu_word(), {1, 4, 16}); }
+TEST(GenerateEmulated, MakesTheHostsTextsWhateverTheSteps) { expect_equal_texts_of_all_settings("emu:gfx942", {1, 4}); }
 
 void expect_the_published_librarys_tokens(const std::string& device, const std::string& name, int64_t most) {
   if (!is_there(device)) GTEST_SKIP() << "no device " << device;
   const auto all = read_npz(kDecoders + name + "/greedy.npz")->at("tokens");
   const auto wanted = all.as<int64_t>();
-  const auto made = text_of([&] {
-    GenerateTask task = task_on(device, name, most);
-    task.options.sampling.temperature = 0;
-    return task;
-  }(), 4);
+  const auto made = text_of(
+      [&] {
+        GenerateTask task = task_on(device, name, most);
+        task.options.sampling.temperature = 0;
+        return task;
+      }(),
+      4);
   ASSERT_LE(made.size(), wanted.size());
   EXPECT_THAT(made, testing::ElementsAreArray(wanted.first(made.size())));
   constexpr int64_t kEnd = 23;  // which ends a text, as every checkpoint's config.json says
@@ -74,8 +77,9 @@ TEST_P(GenerateFamilies, OnGpu) { expect_the_published_librarys_tokens(gpu_word(
 TEST_P(GenerateFamilies, Emulated) { expect_the_published_librarys_tokens("emu:gfx942", GetParam(), 6); }
 
 Result<Decoder> open_llama(const std::string& device) {
-  return open_decoder(
-      {.model = {.path = kDecoders + "llama", .device = *parse_device(device), .threads = 1}, .length = 28, .chunks = {1, 4}});
+  return open_decoder({.model = {.path = kDecoders + "llama", .device = *parse_device(device), .threads = 1},
+                       .length = 28,
+                       .chunks = {1, 4}});
 }
 int64_t likeliest(const Decoder& decoder) {
   const auto scores = decoder.logits()->as<float>();

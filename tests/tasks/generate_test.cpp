@@ -91,7 +91,7 @@ TEST_P(Generate, MakesThePublishedLibrarysTokens) {
   EXPECT_GT(made->bytes_per_token, 0);
 }
 
-TEST(GeneratedBytes, AreThoseOfTheTextNotOfItsRoom) {
+TEST(GeneratedBytes, AreThoseOfTheTextAlone) {
   GenerateTask task = task_of("llama", prompt_of("llama"), 2);
   task.length = 16;
   const auto little = generate(task);

@@ -220,8 +220,8 @@ __device__ inline void scale_and_mask(FragmentC (&scores)[n], const FragmentC (&
         scores[j].x[i] = -INFINITY;
     }
 }
-// Takes away the keys that a lane's rows, whose queries stand at these places, do not see. Its check stands apart from that of
-// scale_and_mask(): clang 22 loses the store where || joins them.
+// Takes away the keys that a lane's rows, whose queries stand at these places, do not see. Its check stands apart from
+// that of scale_and_mask(): clang 22 loses the store where || joins them.
 template <int n>
 __device__ inline void hide_unseen(FragmentC (&scores)[n], const AttentionSpan& span, const PresentKeys& keys,
                                    const int (&place)[kLaneRows], int first_key) {

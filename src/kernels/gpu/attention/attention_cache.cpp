@@ -17,7 +17,7 @@ using Config = CacheAttentionConfig;
 constexpr Variant<Config> kVariants[] = {
 #include "kernels/gpu/attention/attention_cache.inc"
 };
-constexpr int64_t kMostRows = 16;  // packed rows of a key head: beyond them matrix instructions pay
+constexpr int64_t kMostRows = 16;        // packed rows of a key head: beyond them matrix instructions pay
 constexpr int64_t kBlocksOfMachine = 3;  // blocks that a multiprocessor has at once
 
 // Returns the narrowest variant that holds a head, with the fewest rows that hold all, or else the most; null: none.

@@ -20,7 +20,7 @@ struct CacheAttentionConfig {
   constexpr int lanes() const { return width / vector() < 32 ? width / vector() : 32; }
   constexpr int vectors() const { return width / vector() / lanes(); }  // of a lane
   constexpr int teams() const { return kThreads / lanes(); }
-  constexpr int keys() const { return teams() * kAhead; }  // that a block takes at a time
+  constexpr int keys() const { return teams() * kAhead; }           // that a block takes at a time
   static constexpr int row_floats(int width) { return width + 2; }  // sums, then the largest score and the weights' sum
 };
 
