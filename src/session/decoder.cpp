@@ -11,14 +11,25 @@
 namespace rung {
 namespace {
 
-constexpr const char *kTokens = "input_ids", *kCount = "count", *kLogits = "logits", *kPosition = "position";
+constexpr const char *kTokens = "input_ids", *kDecoderTokens = "decoder_input_ids", *kCount = "count";
+constexpr const char *kLogits = "logits", *kPosition = "position";
+
+// The encoder's plan is the one that knows no place in the text.
+bool is_encoder(const Plan& plan) {
+  return !plan.states.empty() && find_named(plan.states, kPosition) == nullptr && !find_named(plan.outputs, kLogits);
+}
+
+const PlanInput* tokens_of(const Plan& plan) {
+  const auto* tokens = find_named(plan.inputs, kDecoderTokens);
+  return tokens ? tokens : find_named(plan.inputs, kTokens);
+}
 
 Status check_ports(const Plan& plan) {
   const auto lacks = [](const char* what) {
     return mismatch("the plan is not a decoder's that remembers its text: it lacks {}", what);
   };
   const auto has_type = [](const auto* port, const Type& type) { return port && port->type == type; };
-  const auto* tokens = find_named(plan.inputs, kTokens);
+  const auto* tokens = tokens_of(plan);
   const Type one{DType::i64, {1}};
   if (!tokens || tokens->type.dtype != DType::i64 || tokens->type.shape.rank() != 2 || tokens->type.shape[0] != 1)
     return lacks("input_ids of i64[1,S]");
@@ -33,31 +44,48 @@ Status check_ports(const Plan& plan) {
 }  // namespace
 
 Result<Decoder> Decoder::create(PlanSet plans) {
-  for (const auto& plan : plans) RUNG_CHECK(check_ports(*plan));
+  for (const auto& plan : plans)
+    if (!is_encoder(*plan)) RUNG_CHECK(check_ports(*plan));
   RUNG_TRY(SetSession session, SetSession::create(std::move(plans)));
   Decoder decoder(std::move(session));
-  decoder.read_plans();
+  RUNG_CHECK(decoder.read_plans());
   return decoder;
 }
 
-void Decoder::read_plans() {
+Status Decoder::read_plans() {
   const PlanSet& plans = session_.plans();
-  for (size_t i = 0; i < plans.size(); ++i) plan_of_.push_back(i);
-  const auto chunk_of = [&](size_t plan) { return find_named(plans[plan]->inputs, kTokens)->type.shape[1]; };
+  for (size_t i = 0; i < plans.size(); ++i) {
+    if (!is_encoder(*plans[i])) {
+      plan_of_.push_back(i);
+    } else if (encoder_) {
+      return mismatch("got plans of several encoders, wanted one; the file serves: {}", plans.served());
+    } else {
+      encoder_ = i;
+    }
+  }
+  if (plan_of_.empty()) return mismatch("got an encoder's plan alone, wanted a decoder's, too");
+  const auto chunk_of = [&](size_t plan) { return tokens_of(*plans[plan])->type.shape[1]; };
   std::ranges::sort(plan_of_, {}, chunk_of);
   for (size_t plan : plan_of_) chunks_.push_back(chunk_of(plan));
-  vocabulary_ = find_named(plans.first().outputs, kLogits)->type.shape[1];
-  read_bounds(plans.first());
+  vocabulary_ = find_named(plan_of_one().outputs, kLogits)->type.shape[1];
+  read_bounds(plan_of_one());
+  return {};
 }
 
 // A text is bounded by the caches of layers that see all of it, and by tables with a row for each place, which are
 // those that something else than its tokens is looked up in.
 void Decoder::read_bounds(const Plan& plan) {
   most_ = std::numeric_limits<int32_t>::max();
-  const uint32_t tokens = find_named(plan.inputs, kTokens)->buffer;
+  const uint32_t tokens = tokens_of(plan)->buffer;
+  const std::vector<bool> is_state = state_buffers(plan);
+  std::vector<int64_t> caches;
   for (const Step& step : plan.steps) {
-    const bool is_table = as<Gather>(step.op) && step.inputs[0].storage == Storage::weight;
-    if (is_table && !is_in(step.inputs[1], tokens)) most_ = std::min(most_, step.inputs[0].view.shape[0]);
+    const PlanOperand* first = step.inputs.empty() ? nullptr : &step.inputs[0];
+    const auto* gather = as<Gather>(step.op);
+    const bool is_table = gather && gather->axis == 0 && first->storage == Storage::weight;
+    if (is_table && !is_in(step.inputs[1], tokens)) most_ = std::min(most_, first->view.shape[0]);
+    if (as<Scatter>(step.op) && first->storage == Storage::buffer && is_state[first->index])
+      caches.push_back(first->view.shape[0]);
     const auto* attention = as<Attention>(step.op);
     if (!attention || !attention->has_length()) continue;
     const int64_t places = step.inputs[attention->first_key()].view.shape[1];
@@ -68,14 +96,53 @@ void Decoder::read_bounds(const Plan& plan) {
   }
   std::ranges::sort(rings_, {}, [](const Ring& ring) { return std::pair(ring.places, ring.window); });
   rings_.erase(std::unique(rings_.begin(), rings_.end()), rings_.end());
+  for (int64_t places : caches)
+    if (std::ranges::find(rings_, places, &Ring::places) == rings_.end()) most_ = std::min(most_, places);
+}
+
+// Returns the source as the encoder's plan takes it: shorter texts are padded with their last token.
+Result<NamedTensors> Decoder::padded(const NamedTensors& source) const {
+  NamedTensors inputs;
+  for (const auto& [name, value] : source) {
+    const auto* input = name == kCount ? nullptr : find_named(encoder()->inputs, name);
+    if (!input) return wrong_usage("got the input '{}', which the encoder does not have", name);
+    const Type& wanted = input->type;
+    const bool is_text = name == kTokens && find_named(encoder()->inputs, kCount) != nullptr;
+    const bool fits = is_text ? value.dtype() == DType::i64 && value.shape().rank() == 2 && value.shape()[0] == 1 &&
+                                    value.shape()[1] >= 1 && value.shape()[1] <= wanted.shape[1]
+                              : value.type() == wanted;
+    if (!fits)
+      return wrong_usage("{}: got {}, wanted {}{}", name, value.type(), wanted, is_text ? ", or fewer tokens" : "");
+    inputs.emplace(name, value);
+    if (!is_text) continue;
+    Tensor all(wanted);
+    const auto given = value.as<int64_t>();
+    std::ranges::fill(all.as<int64_t>(), given.back());
+    std::ranges::copy(given, all.as<int64_t>().begin());
+    inputs.insert_or_assign(name, std::move(all));
+    inputs.insert_or_assign(kCount, Tensor::of<int64_t>({1}, {static_cast<int64_t>(given.size())}));
+  }
+  return inputs;
+}
+
+Status Decoder::read(const NamedTensors& source) {
+  if (!encoder_) return wrong_usage("got a source, and the model has no encoder that reads it");
+  RUNG_TRY(const NamedTensors inputs, padded(source));
+  has_read_ = false;
+  RUNG_CHECK(session_.reset_states());
+  RUNG_CHECK(session_[*encoder_].infer(inputs));
+  has_read_ = true, length_ = written_ = 0;
+  logits_.reset();
+  return {};
 }
 
 Status Decoder::check(std::span<const int64_t> tokens) const {
+  if (encoder_ && !has_read_) return wrong_usage("got tokens before a source: the encoder reads that first");
   if (tokens.empty()) return wrong_usage("got no tokens, wanted at least one");
   const auto count = static_cast<int64_t>(tokens.size());
   if (count > most_ - length_)
     return wrong_usage("got {} tokens behind a text of {}: there is room for {}", count, length_, most_);
-  const auto* input = find_named(session_.plans().first().inputs, kTokens);
+  const auto* input = tokens_of(plan_of_one());
   const int64_t first = input->first.value_or(0), last = input->last.value_or(vocabulary_ - 1);
   const auto bad = std::ranges::find_if(tokens, [&](int64_t token) { return token < first || token > last; });
   if (bad == tokens.end()) return {};
@@ -112,7 +179,8 @@ Status Decoder::run(size_t chunk, std::span<const int64_t> tokens) {
   std::ranges::copy(tokens, padded.begin());
   const auto count = static_cast<int64_t>(tokens.size());
   Session& session = session_[plan_of_[chunk]];
-  RUNG_TRY(auto outputs, session.infer({{kTokens, ids}, {kCount, Tensor::of<int64_t>({1}, {count})}}));
+  RUNG_TRY(auto outputs,
+           session.infer({{tokens_of(session.plan())->name, ids}, {kCount, Tensor::of<int64_t>({1}, {count})}}));
   ++runs_;
   written_ = std::max(written_, length_ + chunks_[chunk]);
   length_ += count;
@@ -130,7 +198,7 @@ Status Decoder::truncate(int64_t length) {
       return wrong_usage("a text of {} tokens cannot end at {}: a layer remembers its last {} alone", length_, length,
                          ring.places);
   }
-  if (length == 0)
+  if (length == 0 && !encoder_)
     RUNG_CHECK(session_.reset_states());
   else
     RUNG_CHECK(session_.set_state(kPosition, Tensor::of<int64_t>({1}, {length})));

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -25,6 +26,9 @@ Status check_options(int64_t vocabulary, const SamplerOptions& options) {
     if (token < 0 || token >= vocabulary) return wrong_usage("bias of token {}: wanted 0 to {}", token, vocabulary - 1);
     if (std::isnan(bias) || bias == INFINITY) return wrong_usage("bias of token {}: got {}", token, bias);
   }
+  for (int64_t token : options.not_first)
+    if (token < 0 || token >= vocabulary)
+      return wrong_usage("token {} must not come first: wanted 0 to {}", token, vocabulary - 1);
   return {};
 }
 
@@ -48,8 +52,11 @@ Result<Sampler> Sampler::make(int64_t vocabulary, const SamplerOptions& options)
                      {"bias", Tensor({DType::f32, {vocabulary}})},
                      {"seen", Tensor({DType::i64, {vocabulary}})}};
   for (const auto& [token, bias] : options.bias) given.at("bias").as<float>()[static_cast<size_t>(token)] += bias;
+  Tensor later({DType::f32, {vocabulary}});
+  std::ranges::copy(given.at("bias").as<float>(), later.as<float>().begin());
+  for (int64_t token : options.not_first) given.at("bias").as<float>()[static_cast<size_t>(token)] = -INFINITY;
   RUNG_TRY(Session session, open_session_of(vocabulary));
-  return Sampler(std::move(session), std::move(given));
+  return Sampler(std::move(session), std::move(given), std::move(later));
 }
 
 void Sampler::saw(std::span<const int64_t> tokens) {
@@ -61,7 +68,7 @@ Result<int64_t> Sampler::next(const Tensor& logits) {
   given_.at("draw").as<int64_t>()[1] = drawn_;
   given_.insert_or_assign("logits", logits);
   RUNG_TRY(auto outputs, session_.infer(given_));
-  ++drawn_;
+  if (drawn_++ == 0) given_.insert_or_assign("bias", later_);
   const int64_t token = outputs[0].second.as<int64_t>()[0];
   saw({&token, 1});
   return token;

@@ -14,6 +14,7 @@ struct SamplerOptions {
   sampling::Settings settings = {.temperature = 0};
   int64_t seed = 0;
   std::vector<std::pair<int64_t, float>> bias;  // of tokens; -inf bans one
+  std::vector<int64_t> not_first;               // banned as the first choice
 };
 
 class Sampler {
@@ -28,10 +29,12 @@ class Sampler {
   Result<int64_t> next(const Tensor& logits);
 
  private:
-  Sampler(Session session, NamedTensors given) : session_(std::move(session)), given_(std::move(given)) {}
+  Sampler(Session session, NamedTensors given, Tensor later)
+      : session_(std::move(session)), given_(std::move(given)), later_(std::move(later)) {}
 
   Session session_;
   NamedTensors given_;  // all inputs but the scores
+  Tensor later_;        // the bias of all choices but the first
   int64_t drawn_ = 0;
 };
 

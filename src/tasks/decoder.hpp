@@ -1,4 +1,5 @@
-// Opens a decoder language model: a plan file of its chunks, or a directory, for whose chunks plans are built.
+// Opens a decoder: a plan file of its chunks, or a directory, for whose chunks, and encoder if it has one, plans are
+// built.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "open/options.hpp"
@@ -10,6 +11,8 @@ struct DecoderTask {
   OpenOptions model;
   int64_t length = 0;           // of a directory: the most tokens of a text
   std::vector<int64_t> chunks;  // of a directory: the sizes of the chunks in which it reads tokens
+  bool has_encoder = false;     // of a directory
+  int64_t source = 0;           // of a directory: the tokens that an encoder of texts reads
 };
 
 // Errors: those of build_set(), for a plan file those of open_model(), and those of Decoder::create().

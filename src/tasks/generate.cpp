@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <limits>
 
 #include "device/cpu/peaks.hpp"
 #include "device/cpu/start_team.hpp"
@@ -21,22 +23,33 @@
 namespace rung::tasks {
 namespace {
 
+constexpr const char *kTokens = "input_ids", *kDecoderTokens = "decoder_input_ids";
+
 const std::vector<int64_t> kChunks{1, 8, 64, 512};  // of a directory
 
 // The files that a model has beside its weights for its tokenizer, and its settings.
 struct Companions {
   TextFiles files;
   GenerationSettings settings;
+  bool has_encoder = false;
 };
+
+// An exported graph is of one token.
+bool is_exported(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
 
 // A plan holds the files, but not config.json, which may name the tokens that end a text, too.
 Result<Companions> companions_of(const GenerateTask& task) {
   Companions found;
   const std::string& path = task.model.path;
   if (!is_plan_file(path)) {
-    const std::string directory = huggingface::cached_directory(path).value_or(path);
+    const std::string directory = is_exported(path) ? std::filesystem::path(path).parent_path().string()
+                                                    : huggingface::cached_directory(path).value_or(path);
     RUNG_TRY(found.files, tokenizer_texts(directory));
     RUNG_TRY(found.settings, read_generation_settings(directory));
+    found.has_encoder = found.settings.is_encoder_decoder.value;
     return found;
   }
   OpenOptions plan = task.model;
@@ -44,6 +57,8 @@ Result<Companions> companions_of(const GenerateTask& task) {
   RUNG_TRY(Opened opened, open_model(plan));
   found.files = opened.plans->first().attachments;
   RUNG_TRY(found.settings, read_generation_settings(found.files));
+  found.has_encoder = std::ranges::any_of(
+      *opened.plans, [](const auto& one) { return find_named(one->inputs, kDecoderTokens) != nullptr; });
   return found;
 }
 
@@ -55,17 +70,32 @@ Result<std::optional<Tokenizer>> tokenizer_for(const GenerateTask& task, const T
   return std::optional(std::move(tokenizer));
 }
 
-Result<std::vector<int64_t>> given_tokens(const GenerateTask& task) {
-  RUNG_TRY(NamedTensors arrays, task.model.inputs.read([](const std::string& name, const Type&) -> Result<bool> {
-    if (name != "input_ids") return wrong_usage("got the input '{}', wanted input_ids alone", name);
-    return true;
-  }));
-  const auto ids = arrays.find("input_ids");
-  if (ids == arrays.end()) return wrong_usage("got inputs without input_ids");
-  const Tensor& tokens = ids->second;
-  if (tokens.dtype() != DType::i64) return wrong_usage("input_ids: got {}, wanted i64[1,S]", tokens.type());
+// All that is given before the first new token.
+struct Prompt {
+  NamedTensors source;          // what an encoder reads
+  std::vector<int64_t> tokens;  // with which the decoder's text begins
+};
+
+Result<std::vector<int64_t>> token_values(const std::string& name, const Tensor& tokens) {
+  if (tokens.dtype() != DType::i64) return wrong_usage("{}: got {}, wanted i64[1,S]", name, tokens.type());
   const auto values = tokens.as<int64_t>();
   return std::vector<int64_t>(values.begin(), values.end());
+}
+
+Result<Prompt> given_arrays_of(const GenerateTask& task, bool has_encoder) {
+  RUNG_TRY(NamedTensors arrays, task.model.inputs.read([&](const std::string& name, const Type&) -> Result<bool> {
+    if (!has_encoder && name != kTokens) return wrong_usage("got the input '{}', wanted input_ids alone", name);
+    return true;
+  }));
+  Prompt prompt;
+  const char* name = has_encoder ? kDecoderTokens : kTokens;
+  if (const auto tokens = arrays.extract(name)) {
+    RUNG_TRY(prompt.tokens, token_values(name, tokens.mapped()));
+  } else if (!has_encoder) {
+    return wrong_usage("got inputs without input_ids");
+  }
+  prompt.source = std::move(arrays);
+  return prompt;
 }
 
 Status check_prompts(const GenerateTask& task) {
@@ -74,17 +104,49 @@ Status check_prompts(const GenerateTask& task) {
   return wrong_usage("got {} prompts, wanted one: a text, a chat or the input input_ids", forms);
 }
 
-Result<std::vector<int64_t>> prompt_of(const GenerateTask& task, const TextFiles& files,
-                                       const std::optional<Tokenizer>& tokenizer) {
-  if (task.model.inputs.read) return given_tokens(task);
+Result<std::vector<int64_t>> tokens_of_text(const GenerateTask& task, const TextFiles& files,
+                                            const Tokenizer& tokenizer) {
   if (!task.text.empty()) {
-    RUNG_TRY(Encoding encoding, tokenizer->encode(task.text, {.max_length = INT32_MAX}));
+    RUNG_TRY(Encoding encoding, tokenizer.encode(task.text, {.max_length = INT32_MAX}));
     return encoding.ids;
   }
   RUNG_TRY(auto chat_template, ChatTemplate::from_texts(files));
   if (!chat_template) return mismatch("the model has no chat template");
   RUNG_TRY(const std::string prompt, chat_template->render({.messages = task.chat}));
-  return tokenizer->pieces(prompt);
+  return tokenizer.pieces(prompt);
+}
+
+// A decoder behind an encoder begins with tokens that the model's files name.
+Result<std::vector<int64_t>> start_tokens(const GenerationSettings& settings) {
+  if (!settings.decoder_start_token_id.value)
+    return mismatch(
+        "the model's files have no decoder_start_token_id: give decoder_input_ids, with which its text begins");
+  std::vector<int64_t> tokens{*settings.decoder_start_token_id.value};
+  const auto& forced = settings.forced_decoder_ids.value;
+  tokens.insert(tokens.end(), forced.begin(), forced.end());
+  return tokens;
+}
+
+Result<Prompt> prompt_of(const GenerateTask& task, const Companions& model, const std::optional<Tokenizer>& tokenizer) {
+  Prompt prompt;
+  if (task.model.inputs.read) {
+    RUNG_TRY(prompt, given_arrays_of(task, model.has_encoder));
+  } else {
+    RUNG_TRY(std::vector<int64_t> tokens, tokens_of_text(task, model.files, *tokenizer));
+    if (!model.has_encoder) return Prompt{{}, std::move(tokens)};
+    const auto count = static_cast<int64_t>(tokens.size());
+    prompt.source.emplace(kTokens, Tensor::of<int64_t>({1, count}, tokens));
+  }
+  if (model.has_encoder && prompt.tokens.empty()) {
+    RUNG_TRY(prompt.tokens, start_tokens(model.settings));
+  }
+  return prompt;
+}
+
+std::vector<std::pair<int64_t, float>> banned(const std::vector<int64_t>& tokens) {
+  std::vector<std::pair<int64_t, float>> bias;
+  for (int64_t token : tokens) bias.emplace_back(token, -std::numeric_limits<float>::infinity());
+  return bias;
 }
 
 // The caller's wishes come before the model's own settings, and those of a model that samples before the likeliest
@@ -100,7 +162,8 @@ SamplerOptions sampler_options(const SamplingWishes& wishes, const GenerationSet
                        .min_p = chosen(wishes.min_p, own.min_p.value),
                        .repetition = chosen(wishes.repetition_penalty, own.repetition_penalty.value)},
           .seed = static_cast<int64_t>(wishes.seed.value_or(0)),
-          .bias = {}};
+          .bias = banned(own.suppress_tokens.value),
+          .not_first = own.begin_suppress_tokens.value};
 }
 
 // Returns the bytes of memory that a step over one more token reads, with a text of that length.
@@ -200,24 +263,34 @@ Status loop(const GenerateTask& task, Generation& generation, Voice& voice, Gene
   return {};
 }
 
+DecoderTask decoder_task(const GenerateTask& task, const Prompt& prompt, bool has_encoder) {
+  DecoderTask open{.model = task.model,
+                   .length = task.length,
+                   .chunks = is_exported(task.model.path) ? std::vector<int64_t>{1} : kChunks,
+                   .has_encoder = has_encoder};
+  open.model.inputs = {};
+  if (open.length == 0) open.length = static_cast<int64_t>(prompt.tokens.size()) + task.most;
+  const auto source = prompt.source.find(kTokens);
+  if (source != prompt.source.end() && source->second.shape().rank() == 2) open.source = source->second.shape()[1];
+  return open;
+}
+
 }  // namespace
 
 Result<Generated> generate(const GenerateTask& task) {
   RUNG_CHECK(check_prompts(task));
   RUNG_TRY(const Companions model, companions_of(task));
   RUNG_TRY(const std::optional<Tokenizer> tokenizer, tokenizer_for(task, model.files));
-  RUNG_TRY(const std::vector<int64_t> prompt, prompt_of(task, model.files, tokenizer));
-  DecoderTask open{.model = task.model, .length = task.length, .chunks = kChunks};
-  open.model.inputs = {};
-  if (open.length == 0) open.length = static_cast<int64_t>(prompt.size()) + task.most;
-  RUNG_TRY(Decoder decoder, open_decoder(open));
+  RUNG_TRY(const Prompt prompt, prompt_of(task, model, tokenizer));
+  RUNG_TRY(Decoder decoder, open_decoder(decoder_task(task, prompt, model.has_encoder)));
   RUNG_TRY(Sampler sampler, Sampler::make(decoder.vocabulary(), sampler_options(task.sampling, model.settings)));
   const auto& ends = model.settings.eos_token_ids.value;
   Generation generation(std::move(decoder), std::move(sampler), {ends.begin(), ends.end()});
   RUNG_TRY(Voice voice, Voice::make(task, tokenizer));
-  Generated made{.prompt_tokens = static_cast<int64_t>(prompt.size())};
+  Generated made{.prompt_tokens = static_cast<int64_t>(prompt.tokens.size())};
   const int64_t began = now_ns();
-  RUNG_CHECK(generation.prompt(prompt));
+  if (model.has_encoder) RUNG_CHECK(generation.decoder().read(prompt.source));
+  RUNG_CHECK(generation.prompt(prompt.tokens));
   made.prefill_ms = ms_since(began);
   RUNG_CHECK(loop(task, generation, voice, made));
   RUNG_CHECK(voice.end());
