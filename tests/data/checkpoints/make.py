@@ -40,7 +40,7 @@ GEMMA_TEXT = dict(GEMMA, layer_types=['sliding_attention', 'full_attention'])
 GEMMA_IMAGE = dict(hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8, image_size=8,
                    patch_size=4, vision_use_head=False)
 T5 = dict(vocab_size=40, d_model=16, d_kv=8, d_ff=24, num_layers=3, num_decoder_layers=2, num_heads=4, eos_token_id=39,
-          relative_attention_num_buckets=8, relative_attention_max_distance=24, decoder_start_token_id=0)
+          relative_attention_num_buckets=8, relative_attention_max_distance=24, decoder_start_token_id=0, initializer_factor=0.5)
 WHISPER = dict(vocab_size=40, num_mel_bins=6, d_model=16, encoder_layers=1, decoder_layers=2, encoder_attention_heads=2,
                decoder_attention_heads=2, encoder_ffn_dim=24, decoder_ffn_dim=24, max_source_positions=9,
                max_target_positions=72, pad_token_id=39, bos_token_id=39, eos_token_id=39, decoder_start_token_id=1)

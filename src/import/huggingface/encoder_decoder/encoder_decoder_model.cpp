@@ -30,7 +30,8 @@ TensorNames tensor_names(const EncoderDecoderConfig& c, const EncoderDecoderName
                               "EncDecAttention.relative_attention_bias.weight"},
                   .has_decoder = true};
   if (part == Part::encoder_alone || part == Part::encoder) out.heads = {names.head_tensors, names.decoder_tensors};
-  if (part == Part::decoder) out.heads = {names.encoder_tensors};
+  // The decoder's own products for keys and values of the source are the encoder's graph's.
+  if (part == Part::decoder) out.heads = {names.encoder_tensors, names.decoder_tensors};
   return out;
 }
 
