@@ -16,7 +16,9 @@ from header_reader import read_header
 from reference_page import Entry, Section, places_of, write_page
 
 ROOT = Path(__file__).resolve().parent.parent
-CPP_HEADERS = ['status.hpp', 'tensor.hpp', 'model.hpp', 'climb.hpp', 'build.hpp', 'tasks.hpp']  # in the order of use
+C_HEADERS = ['rung.h', 'language_model.h']  # the last one includes the others
+CPP_HEADERS = ['status.hpp', 'tensor.hpp', 'model.hpp', 'language_model.hpp', 'climb.hpp', 'build.hpp',
+               'tasks.hpp']  # in the order of use
 
 
 def sections_of(header, language, title=''):
@@ -37,9 +39,13 @@ def read(include, name):
 
 
 def c_page(include):
-    header = read(include, 'rung.h')
-    about = 'Written by `tools/api_reference.py` from `include/rung/rung.h`.\n\n' + header.about
-    return write_page('Reference of the C interface', about, sections_of(header, 'c', 'versions'))
+    about = ('Written by `tools/api_reference.py` from `include/rung/rung.h` and `include/rung/language_model.h`.\n\n' +
+             read(include, C_HEADERS[0]).about)
+    return write_page('Reference of the C interface', about, c_sections(include))
+
+
+def c_sections(include):
+    return [section for name in C_HEADERS for section in sections_of(read(include, name), 'c', 'versions')]
 
 
 def cpp_page(include):
@@ -48,7 +54,7 @@ def cpp_page(include):
     sections = []
     for name in CPP_HEADERS:
         sections += sections_of(read(include, name), 'cpp', f'rung/{name}')
-    c_places = places_of(sections_of(read(include, 'rung.h'), 'c'), 'reference_c.md')
+    c_places = places_of(c_sections(include), 'reference_c.md')
     return write_page('Reference of the C++ interface', about, sections, c_places)
 
 
@@ -86,18 +92,18 @@ def missing(what, wanted, got):
 def check_names(include, library):
     """What the compiler and the linker know against what was read here."""
     problems = []
-    c = names_of(include / 'rung.h')
+    c = set().union(*(names_of(include / name) for name in C_HEADERS))
     macros = {name for name in c if name.isupper()}
-    problems += missing('macros', declared_names.macros(include), macros)
+    problems += missing('macros', declared_names.macros(include / C_HEADERS[-1]), macros)
     if library:
-        functions = {d.names[0] for g in read_header((include / 'rung.h').read_text()).groups for d in g.declarations
+        functions = {d.names[0] for name in C_HEADERS for g in read(include, name).groups for d in g.declarations
                      if d.kind == 'function'}
         problems += missing(library.name, declared_names.exported(library), functions)
     if not declared_names.CLANG:
         print('api_reference: clang is not installed: the names that it finds are not compared', file=sys.stderr)
         return problems
     cpp = set().union(*(names_of(include / name) for name in CPP_HEADERS))
-    problems += missing('rung.h', declared_names.c_names(include), c - macros)
+    problems += missing(C_HEADERS[-1], declared_names.c_names(include / C_HEADERS[-1]), c - macros)
     return problems + missing('rung.hpp', declared_names.cpp_names(include), cpp)
 
 
@@ -120,7 +126,7 @@ def main():
     parser.add_argument('--include', type=Path, default=ROOT / 'include/rung')
     parser.add_argument('--docs', type=Path, default=ROOT / 'docs')
     arguments = parser.parse_args()
-    headers = [arguments.include / name for name in ['rung.h'] + CPP_HEADERS]
+    headers = [arguments.include / name for name in C_HEADERS + CPP_HEADERS]
     problems = [line for header in headers for line in without_comment(header)]
     pages = {name: make(arguments.include) for name, make in PAGES.items()}
     if arguments.check:

@@ -17,10 +17,10 @@ def exported(library):
     return {line.split()[-1].split('@')[0] for line in listing.stdout.splitlines()}
 
 
-def macros(include):
-    """Of rung.h alone: what its text defines and the compiler knows."""
-    run = subprocess.run(['cc', '-dM', '-E', '-x', 'c', str(include / 'rung.h')], check=True, capture_output=True,
-                         text=True)
+def macros(header):
+    """Of a C header and what it includes of rung: what their text defines and the compiler knows."""
+    run = subprocess.run(['cc', '-dM', '-E', '-x', 'c', '-I', str(header.parent.parent), str(header)], check=True,
+                         capture_output=True, text=True)
     return set(re.findall(r'^#define (RUNG_\w+)', run.stdout, re.MULTILINE))
 
 
@@ -37,10 +37,10 @@ def _tree(arguments):
         at += len(text[at:at + 8]) - len(text[at:at + 8].lstrip())
 
 
-def c_names(include):
-    """Types, their fields, and functions of rung.h."""
+def c_names(header):
+    """Types, their fields, and functions of a C header and what it includes of rung."""
     names = set()
-    for node in next(_tree(['-x', 'c', str(include / 'rung.h')]))['inner']:
+    for node in next(_tree(['-x', 'c', '-I', str(header.parent.parent), str(header)]))['inner']:
         name = node.get('name', '')
         if name.startswith('rung_'):
             fields = [child for child in node.get('inner', []) if child['kind'] == 'FieldDecl']

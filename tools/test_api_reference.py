@@ -126,9 +126,9 @@ class ChecksTheInterface(unittest.TestCase):
                                'enum class K { l };\n'
                                'template <class T>\nT m();\n}  // namespace rung::api\n')
         c, cpp = self.include / 'rung.h', self.include / 'rung.hpp'
-        macros = declared_names.macros(self.include)
+        macros = declared_names.macros(c)
         self.assertEqual(macros, {'RUNG_A'})
-        self.assertEqual(declared_names.c_names(self.include) | macros, api_reference.names_of(c))
+        self.assertEqual(declared_names.c_names(c) | macros, api_reference.names_of(c))
         wanted = {'A', 'A::b', 'A::c', 'A::d', 'F', 'F::F', 'F::operator bool', 'K', 'm'}
         self.assertEqual(declared_names.cpp_names(self.include), wanted)
         self.assertEqual(api_reference.names_of(cpp), wanted)

@@ -158,6 +158,20 @@ struct CTensors {
   std::vector<rung_named_tensor> named;
 };
 
+// Returns the text of ids that `decode` writes to a place, or says how much room it takes.
+template <class Decode>
+Result<std::string> decoded(const std::vector<int64_t>& ids, DecodeOptions options, const Decode& decode) {
+  const rung_decode_options how{sizeof how, options.keep_special, static_cast<rung_clean_up>(options.clean_up)};
+  std::string text(16 * ids.size() + 64, '\0');
+  for (;;) {
+    rung_text place{text.data(), text.size(), 0};
+    if (auto code = decode(how, &place)) return Status::of(code);
+    const bool fits = place.bytes < text.size();
+    text.resize(fits ? place.bytes : place.bytes + 1);
+    if (fits) return text;
+  }
+}
+
 }  // namespace detail
 
 class Session;
@@ -222,15 +236,9 @@ class Model {
 
   // Returns the text of token ids, by the model's own tokenizer. See rung_model_decode().
   Result<std::string> decode(const std::vector<int64_t>& ids, DecodeOptions options = {}) const {
-    const rung_decode_options c{sizeof c, options.keep_special, static_cast<rung_clean_up>(options.clean_up)};
-    std::string text(16 * ids.size() + 64, '\0');
-    for (;;) {
-      rung_text place{text.data(), text.size(), 0};
-      if (auto code = rung_model_decode(handle_.get(), ids.data(), ids.size(), &c, &place)) return Status::of(code);
-      const bool fits = place.bytes < text.size();
-      text.resize(fits ? place.bytes : place.bytes + 1);
-      if (fits) return text;
-    }
+    return detail::decoded(ids, options, [&](const rung_decode_options& how, rung_text* place) {
+      return rung_model_decode(handle_.get(), ids.data(), ids.size(), &how, place);
+    });
   }
 
   // Writes the model's plans to a file (*.rung). See rung_model_save().

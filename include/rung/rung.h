@@ -1,13 +1,14 @@
 // The C interface of rung: open a model or a plan, bind memory to its inputs and outputs, run it on the host or in a
-// stream of yours, climb. Everything that the shared library shows is here; rung.hpp puts C++ classes over it.
+// stream of yours, climb. Everything that the shared library shows is here and, for texts by language models, in
+// language_model.h; rung.hpp puts C++ classes over both.
 // SPDX-License-Identifier: Apache-2.0
 //
 // Errors. A function that can fail returns a rung_status; rung_error() then says in one line what was got and what was
 // wanted. A failed call fills and changes nothing, but for output memory after a failed run. No exception, signal or
 // exit leaves the library.
 //
-// Handles. Whoever gets one frees it by the function named for it; all of those accept NULL. A session, a plan's
-// tensors and texts stay valid when the model that they came from is closed. A call with a freed handle is RUNG_USAGE,
+// Handles. Whoever gets one frees it by the function named for it; all of those accept NULL. A session, a generation, a
+// plan's tensors and texts stay valid when what they came from is closed. A call with a freed handle is RUNG_USAGE,
 // or counts nothing; freeing it again does nothing.
 //
 // Threads. A model may be used by any number of threads at once. A session is used by one thread at a time, whichever

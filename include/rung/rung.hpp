@@ -7,6 +7,7 @@
 #pragma once
 #include <rung/build.hpp>
 #include <rung/climb.hpp>
+#include <rung/language_model.hpp>
 #include <rung/model.hpp>
 #include <rung/status.hpp>
 #include <rung/tasks.hpp>

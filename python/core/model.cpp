@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/model.hpp"
 
+#include "core/decoded.hpp"
 #include "core/errors.hpp"
 #include "core/gil.hpp"
 #include "core/memory.hpp"
@@ -26,23 +27,6 @@ std::string one_text(nb::handle text) {
                           ", wanted one str: a plan answers one text at a time: [model(**model.encode(text)) for text "
                           "in texts]");
   return utf8_of(text, "text");
-}
-
-int64_t token_id(nb::handle id) {
-  const nb::object number = nb::steal(PyNumber_Index(id.ptr()));
-  int overflow = 0;
-  const long long value = number.is_valid() ? PyLong_AsLongLongAndOverflow(number.ptr(), &overflow) : 0;
-  PyErr_Clear();
-  if (number.is_valid() && !overflow) return value;
-  raise(RUNG_USAGE, "ids: got " + shown(id) + ", wanted a sequence of ints of 64 bits");
-}
-
-std::vector<int64_t> token_ids(nb::handle ids) {
-  std::vector<int64_t> numbers;
-  if (!PySequence_Check(ids.ptr()) || nb::isinstance<nb::str>(ids) || nb::isinstance<nb::bytes>(ids))
-    raise(RUNG_USAGE, "ids: got a " + text_of(nb::type_name(ids.type())) + ", wanted a sequence of ints");
-  for (const nb::handle id : ids) numbers.push_back(token_id(id));
-  return numbers;
 }
 
 rung_truncate truncation(const std::string& word) {
@@ -93,18 +77,9 @@ nb::object Model::encode(nb::handle text, const std::string& truncate, nb::handl
 
 std::string Model::decode(nb::handle ids, bool skips_special, nb::handle cleans_up) {
   const ModelHandle open = handle();
-  const std::vector<int64_t> numbers = token_ids(ids);
-  rung_decode_options options = RUNG_DECODE_OPTIONS_INIT;
-  options.keep_special = !skips_special;
-  if (!cleans_up.is_none()) options.clean_up = nb::cast<bool>(cleans_up) ? RUNG_CLEAN_UP_ON : RUNG_CLEAN_UP_OFF;
-  std::string text(16 * numbers.size() + 64, '\0');
-  for (;;) {
-    rung_text place{text.data(), text.size(), 0};
-    check(without_gil([&] { return rung_model_decode(open.get(), numbers.data(), numbers.size(), &options, &place); }));
-    const bool fits = place.bytes < text.size();
-    text.resize(fits ? place.bytes : place.bytes + 1);
-    if (fits) return text;
-  }
+  return decoded(ids, skips_special, cleans_up, [&](const auto& numbers, const auto& options, rung_text& place) {
+    return rung_model_decode(open.get(), numbers.data(), numbers.size(), &options, &place);
+  });
 }
 
 ModelHandle Model::handle() {

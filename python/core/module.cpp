@@ -1,6 +1,7 @@
 // The extension rung._core: the C interface of rung as Python classes and functions.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/errors.hpp"
+#include "core/language_model.hpp"
 #include "core/last_calls.hpp"
 #include "core/model.hpp"
 
@@ -16,6 +17,7 @@ NB_MODULE(_core, m) {
   m.doc() = "The C interface of rung as Python classes and functions; the package rung is what programs use.";
   m.def("version", &rung_version, "The release: \"0.1.0\".");
   rung::python::bind_models(m);
+  rung::python::bind_language_models(m);
   rung::python::bind_climbs(m);
   rung::python::bind_tasks(m);
 }

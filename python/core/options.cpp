@@ -24,11 +24,28 @@ nb::list items_of(nb::handle mapping, const char* what) {
   return nb::list(mapping.attr("items")());
 }
 
+int64_t token_id(nb::handle id) {
+  const nb::object number = nb::steal(PyNumber_Index(id.ptr()));
+  int overflow = 0;
+  const long long value = number.is_valid() ? PyLong_AsLongLongAndOverflow(number.ptr(), &overflow) : 0;
+  PyErr_Clear();
+  if (number.is_valid() && !overflow) return value;
+  raise(RUNG_USAGE, "ids: got " + shown(id) + ", wanted a sequence of ints of 64 bits");
+}
+
 nb::object item(const nb::dict& from, const char* name) {
   return from.contains(name) ? nb::object(from[name]) : nb::none();
 }
 
 }  // namespace
+
+std::vector<int64_t> token_ids(nb::handle ids) {
+  std::vector<int64_t> numbers;
+  if (!PySequence_Check(ids.ptr()) || nb::isinstance<nb::str>(ids) || nb::isinstance<nb::bytes>(ids))
+    raise(RUNG_USAGE, "ids: got a " + text_of(nb::type_name(ids.type())) + ", wanted a sequence of ints");
+  for (const nb::handle id : ids) numbers.push_back(token_id(id));
+  return numbers;
+}
 
 OpenOptions::OpenOptions(const nb::dict& from) {
   if (nb::object device = item(from, "device"); !device.is_none()) {

@@ -16,6 +16,9 @@ namespace rung::python {
 
 namespace nb = nanobind;
 
+// Token ids as numbers. Errors: UsageError, no sequence of ints of 64 bits.
+std::vector<int64_t> token_ids(nb::handle ids);
+
 // Shapes by name, as the C interface takes them.
 class NamedShapes {
  public:

@@ -1,10 +1,11 @@
 # What a model and a climb tell, as values.
 # SPDX-License-Identifier: Apache-2.0
-"""Ports, receipts, speed-ups, encoded texts and verifications."""
+"""Ports, receipts, speed-ups, encoded and generated texts, and verifications."""
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, Protocol, TypedDict
 
 
 class Port(NamedTuple):
@@ -36,6 +37,56 @@ class Encoded(dict[str, Any]):
     def truncated(self) -> bool:
         """Whether the text was cut."""
         return self.kept < self.tokens
+
+
+class TokenIds(Protocol):
+    """A sequence of ints: a list, or an array or a tensor of one axis."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, place: int, /) -> Any: ...
+
+
+# A text, a chat or token ids.
+Prompt = str | Sequence[Mapping[str, Any]] | TokenIds
+
+
+class Piece(NamedTuple):
+    """A token that a model made, with the text that is certain with it: whole characters, without special tokens."""
+
+    text: str
+    token: int
+
+
+class DecodeTimes(TypedDict):
+    """Milliseconds of a token, its choice included."""
+
+    median: float
+    p90: float
+    p99: float
+
+
+class Generated(TypedDict):
+    """What a generation made so far, and what it took.
+
+    `tokens` are the new ones, and `text` is theirs (None: the model has no tokenizer). `prefill_ms` goes from the
+    prompt's `prompt_tokens` to the first new token; `decode_ms` and `tokens_per_s` are of the further ones.
+    `bytes_per_token` is what the last token reads of memory, and `floor_ms` the time that memory needs for it.
+    `drafted` counts draft tokens that were read ahead, and `accepted` those that became the text's.
+    `stopped_by` is "count", "stop token", "stop string" or "full cache"; empty: the text could go on.
+    """
+
+    tokens: list[int]
+    text: str | None
+    prompt_tokens: int
+    prefill_ms: float
+    decode_ms: DecodeTimes
+    tokens_per_s: float
+    drafted: int
+    accepted: int
+    bytes_per_token: float
+    floor_ms: float
+    stopped_by: str
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <string>
 #include <string_view>
 
 #include "base/version.hpp"
@@ -62,6 +64,12 @@ Status check_size(size_t got, size_t first, size_t known, const void* options, c
   if (std::any_of(bytes + known, bytes + got, [](unsigned char byte) { return byte != 0; }))
     return wrong_usage("got {} with members that this version of rung, {}, does not know", name, kRungVersion);
   return {};
+}
+
+char* copy_of(const std::string& text) {
+  char* copy = new char[text.size() + 1];
+  std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
 }
 
 }  // namespace rung

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <string>
 
 #include "base/guarded.hpp"
 #include "rung/rung.h"
@@ -27,6 +28,9 @@ rung_status answer(const Body& body) noexcept {
     }
   }
 }
+
+// Copies a text; the caller frees it by rung_free().
+char* copy_of(const std::string& text);
 
 // The error of an argument that must not be NULL.
 inline Status want(const void* argument, const char* name) {

@@ -1,7 +1,6 @@
 // Models of the C interface: opening, describing, encoding.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstring>
 
 #include "api/handles.hpp"
 #include "api/options.hpp"
@@ -97,22 +96,6 @@ Result<TextOptions> text_options(const char* text, const rung_text_options* opti
   TextOptions made{.text = text_view(text, given.bytes), .may_cut = given.truncate == RUNG_TRUNCATE_CUT};
   if (given.second) made.second = text_view(given.second, given.second_bytes);
   return made;
-}
-
-Result<DecodeOptions> decode_options(const rung_decode_options* options) {
-  RUNG_TRY(auto given, options_of(options, rung_decode_options RUNG_DECODE_OPTIONS_INIT, "rung_decode_options"));
-  DecodeOptions made{.keeps_special = given.keep_special};
-  switch (given.clean_up) {
-    case RUNG_CLEAN_UP_AS_SAVED:
-      return made;
-    case RUNG_CLEAN_UP_OFF:
-    case RUNG_CLEAN_UP_ON:
-      made.cleans_up = given.clean_up == RUNG_CLEAN_UP_ON;
-      return made;
-  }
-  return wrong_usage("clean_up: got {}, wanted {} (as saved), {} (off) or {} (on)", static_cast<int>(given.clean_up),
-                     static_cast<int>(RUNG_CLEAN_UP_AS_SAVED), static_cast<int>(RUNG_CLEAN_UP_OFF),
-                     static_cast<int>(RUNG_CLEAN_UP_ON));
 }
 
 }  // namespace
@@ -245,12 +228,10 @@ rung_status rung_model_decode(const rung_model* model, const int64_t* ids, size_
     const auto open = table<Models>().use(model);
     RUNG_CHECK(rung::want_open(open, "model"));
     if (count > 0) RUNG_CHECK(rung::want(ids, "ids"));
-    RUNG_CHECK(rung::want(text, "text"));
-    if (text->room > 0) RUNG_CHECK(rung::want(text->data, "text.data"));
+    RUNG_CHECK(rung::check_place(text));
     RUNG_TRY(const auto given, rung::decode_options(options));
     RUNG_TRY(const std::string decoded, (*open)->texts->text_of({ids, count}, given));
-    text->bytes = decoded.size();
-    if (decoded.size() < text->room) std::memcpy(text->data, decoded.c_str(), decoded.size() + 1);
+    rung::write_text(decoded, *text);
     return {};
   });
 }

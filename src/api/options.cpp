@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/options.hpp"
 
+#include <cstring>
+
 #include "api/answer.hpp"
 #include "api/tensors.hpp"
 #include "open/open_model.hpp"
@@ -65,6 +67,32 @@ Result<GivenArrays> arrays_of(const rung_named_tensor* first, size_t count, cons
   RUNG_TRY(auto given, array_of(first, count, name));
   RUNG_TRY(NamedTensors copies, copies_of(given));
   return given_arrays(std::move(copies));
+}
+
+Result<DecodeOptions> decode_options(const rung_decode_options* options) {
+  RUNG_TRY(auto given, options_of(options, rung_decode_options RUNG_DECODE_OPTIONS_INIT, "rung_decode_options"));
+  DecodeOptions made{.keeps_special = given.keep_special};
+  switch (given.clean_up) {
+    case RUNG_CLEAN_UP_AS_SAVED:
+      return made;
+    case RUNG_CLEAN_UP_OFF:
+    case RUNG_CLEAN_UP_ON:
+      made.cleans_up = given.clean_up == RUNG_CLEAN_UP_ON;
+      return made;
+  }
+  return wrong_usage("clean_up: got {}, wanted {} (as saved), {} (off) or {} (on)", static_cast<int>(given.clean_up),
+                     static_cast<int>(RUNG_CLEAN_UP_AS_SAVED), static_cast<int>(RUNG_CLEAN_UP_OFF),
+                     static_cast<int>(RUNG_CLEAN_UP_ON));
+}
+
+Status check_place(const rung_text* text) {
+  RUNG_CHECK(want(text, "text"));
+  return text->room > 0 ? want(text->data, "text.data") : Status{};
+}
+
+void write_text(const std::string& text, rung_text& place) {
+  place.bytes = text.size();
+  if (text.size() < place.room) std::memcpy(place.data, text.c_str(), text.size() + 1);
 }
 
 Result<PlanSet> plans_at(const char* path, const rung_options* options) {

@@ -8,6 +8,7 @@
 #include "open/options.hpp"
 #include "plan/plan_set.hpp"
 #include "rung/rung.h"
+#include "text/tokenizer.hpp"
 
 namespace rung {
 
@@ -25,6 +26,13 @@ Result<Shapes> shapes_of(const rung_named_shape* first, size_t count);
 Result<std::vector<std::string>> texts_of(const char* const* first, size_t count, const char* name);
 // Copies host tensors.
 Result<GivenArrays> arrays_of(const rung_named_tensor* first, size_t count, const char* name);
+
+// Converts the options for decoding token ids. Errors: RUNG_USAGE, an invalid option.
+Result<DecodeOptions> decode_options(const rung_decode_options* options);
+// Checks the caller's place for a text. Errors: RUNG_USAGE, NULL.
+Status check_place(const rung_text* text);
+// Writes a text with a NUL behind it where there is room for both, and says how long it is.
+void write_text(const std::string& text, rung_text& place);
 
 // Opens the plans that a path names; of a directory, that of the default recipe. Errors: those of rung_model_open().
 Result<PlanSet> plans_at(const char* path, const rung_options* options);

@@ -1,6 +1,5 @@
 // Tasks of the command line from the C interface: each result as its JSON.
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "api/answer.hpp"
@@ -28,13 +27,6 @@ Result<Task> task_of(const char* path, const rung_task_options& options) {
   }
   if constexpr (requires { task.interrupted; }) task.interrupted = asked_to_end(options.goes_on, options.context);
   return task;
-}
-
-// Copies a text; the caller frees it.
-char* copy_of(const std::string& text) {
-  char* copy = new char[text.size() + 1];
-  std::memcpy(copy, text.c_str(), text.size() + 1);
-  return copy;
 }
 
 // Runs a task: `run` takes its options and gives its result, of which to_json() makes the text.

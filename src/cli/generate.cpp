@@ -1,7 +1,5 @@
 // rung generate: a text by a decoder language model, token by token.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
@@ -15,15 +13,14 @@
 namespace rung::cli {
 namespace {
 
-using Json = nlohmann::json;
-
 struct GenerateFlags {
   CommonOptions common;
   std::string text, chat;
-  int most = 128;
+  int most = 128, steps = 16;
   std::optional<double> temperature, top_p, min_p, repetition_penalty;
   std::optional<uint64_t> top_k, seed;
   std::vector<std::string> stops;
+  std::string speculate = "off";
 };
 
 tasks::SamplingWishes wishes_of(const GenerateFlags& flags) {
@@ -33,20 +30,6 @@ tasks::SamplingWishes wishes_of(const GenerateFlags& flags) {
           .repetition_penalty = flags.repetition_penalty,
           .top_k = flags.top_k,
           .seed = flags.seed};
-}
-
-Json made_to_json(const tasks::Generated& made) {
-  const auto& decode = made.decode_ms;
-  Json json{{"tokens", made.tokens},
-            {"prompt_tokens", made.prompt_tokens},
-            {"prefill_ms", made.prefill_ms},
-            {"decode_ms", {{"median", decode.median}, {"p90", decode.p90}, {"p99", decode.p99}}},
-            {"tokens_per_s", made.tokens_per_s},
-            {"bytes_per_token", made.bytes_per_token},
-            {"floor_ms", made.floor_ms},
-            {"stopped_by", made.stopped_by}};
-  json["text"] = made.text ? Json(*made.text) : Json(nullptr);
-  return json;
 }
 
 void print_summary(const tasks::Generated& made) {
@@ -64,17 +47,17 @@ Status generate(const GenerateFlags& flags) {
   tasks::GenerateTask task{.model = std::move(model),
                            .text = flags.text,
                            .chat = flags.chat,
-                           .most = flags.most,
                            .length = flags.common.cache,
-                           .sampling = wishes_of(flags),
-                           .stops = flags.stops};
+                           .options = {.most = flags.most, .sampling = wishes_of(flags), .stops = flags.stops}};
+  task.options.steps = flags.steps;
+  RUNG_TRY(task.options.speculate, parse_speculate(flags.speculate));
   if (!flags.common.json)
     task.hear = [](std::string_view piece) {
       fmt::print("{}", piece);
       return std::fflush(stdout) == 0;
     };
   RUNG_TRY(const tasks::Generated made, tasks::generate(task));
-  if (flags.common.json) return print_json(made_to_json(made)), Status{};
+  if (flags.common.json) return print_json(to_json(made)), Status{};
   if (!made.text) fmt::print("{}\n", fmt::join(made.tokens, " "));
   print_summary(made);
   return {};
@@ -90,6 +73,7 @@ std::pair<CLI::App*, Run> generate_command(CLI::App& app) {
   auto text = add(*command, "text", flags->text).described("the text to go on from, used unchanged");
   add(*command, "chat", flags->chat).excludes(text);
   add(*command, "new", flags->most).positive().shows_default();
+  add(*command, "steps", flags->steps).within(0, static_cast<int>(kMostStepsOfGraph)).shows_default();
   add(*command, "temperature", flags->temperature);
   add(*command, "top-k", flags->top_k);
   add(*command, "top-p", flags->top_p);
@@ -97,6 +81,7 @@ std::pair<CLI::App*, Run> generate_command(CLI::App& app) {
   add(*command, "repetition-penalty", flags->repetition_penalty);
   add(*command, "seed", flags->seed);
   add(*command, "stop", flags->stops);
+  add(*command, "speculate", flags->speculate).one_of({"off", "on", "auto"});
   return {command, [flags] { return generate(*flags); }};
 }
 

@@ -52,7 +52,7 @@ Result<std::vector<ShapesOfPlan>> parse_shapes(const std::vector<std::string>& t
 // The plans of one decoder agree on the largest chunk of a text, which the caches of sliding layers make room for, and
 // on the tokens that an encoder reads.
 DecoderCache cache_of(const CommonOptions& options, const std::vector<ShapesOfPlan>& plans) {
-  DecoderCache cache{.length = options.cache};
+  DecoderCache cache{.length = options.cache, .scored_chunk = options.scored_chunk};
   const bool has_encoder = plans[0].contains("decoder_input_ids");
   for (const ShapesOfPlan& shapes : plans) {
     const auto tokens = shapes.find(has_encoder ? "decoder_input_ids" : "input_ids");

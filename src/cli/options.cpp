@@ -37,6 +37,9 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      "the most tokens of a text that a decoder language model remembers between runs: its plans then read the text "
      "chunk "
      "by chunk, and --shape input_ids=1,CHUNK gives the sizes of chunks"},
+    {"scored-chunk", "", "TOKENS",
+     "with --cache: chunks of up to this many tokens give the scores of all their tokens, which `rung generate "
+     "--speculate` needs"},
     {"random-weights", "", "SEED", "make up weights for a directory that has only config.json"},
     {"drop-head", "", "", "run only the encoder of a model that has a head (a classifier, a masked language model)"},
     {"trust-code", "", "",
@@ -69,6 +72,7 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"chat", "", "JSON",
      "a chat for the model's template: a list of messages such as [{\"role\": \"user\", \"content\": \"Hello\"}]"},
     {"new", "", "N", "the most tokens to make"},
+    {"steps", "", "N", "the most tokens that a GPU makes before it is asked for them; 0: the host chooses each"},
     {"temperature", "", "NUMBER",
      "divides the scores of tokens before one is drawn; 0 takes the likeliest; default: the model's own"},
     {"top-k", "", "N", "draw from this number of the likeliest tokens; 0: from all; default: the model's own"},
@@ -80,6 +84,10 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      "makes tokens that the text has less likely, above 1; default: the model's own"},
     {"seed", "", "N", "of the random numbers that draw tokens; equal seeds make equal texts; default: 0"},
     {"stop", "", "TEXT", "end before this text; repeatable"},
+    {"speculate", "", "WHEN",
+     "read draft tokens ahead, out of the text itself, so that one run may make several tokens: off, on, or auto, "
+     "which "
+     "stops where the measured time per token shows that it is slower; default: off"},
     {"truncate", "", "WHAT",
      "what to do with a text of more tokens than the plan reads: warn (cut it and say so), cut (silently) or error"},
     {"runs", "", "N", "timed runs"},
@@ -159,6 +167,7 @@ void add_model_options(CLI::App& app, CommonOptions& options) {
   add(app, "freeze", options.freeze).splits_at(',');
   add(app, "observe", options.observed).splits_at(',');
   add(app, "cache", options.cache).positive();
+  add(app, "scored-chunk", options.scored_chunk).positive();
   add(app, "random-weights", options.random_weights);
   add(app, "drop-head", options.drop_head);
   add(app, "log", options.log_level).within(0, 5);

@@ -73,6 +73,7 @@ struct CommonOptions {
   std::optional<uint64_t> random_weights;
   int threads = 0;  // 0: all cores of this process
   int cache = 0;    // tokens; 0: none
+  int scored_chunk = 0;
   int log_level = 0;
   bool json = false, drop_head = false, trust_code = false;
 };

@@ -22,6 +22,9 @@ Status observe(Graph& graph, const std::string& label) {
 
 // A cache that nothing remembers would be ignored in silence.
 Status check_cache(const ImportOptions& options, const Model& model) {
+  if (options.cache.length == 0 && options.cache.scored_chunk > 0)
+    return wrong_usage("chunks of up to {} tokens with all scores: got no cache, which says how long a text is",
+                       options.cache.scored_chunk);
   if (options.cache.length == 0 || !model.graph.states().empty()) return {};
   return wrong_usage("a cache of {} tokens: {} has no keys and values to remember", options.cache.length,
                      model.architecture);

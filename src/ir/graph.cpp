@@ -36,6 +36,13 @@ NodeId Graph::input(std::string input_name, Type type) {
   return append(std::move(node));
 }
 
+void Graph::retype_state(NodeId input, DType dtype, std::shared_ptr<const Weight> initial) {
+  const auto state = std::ranges::find(states_, as<Input>(input)->name, &State::input);
+  assert(state != states_.end());
+  nodes_[input].type.dtype = dtype;
+  state->initial = std::move(initial);
+}
+
 NodeId Graph::constant(std::shared_ptr<const Weight> weight) {
   Node node{
       .op = Constant{weight->name()}, .type = weight->type(), .operands = {}, .users = {}, .label = weight->name()};

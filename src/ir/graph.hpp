@@ -56,6 +56,9 @@ class Graph {
   NodeId add(Op op, std::vector<NodeId> operands, std::string label = {});
   void set_output(std::string name, NodeId node);  // adds, or replaces the output of that name
   void add_state(State state) { states_.push_back(std::move(state)); }
+  // Gives a state's input another dtype, and the first run another value of it. The caller replaces its readers, and
+  // sets an output of that type as its next value.
+  void retype_state(NodeId input, DType dtype, std::shared_ptr<const Weight> initial);
 
   // Editing.
   // Replaces operands and outputs; types must agree. Further results of an op stay its own, unless `to` has the op.

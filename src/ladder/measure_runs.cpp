@@ -11,6 +11,7 @@
 #include "device/gpu/load_watch.hpp"
 #include "measure/clock.hpp"
 #include "measure/statistics.hpp"
+#include "session/held_states.hpp"
 #include "session/timed_run.hpp"
 
 namespace rung {
@@ -47,7 +48,9 @@ class Turns {
 }  // namespace
 
 Result<LoadedRuns> measure_runs(Session& session, const Cadence& cadence) {
+  RUNG_TRY(const HeldStates held, HeldStates::of(session));
   RUNG_CHECK(session.run());
+  RUNG_CHECK(held.restore());
   std::optional<gpu::LoadWatch> watch;
   if (session.plan().target->gpu) watch.emplace(*session.plan().target->gpu);
   Turns turns(cadence);

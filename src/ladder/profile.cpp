@@ -17,6 +17,7 @@
 #include "measure/clock.hpp"
 #include "measure/cost.hpp"
 #include "measure/statistics.hpp"
+#include "session/held_states.hpp"
 #include "session/timed_run.hpp"
 #include "tune/trial.hpp"
 
@@ -182,7 +183,9 @@ Peaks machine_peaks(cpu::Team& team, double seconds, const std::string& peaks_fi
 }
 
 Result<Latency> time_runs(Session& session, double seconds, const Interrupted& interrupted) {
+  RUNG_TRY(const HeldStates held, HeldStates::of(session));
   RUNG_CHECK(session.run());
+  RUNG_CHECK(held.restore());
   return time_until(
       session, seconds, kSchedule.timed_runs, [] { return Status(); }, interrupted);
 }
@@ -196,11 +199,14 @@ Result<Profile> profile_session(Session& session, const NamedTensors& inputs, do
                                 const Interrupted& interrupted, const std::string& peaks_file) {
   RUNG_CHECK(check_interrupted(interrupted));
   RUNG_CHECK(session.set_inputs(inputs));
+  RUNG_TRY(const HeldStates held, HeldStates::of(session));
   RUNG_CHECK(session.run());
+  RUNG_CHECK(held.restore());
   if (session.plan().target->gpu) return profile_gpu_session(session, interrupted, peaks_file);
   Profile profile;
   profile.peaks = machine_peaks(session.team(), kSchedule.peaks.most_s, peaks_file);
   RUNG_TRY(auto rounds, time_steps(session, kSchedule.steps_share * seconds, interrupted));
+  RUNG_CHECK(held.restore());  // steps that ran alone wrote them, too
   double launched_us = 0;
   for (size_t i = 0; i < session.plan().steps.size(); ++i) {
     const Step& step = session.plan().steps[i];

@@ -13,6 +13,7 @@
 #include "measure/clock.hpp"
 #include "measure/cost.hpp"
 #include "measure/statistics.hpp"
+#include "session/held_states.hpp"
 
 namespace rung {
 Result<Peaks> gpu_machine_peaks(const Target& target, const std::string& peaks_file) {
@@ -33,7 +34,9 @@ Result<Profile> profile_gpu_session(Session& session, const Interrupted& interru
   Profile profile;
   RUNG_TRY(profile.peaks, gpu_machine_peaks(*plan.target, peaks_file));
   RUNG_CHECK(check_interrupted(interrupted));
+  RUNG_TRY(const HeldStates held, HeldStates::of(session));
   RUNG_TRY(std::vector<double> us, session.recorder().step_us());
+  RUNG_CHECK(held.restore());  // steps that ran alone wrote them, too
   std::vector<LaunchTime> launches;  // in order, on the device's clock
   double at_us = 0;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
@@ -45,6 +48,7 @@ Result<Profile> profile_gpu_session(Session& session, const Interrupted& interru
   profile.trace = trace_of(plan, "launches, each at its own device time", launches);
   RUNG_TRY(Latency warm, time_runs(session, kSchedule.gpu_runs_s, interrupted));
   RUNG_CHECK(session.run());
+  RUNG_CHECK(held.restore());
   double device_ms = session.recorder().device_ms().value_or(0);
   profile.host_us = std::max(0.0, (warm.median_ms - device_ms) * 1e3);
   RUNG_TRY(gpu::CacheFlush flush, gpu::CacheFlush::make(*plan.target->gpu));

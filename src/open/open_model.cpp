@@ -27,11 +27,12 @@ Status check_options(const OpenOptions& options) {
 
 Status check_options_of_plan(const OpenOptions& options) {
   if (options.freeze.empty() && options.observed.empty() && !options.random_weights && !options.dtype &&
-      !options.drop_head && options.cache.length == 0)
+      !options.drop_head && options.cache.length == 0 && options.cache.scored_chunk == 0)
     return {};
-  return wrong_usage("'{}' is a plan: {}, {}, {}, {}, {} and {} were fixed when it was built", options.path,
+  return wrong_usage("'{}' is a plan: {}, {}, {}, {}, {}, {} and {} were fixed when it was built", options.path,
                      options.named("freeze"), options.named("observe"), options.named("dtype"),
-                     options.named("random-weights"), options.named("drop-head"), options.named("cache"));
+                     options.named("random-weights"), options.named("drop-head"), options.named("cache"),
+                     options.named("scored-chunk"));
 }
 
 Status check_threads(const Plan& plan, const OpenOptions& options) {

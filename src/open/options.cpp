@@ -26,6 +26,7 @@ std::vector<std::string> command_line_of(const OpenOptions& options) {
   if (options.threads > 0) add("--threads", std::to_string(options.threads));
   for (const auto& [name, shape] : options.shapes) add("--shape", fmt::format("{}={}", name, fmt::join(shape, ",")));
   if (options.cache.length > 0) add("--cache", std::to_string(options.cache.length));
+  if (options.cache.scored_chunk > 0) add("--scored-chunk", std::to_string(options.cache.scored_chunk));
   for (const auto& name : options.freeze) add("--freeze", name);
   for (const auto& label : options.observed) add("--observe", label);
   if (options.random_weights) add("--random-weights", std::to_string(*options.random_weights));

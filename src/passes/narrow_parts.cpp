@@ -29,6 +29,17 @@ bool is_statistic(const Graph& graph, NodeId id) {
   return products > 1 || (semantics.has(OperandRole::statistic) && !graph.as<L2Normalize>(id));
 }
 
+// Returns whether a value leaves the run as a result does. A cache of rows does not: what later runs read there is what
+// this one reads.
+bool leaves(const Graph& graph, NodeId id) {
+  if (!graph.is_output(id)) return false;
+  const auto* scatter = graph.as<Scatter>(id);
+  const bool keeps_rows = scatter && scatter->kind == ScatterKind::set && !graph[id].users.empty();
+  return !keeps_rows || !std::ranges::all_of(graph.outputs(), [&](const Output& output) {
+    return output.node != id || graph.is_next(output.name);
+  });
+}
+
 Edges find_edges(const Graph& graph) {
   Edges edges{std::vector<bool>(graph.capacity()), std::vector<bool>(graph.capacity())};
   std::vector<bool> statistic(graph.capacity());
@@ -38,7 +49,7 @@ Edges find_edges(const Graph& graph) {
   for (NodeId id = graph.last(); id != kNoNode; id = graph[id].previous) {
     const auto& users = graph[id].users;
     bool near_output =
-        graph.is_output(id) || std::any_of(users.begin(), users.end(), [&](NodeId u) { return edges.tail[u]; });
+        leaves(graph, id) || std::any_of(users.begin(), users.end(), [&](NodeId u) { return edges.tail[u]; });
     edges.tail[id] = near_output && !statistic[id];
   }
   std::vector<bool> constant = constant_nodes(graph);

@@ -48,6 +48,7 @@ constexpr Pass kPipeline[] = {
     {"fuse_masked_mean",      "fusion",     "before its parts become pointwise", passes::fuse_masked_mean},
     {"fuse_pointwise",        "fusion",     "whatever element-wise ops are left", passes::fuse_pointwise},
     {"narrow_parts",          "precision",  "after all fusions: only what is stored between kernels narrows", passes::narrow_parts},
+    {"narrow_states",          "precision", "once it is settled which values are narrow, and before heads are turned in the type of their keys", passes::narrow_states},
     {"fuse_narrow_activation", "fusion",    "once more: rows of 16-bit products take activations that those of f32 leave", passes::fuse_activation},
     {"fuse_rope",             "fusion",     "after types are settled: few kernels turn heads, each for certain types", passes::fuse_rope},
     {"widen_sums",            "fusion",     "once it is known which values only sums and norms read", passes::widen_sums},

@@ -334,12 +334,22 @@ class Lowering {
       for (size_t i = 0; i < step->inputs.size(); ++i)
         if (is_in(step->inputs[i], next.state) && !(step == maker && may_update(plan_, *maker, i))) return false;
     }
+    if (updates(*maker, next.state)) count_update(*maker);
     maker->output.index = next.state;
     for (Step& step : plan_.steps)
       for (PlanOperand& input : step.inputs)
         if (is_in(input, from.index)) input.index = next.state;
     plan_.buffers[from.index].bytes = 1;  // no longer holds anything
     return true;
+  }
+
+  bool updates(const Step& step, uint32_t state) const {
+    return std::ranges::any_of(step.inputs, [&](const PlanOperand& input) { return is_in(input, state); });
+  }
+
+  // A step that updates its state leaves most of it where it is: it reads its other operands, and writes as much.
+  static void count_update(Step& step) {
+    step.bytes = 2 * (step.bytes - 2.0 * static_cast<double>(type_of(step.output).bytes()));
   }
 
   bool is_output_buffer(uint32_t buffer) const {

@@ -46,25 +46,6 @@ Status check_agrees(const Plan& plan, const Plan& first) {
                                                : rung::mismatch("plans of one set differ in their attachments");
 }
 
-// Finds blocks of memory with equal contents. Blocks of a plan file, which are read when they are uploaded, are shared
-// from the start.
-class Blocks {
- public:
-  void share(PlanWeight& weight) {
-    if (!weight.data || weight.read) return;
-    auto& same = by_name_[{weight.name, weight.bytes}];
-    for (const auto& block : same)
-      if (block == weight.data || std::memcmp(block.get(), weight.data.get(), weight.bytes) == 0) {
-        weight.data = block;
-        return;
-      }
-    same.push_back(weight.data);
-  }
-
- private:
-  std::map<std::pair<std::string, uint64_t>, std::vector<std::shared_ptr<const std::byte>>> by_name_;
-};
-
 bool same_initial(const PlanState& a, const PlanState& b) {
   if (a.initial != b.initial || !(a.type == b.type)) return false;
   return !a.value || std::memcmp(a.value->data(), b.value->data(), a.value->bytes()) == 0;
@@ -108,6 +89,19 @@ std::optional<size_t> shapes_known(const Plan& plan, const Shapes& shapes) {
 
 }  // namespace
 
+// Blocks of a plan file, which are read when they are uploaded, are shared from the start.
+void SharedWeights::share(Plan& plan) {
+  for (PlanWeight& weight : plan.weights) {
+    if (!weight.data || weight.read) continue;
+    auto& held = by_name_[{weight.name, weight.bytes}];
+    const auto is_same = [&](const auto& block) {
+      return block == weight.data || std::memcmp(block.get(), weight.data.get(), weight.bytes) == 0;
+    };
+    const auto same = std::ranges::find_if(held, is_same);
+    same == held.end() ? held.push_back(weight.data) : static_cast<void>(weight.data = *same);
+  }
+}
+
 Shapes input_shapes(const Plan& plan) {
   Shapes shapes;
   for (const PlanInput& input : plan.inputs) shapes[input.name] = input.type.shape;
@@ -137,10 +131,10 @@ Result<PlanSet> PlanSet::make(std::vector<Plan> plans) {
       return rung::mismatch("two plans of one set serve the same shapes: {}", shape_words(input_shapes(plan)));
   }
   RUNG_CHECK(check_states(plans));
-  Blocks blocks;
+  SharedWeights weights;
   std::vector<std::shared_ptr<const Plan>> shared;
   for (Plan& plan : plans) {
-    for (PlanWeight& weight : plan.weights) blocks.share(weight);
+    weights.share(plan);
     shared.push_back(std::make_shared<const Plan>(std::move(plan)));
   }
   return PlanSet(std::move(shared));

@@ -12,6 +12,16 @@ namespace rung {
 
 using Shapes = std::map<std::string, Shape, std::less<>>;  // by the input's name
 
+// Finds weights with equal contents, so that plans of one model hold each block once.
+class SharedWeights {
+ public:
+  // Lets the plan's weights be blocks of the plans before it, where these are equal.
+  void share(Plan& plan);
+
+ private:
+  std::map<std::pair<std::string, uint64_t>, std::vector<std::shared_ptr<const std::byte>>> by_name_;
+};
+
 class PlanSet {
  public:
   explicit PlanSet(std::shared_ptr<const Plan> only) : plans_{std::move(only)} {}

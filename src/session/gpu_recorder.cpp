@@ -35,9 +35,10 @@ struct BoundStep {
 // current for its launches, on whichever thread it is called.
 class GpuRecorder : public Recorder {
  public:
-  GpuRecorder(const Plan& plan, const States& states, bool stepwise)
+  GpuRecorder(const Plan& plan, const States& states, bool stepwise, std::map<uint32_t, gpu::Address> ports)
       : plan_(plan),
         states_(states),
+        ports_(std::move(ports)),
         gpu_(*plan.target->gpu),
         runtime_(gpu_.runtime()),
         stepwise_(stepwise),
@@ -101,6 +102,15 @@ class GpuRecorder : public Recorder {
   }
 
   bool in_flight() const override { return flight_ != Flight::none; }
+
+  Status enqueue_launches(gpu::Stream stream) override {
+    return stepwise_ ? step_through(stream) : enqueue_all(stream);
+  }
+  Status check_faults() override {
+    if (!may_fault_) return {};
+    RUNG_CHECK(queue_->download(faults_->on_host(), faults_->address(0), faults_->bytes()));
+    return faults_->check();
+  }
 
   Status finish_copies_in() override {
     const gpu::CurrentContext current(gpu_);
@@ -166,8 +176,9 @@ class GpuRecorder : public Recorder {
 
  private:
   gpu::Address buffer(uint32_t index) const {
-    const gpu::Address state = states_.address(plan_, index);
-    return state ? state : arena_->address() + plan_.buffers[index].offset;
+    if (const gpu::Address state = states_.address(plan_, index)) return state;
+    const auto port = ports_.find(index);
+    return port == ports_.end() ? arena_->address() + plan_.buffers[index].offset : port->second;
   }
   Status check(int code) const { return gpu_.check(code, "plan"); }
 
@@ -268,8 +279,6 @@ class GpuRecorder : public Recorder {
     return check(runtime_.event_record(end_, queue_->stream()));
   }
 
-  Status enqueue_launches(gpu::Stream stream) { return stepwise_ ? step_through(stream) : enqueue_all(stream); }
-
   Status enqueue_all(gpu::Stream stream) {
     for (size_t i = 0; i < bound_.size(); ++i) RUNG_CHECK(enqueue(i, stream));
     return {};
@@ -290,6 +299,7 @@ class GpuRecorder : public Recorder {
 
   const Plan& plan_;
   const States& states_;
+  const std::map<uint32_t, gpu::Address> ports_;  // that have their memory elsewhere, by buffer
   gpu::Gpu& gpu_;
   const gpu::Runtime& runtime_;
   bool stepwise_;
@@ -314,8 +324,9 @@ class GpuRecorder : public Recorder {
 
 }  // namespace
 
-Result<std::unique_ptr<Recorder>> make_gpu_recorder(const Plan& plan, const States& states, bool stepwise) {
-  auto recorder = std::make_unique<GpuRecorder>(plan, states, stepwise);
+Result<std::unique_ptr<Recorder>> make_gpu_recorder(const Plan& plan, const States& states, bool stepwise,
+                                                    std::map<uint32_t, gpu::Address> ports) {
+  auto recorder = std::make_unique<GpuRecorder>(plan, states, stepwise, std::move(ports));
   RUNG_CHECK(recorder->bind());
   if (plan.recipe.capture && !stepwise) RUNG_CHECK(recorder->capture());
   return recorder;

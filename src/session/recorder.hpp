@@ -2,6 +2,7 @@
 // the plan verified.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,6 +30,12 @@ class Recorder {
   // Waits until no run is in flight. Errors: those of the runs waited for.
   virtual Status finish() { return {}; }
   virtual bool in_flight() const { return false; }
+  // Puts a run's launches, without its copies, into a stream of the device, which may be recording a graph; when they
+  // have run, check_faults() tells what they found. Errors: a processor has no streams (wrong usage).
+  virtual Status enqueue_launches(gpu::Stream /*stream*/) {
+    return wrong_usage("the processor has no streams");
+  }
+  virtual Status check_faults() { return {}; }
   // Waits until the host memory that runs in flight copy from may be written again.
   virtual Status finish_copies_in() { return {}; }
   // Sets or copies out the dense contents of an input's or output's buffer, as many `bytes` as the buffer has. Waits
@@ -69,7 +76,9 @@ Result<std::unique_ptr<Recorder>> make_captured_recorder(const Plan& plan, const
 // graph that was recorded once. Errors: not enough device memory, naming the amounts; a kernel or a library product
 // that cannot be prepared, naming the op. Stepwise waits for each launch before the next, whatever the recipe says:
 // slow, but then a device fault (ErrorKind::device_fault) names its op.
-Result<std::unique_ptr<Recorder>> make_gpu_recorder(const Plan& plan, const States& states, bool stepwise);
+// Inputs and outputs in `ports` have their memory there, by buffer.
+Result<std::unique_ptr<Recorder>> make_gpu_recorder(const Plan& plan, const States& states, bool stepwise,
+                                                    std::map<uint32_t, gpu::Address> ports = {});
 
 // Returns the error for a fault flag that a kernel raised.
 Status check_fault(Fault fault, const Step& step);

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -12,9 +11,8 @@
 #include "plan/build.hpp"
 
 namespace rung {
-namespace {
 
-Status check_options(int64_t vocabulary, const SamplerOptions& options) {
+Status Sampler::check(int64_t vocabulary, const SamplerOptions& options) {
   const sampling::Settings& s = options.settings;
   if (!sampling::is_valid(s))
     return wrong_usage(
@@ -32,6 +30,14 @@ Status check_options(int64_t vocabulary, const SamplerOptions& options) {
   return {};
 }
 
+Tensor bias_of(int64_t vocabulary, const SamplerOptions& options) {
+  Tensor bias({DType::f32, {vocabulary}});
+  for (const auto& [token, value] : options.bias) bias.as<float>()[static_cast<size_t>(token)] += value;
+  return bias;
+}
+
+namespace {
+
 Result<Session> open_session_of(int64_t vocabulary) {
   const std::string text = fmt::format(
       "result = sample(logits:f32[1,{0}], settings:f32[{1}], draw:i64[2], bias:f32[{0}], seen:i64[{0}], "
@@ -45,18 +51,15 @@ Result<Session> open_session_of(int64_t vocabulary) {
 }  // namespace
 
 Result<Sampler> Sampler::make(int64_t vocabulary, const SamplerOptions& options) {
-  RUNG_CHECK(check_options(vocabulary, options));
+  RUNG_CHECK(check(vocabulary, options));
   const auto settings = std::bit_cast<std::array<float, sampling::kSettings>>(options.settings);
   NamedTensors given{{"settings", Tensor::of<float>({sampling::kSettings}, {settings.begin(), settings.end()})},
                      {"draw", Tensor::of<int64_t>({2}, {options.seed, 0})},
-                     {"bias", Tensor({DType::f32, {vocabulary}})},
+                     {"bias", bias_of(vocabulary, options)},
                      {"seen", Tensor({DType::i64, {vocabulary}})}};
-  for (const auto& [token, bias] : options.bias) given.at("bias").as<float>()[static_cast<size_t>(token)] += bias;
-  Tensor later({DType::f32, {vocabulary}});
-  std::ranges::copy(given.at("bias").as<float>(), later.as<float>().begin());
   for (int64_t token : options.not_first) given.at("bias").as<float>()[static_cast<size_t>(token)] = -INFINITY;
   RUNG_TRY(Session session, open_session_of(vocabulary));
-  return Sampler(std::move(session), std::move(given), std::move(later));
+  return Sampler(options, std::move(session), std::move(given));
 }
 
 void Sampler::saw(std::span<const int64_t> tokens) {
@@ -68,10 +71,15 @@ Result<int64_t> Sampler::next(const Tensor& logits) {
   given_.at("draw").as<int64_t>()[1] = drawn_;
   given_.insert_or_assign("logits", logits);
   RUNG_TRY(auto outputs, session_.infer(given_));
-  if (drawn_++ == 0) given_.insert_or_assign("bias", later_);
   const int64_t token = outputs[0].second.as<int64_t>()[0];
-  saw({&token, 1});
+  chose(token);
   return token;
+}
+
+void Sampler::chose(int64_t token) {
+  if (drawn_++ == 0 && !options_.not_first.empty())
+    given_.insert_or_assign("bias", bias_of(static_cast<int64_t>(seen().size()), options_));
+  saw({&token, 1});
 }
 
 }  // namespace rung

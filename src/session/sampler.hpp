@@ -17,9 +17,15 @@ struct SamplerOptions {
   std::vector<int64_t> not_first;               // banned as the first choice
 };
 
+// Returns what is added to each token's score, f32[V], by all choices but the first.
+Tensor bias_of(int64_t vocabulary, const SamplerOptions& options);
+
 class Sampler {
  public:
-  // Errors (wrong usage): a setting out of its range, a biased token that a vocabulary of that size does not have.
+  // Errors (wrong usage): a setting out of its range, a biased or banned token that a vocabulary of that size does
+  // not have.
+  static Status check(int64_t vocabulary, const SamplerOptions& options);
+  // Errors: those of check().
   static Result<Sampler> make(int64_t vocabulary, const SamplerOptions& options);
 
   // Counts tokens of the text, which penalties see; next() counts what it chooses.
@@ -27,14 +33,20 @@ class Sampler {
   // Returns the token that follows, for scores f32[1,V]. The n-th choice of a seed takes the n-th number of its
   // generator, whatever came before. Errors: scores that are no numbers, no token that is not banned.
   Result<int64_t> next(const Tensor& logits);
+  // Takes note of a token that was chosen elsewhere by the next draw of this sampler.
+  void chose(int64_t token);
+
+  int64_t drawn() const { return drawn_; }  // choices so far
+  std::span<const int64_t> seen() const { return given_.at("seen").as<int64_t>(); }  // by token
+  const SamplerOptions& options() const { return options_; }
 
  private:
-  Sampler(Session session, NamedTensors given, Tensor later)
-      : session_(std::move(session)), given_(std::move(given)), later_(std::move(later)) {}
+  Sampler(const SamplerOptions& options, Session session, NamedTensors given)
+      : options_(options), session_(std::move(session)), given_(std::move(given)) {}
 
+  SamplerOptions options_;
   Session session_;
   NamedTensors given_;  // all inputs but the scores
-  Tensor later_;        // the bias of all choices but the first
   int64_t drawn_ = 0;
 };
 

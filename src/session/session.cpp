@@ -16,12 +16,25 @@ namespace {
 
 using NamedOutputs = std::vector<std::pair<std::string, Tensor>>;
 
+Result<std::map<uint32_t, gpu::Address>> buffers_of(const Plan& plan, const std::map<std::string, std::byte*>& ports) {
+  std::map<uint32_t, gpu::Address> by_buffer;
+  for (const auto& [name, memory] : ports) {
+    const auto* input = find_named(plan.inputs, name);
+    const auto* output = find_named(plan.outputs, name);
+    if (!input && !output) return mismatch("there is no input or output '{}'", name);
+    by_buffer.emplace(input ? input->buffer : output->buffer, gpu::address_of(memory));
+  }
+  return by_buffer;
+}
+
 Result<std::unique_ptr<Recorder>> make_recorder(const Plan& plan, cpu::Team* team, const SessionOptions& options) {
   const States& states = *options.states;
   if (plan.target->gpu) {
     RUNG_CHECK(plan.target->gpu->check_process());
-    return make_gpu_recorder(plan, states, options.stepwise);
+    RUNG_TRY(auto ports, buffers_of(plan, options.ports));
+    return make_gpu_recorder(plan, states, options.stepwise, std::move(ports));
   }
+  if (!options.ports.empty()) return wrong_usage("a processor's session has its own memory alone");
   if (plan.recipe.threads != team->size())
     return mismatch("the plan was built for {} threads, got a team of {}", plan.recipe.threads, team->size());
   if (plan.recipe.capture && !options.stepwise) return make_captured_recorder(plan, states, *team);

@@ -15,6 +15,9 @@ struct SessionOptions {
   // The states of a set that contains the plan; null: the plan's own, made with the session. A session that captures
   // its run may write them while it is made.
   std::shared_ptr<States> states = {};
+  // Memory on the device for inputs and outputs, by name, that another session of the same GPU owns and that outlives
+  // this one: what one plan gives, the other takes. A processor's session takes none.
+  std::map<std::string, std::byte*> ports = {};
 };
 
 // Any thread may use it, one at a time: a second one is refused (wrong usage). Several threads may use several sessions

@@ -19,7 +19,7 @@ Result<SetSession> SetSession::create(PlanSet plans, SessionOptions options) {
     sessions.push_back(std::move(session));
   }
   RUNG_CHECK(options.states->reset());
-  return SetSession(std::move(plans), std::move(sessions));
+  return SetSession(std::move(plans), std::move(options.states), std::move(sessions));
 }
 
 Status SetSession::select(const Shapes& shapes) {
@@ -38,6 +38,13 @@ Status SetSession::reset_states() {
 Status SetSession::set_state(std::string_view name, const Tensor& value) {
   for (Session& session : sessions_) RUNG_CHECK(session.wait());
   return selected().set_state(name, value);
+}
+
+Result<SetSession> SetSession::fork() {
+  for (Session& session : sessions_) RUNG_CHECK(session.wait());
+  RUNG_TRY(SetSession other, create(plans_));
+  RUNG_CHECK(other.states_->copy(*states_));
+  return other;
 }
 
 Result<std::vector<std::pair<std::string, Tensor>>> SetSession::infer(const NamedTensors& given) {

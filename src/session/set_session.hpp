@@ -24,13 +24,18 @@ class SetSession {
   Status reset_states();
   // Waits for all runs, then gives a state another value. Errors: those of Session::set_state().
   Status set_state(std::string_view name, const Tensor& value);
+  // Makes sessions of the same plans, with threads and memory of their own, whose states begin with copies of these.
+  // Waits for all runs first. Errors: those of create(); the device failed.
+  Result<SetSession> fork();
   // Selects by the shapes of the given inputs, if there are several plans; then calls Session::infer().
   Result<std::vector<std::pair<std::string, Tensor>>> infer(const NamedTensors& given);
 
  private:
-  SetSession(PlanSet plans, std::vector<Session> sessions) : plans_(std::move(plans)), sessions_(std::move(sessions)) {}
+  SetSession(PlanSet plans, std::shared_ptr<States> states, std::vector<Session> sessions)
+      : plans_(std::move(plans)), states_(std::move(states)), sessions_(std::move(sessions)) {}
 
   PlanSet plans_;
+  std::shared_ptr<States> states_;
   std::vector<Session> sessions_;
   size_t selected_ = 0;
 };

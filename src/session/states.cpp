@@ -71,6 +71,22 @@ Status States::reset() {
   return queue_ ? queue_->wait() : Status{};
 }
 
+Status States::copy(const States& from) {
+  if (held_.empty()) return {};
+  std::optional<gpu::CurrentContext> current;
+  if (queue_) current.emplace(queue_->gpu());
+  for (auto& [name, held] : held_) {
+    const Held& source = from.held_.at(name);
+    const size_t bytes = held.state->type.bytes();
+    held.has_value = source.has_value;
+    if (held.device)
+      RUNG_CHECK(queue_->copy(held.device->address(), source.device->address(), bytes));
+    else
+      std::memcpy(held.host.get(), source.host.get(), bytes);
+  }
+  return queue_ ? queue_->wait() : Status{};
+}
+
 Status States::check_readable(const Plan& plan) const {
   for (const auto& [name, use] : uses_.at(&plan))
     if (use.reads_first && !held_.at(name).has_value)

@@ -24,6 +24,9 @@ class States {
   // Restores the initial values; a state without one holds nothing.
   Status reset();
 
+  // Copies the values of the states of a set of the same plans. Errors: the device failed.
+  Status copy(const States& from);
+
   // Called before a run: checks that each state the plan reads holds a value. Errors (mismatch) name one that does not.
   Status check_readable(const Plan& plan) const;
   // Called after a run: the states that the plan writes hold a value if the run succeeded, and nothing if it failed.

@@ -6,11 +6,13 @@
 #include <optional>
 
 #include "measure/clock.hpp"
+#include "session/held_states.hpp"
 
 namespace rung {
-
 Result<double> timed_run(Session& session) {
+  RUNG_TRY(const HeldStates before, HeldStates::of(session));
   RUNG_TRY(double seconds, checked_seconds_of([&] { return session.run(); }));
+  RUNG_CHECK(before.restore());
   if (!session.plan().target->machine.gpu.counts_instructions) return seconds;
   return std::max(session.recorder().device_ms().value_or(0), 1 / gpu::kInstructionsPerMs) * 1e-3;
 }

@@ -7,7 +7,8 @@
 
 namespace rung {
 
-// Returns the seconds from the call until the run is complete. For a device that counts instructions
+// Returns the seconds from the call until the run is complete. Small states, such as the position in a text, are then
+// what they were before, so that a run may be timed any number of times: a text would outgrow its caches. For a device that counts instructions
 // (GpuInfo::counts_instructions), kInstructionsPerMs count as a millisecond, at least one. Errors: the run's.
 Result<double> timed_run(Session& session);
 

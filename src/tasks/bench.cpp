@@ -58,6 +58,7 @@ Result<Started> start_bench(const BenchTask& task) {
   RUNG_CHECK(started.session.set_inputs(started.inputs));
   RUNG_CHECK(started.session.run());
   started.first_run_ms = milliseconds_since(began);
+  RUNG_CHECK(started.session.reset_states());
   return started;
 }
 

@@ -90,10 +90,11 @@ Result<BuiltPlan> build(const BuildTask& task) {
 Result<BuiltSet> build_set(const std::vector<BuildTask>& tasks) {
   std::vector<Plan> plans;
   BuiltPlan sums;
+  SharedWeights weights;  // at once: memory holds all weights twice at most, not once for each plan
   for (const BuildTask& task : tasks) {
     RUNG_TRY(BuiltPlan built, build(task));
     sums.kept += built.kept, sums.left_out += built.left_out, sums.tuned += built.tuned;
-    plans.push_back(*built.plan);
+    weights.share(plans.emplace_back(*built.plan));
   }
   RUNG_TRY(PlanSet set, PlanSet::make(std::move(plans)));
   return BuiltSet{std::move(set), sums.kept, sums.left_out, sums.tuned};

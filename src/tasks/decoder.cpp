@@ -17,7 +17,10 @@ Result<PlanSet> plans_of_directory(const DecoderTask& task) {
   std::vector<BuildTask> all;
   for (int64_t size : sizes) {
     BuildTask& one = all.emplace_back(BuildTask{.model = task.model});
-    one.model.cache = {.length = task.length, .largest_chunk = *std::ranges::max_element(sizes), .source = task.source};
+    one.model.cache = {.length = task.length,
+                       .largest_chunk = *std::ranges::max_element(sizes),
+                       .scored_chunk = task.scored_chunk,
+                       .source = task.source};
     one.model.shapes[task.has_encoder ? "decoder_input_ids" : "input_ids"] = {1, size};
   }
   if (task.has_encoder) {
@@ -31,13 +34,15 @@ Result<PlanSet> plans_of_directory(const DecoderTask& task) {
 
 }  // namespace
 
-Result<Decoder> open_decoder(const DecoderTask& task) {
-  if (!is_plan_file(task.model.path)) {
-    RUNG_TRY(PlanSet plans, plans_of_directory(task));
-    return Decoder::create(std::move(plans));
-  }
+Result<PlanSet> decoder_plans(const DecoderTask& task) {
+  if (!is_plan_file(task.model.path)) return plans_of_directory(task);
   RUNG_TRY(Opened opened, open_model(task.model));
-  return Decoder::create(std::move(*opened.plans));
+  return std::move(*opened.plans);
+}
+
+Result<Decoder> open_decoder(const DecoderTask& task) {
+  RUNG_TRY(PlanSet plans, decoder_plans(task));
+  return Decoder::create(std::move(plans));
 }
 
 }  // namespace rung::tasks

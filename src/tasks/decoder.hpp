@@ -9,13 +9,15 @@ namespace rung::tasks {
 
 struct DecoderTask {
   OpenOptions model;
-  int64_t length = 0;           // of a directory: the most tokens of a text
-  std::vector<int64_t> chunks;  // of a directory: the sizes of the chunks in which it reads tokens
-  bool has_encoder = false;     // of a directory
-  int64_t source = 0;           // of a directory: the tokens that an encoder of texts reads
+  int64_t length = 0;                             // of a directory: the most tokens of a text
+  std::vector<int64_t> chunks = {1, 8, 64, 512};  // of a directory: the sizes of the chunks in which it reads tokens
+  int64_t scored_chunk = 8;  // of a directory: chunks up to this size give all scores, which speculation needs
+  bool has_encoder = false;  // of a directory
+  int64_t source = 0;        // of a directory: the tokens that an encoder of texts reads
 };
 
 // Errors: those of build_set(), for a plan file those of open_model(), and those of Decoder::create().
+Result<PlanSet> decoder_plans(const DecoderTask& task);
 Result<Decoder> open_decoder(const DecoderTask& task);
 
 }  // namespace rung::tasks

@@ -11,6 +11,7 @@
 #include "ladder/stages.hpp"
 #include "open/inputs.hpp"
 #include "open/open_model.hpp"
+#include "session/held_states.hpp"
 #include "open/recipe.hpp"
 #include "report/json.hpp"
 #include "tasks/counts.hpp"
@@ -74,7 +75,9 @@ Result<Profiled> profile(const ProfileTask& task) {
   if (!plan->target->machine.gpu.counts_instructions) return profiled;
   const gpu::Context device = plan->target->gpu->context();
   gpu::take_emulated_counts(device);
+  RUNG_TRY(const HeldStates held, HeldStates::of(session));
   RUNG_CHECK(session.run());
+  RUNG_CHECK(held.restore());
   profiled.counts = gpu::take_emulated_counts(device);
   return profiled;
 }

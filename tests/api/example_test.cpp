@@ -1,4 +1,4 @@
-// The example program, as a user would run it.
+// The example programs, as a user would run them.
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
@@ -35,6 +35,19 @@ TEST(EmbedSentences, FailsInOneLine) {
   EXPECT_EQ(ran.exit_code, 1);
   EXPECT_THAT(ran.out, HasSubstr("/nowhere"));
   EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 1);
+}
+
+TEST(ContinueText, WritesTextsThatBeginAlike) {
+  TemporaryDirectory directory;
+  for (const char* from : {"/checkpoints/llama", "/letters"})
+    std::filesystem::copy(RUNG_TEST_DATA + std::string(from), directory.path(),
+                          std::filesystem::copy_options::recursive);
+  const Ran ran = run_program_text(RUNG_CONTINUE_TEXT, directory.path() + " abcabc 2");
+  EXPECT_EQ(ran.exit_code, 0) << ran.out;
+  const size_t end = ran.out.find('\n');
+  ASSERT_NE(end, std::string::npos);
+  EXPECT_GT(end, 0u);
+  EXPECT_EQ(ran.out, ran.out.substr(0, end + 1) + ran.out.substr(0, end + 1)) << "the model does not sample";
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ TEST_F(GenerateCommand, TellsTokensAndTheirTimes) {
   EXPECT_GE(json["decode_ms"]["p99"], json["decode_ms"]["median"]);
   EXPECT_GT(json["tokens_per_s"], 0);
   EXPECT_GT(json["bytes_per_token"], 0);
+  EXPECT_GT(json["weight_bytes"], 0);
   EXPECT_GT(json["floor_ms"], 0);
 }
 
@@ -53,7 +54,8 @@ TEST_F(GenerateCommand, RunsAPlanOfSeveralChunks) {
   ASSERT_EQ(built.exit_code, 0) << built.err;
   const Ran ran = tool.run({"generate", plan, "--inputs", kPrompt, "--new", "9", "--trust-code", "--json"});
   EXPECT_EQ(made(ran)["tokens"], kGreedy);
-  expect_error(tool.run({"generate", plan, "--inputs", kPrompt, "--cache", "9"}), 2, "cache were fixed when");
+  expect_error(tool.run({"generate", plan, "--inputs", kPrompt, "--cache", "9"}), 2,
+               "cache and --scored-chunk were fixed when");
 }
 
 // The file has a plan for each size of a chunk, and the encoder's.
@@ -87,6 +89,42 @@ TEST_F(GenerateCommand, DrawsAsItIsAsked) {
   EXPECT_EQ(kGreedy, tokens(generate({"--json", "--temperature", "3", "--top-k", "1"})));
   EXPECT_EQ(kGreedy, tokens(generate({"--json", "--temperature", "3", "--min-p", "1"})));
   EXPECT_EQ(kGreedy, tokens(generate({"--json", "--temperature", "0"})));
+}
+
+TEST_F(GenerateCommand, SpeculatesOnRequest) {
+  for (const char* when : {"off", "on", "auto"}) {
+    const Json json = made(generate({"--json", "--cache", "30", "--temperature", "0", "--speculate", when}));
+    EXPECT_EQ(json["tokens"], kGreedy) << when;
+    if (when != std::string("auto")) {
+      EXPECT_EQ(json["drafted"] > 0, when == std::string("on")) << json;
+    }
+  }
+  expect_error(generate({"--speculate=yes"}), 2, "--speculate");
+  expect_error(generate({"--speculate=on", "--scored-chunk=1"}), 2, "the scores of one token a run");
+}
+
+TEST_F(GenerateCommand, SpeculatesWithAPlanThatGivesAllScores) {
+  const std::string plan = tool / "plan.rung";
+  const auto build = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> all{"build",         kLlama,    "--cache",       "30",    "--shape",
+                                 "input_ids=1,1", "--shape", "input_ids=1,8", "--out", plan};
+    all.insert(all.end(), options.begin(), options.end());
+    EXPECT_EQ(tool.run(all).exit_code, 0);
+  };
+  const std::vector<std::string> generate{"generate",      plan, "--inputs",    kPrompt, "--new", "9",
+                                          "--temperature", "0",  "--speculate", "on"};
+  build({});
+  expect_error(tool.run(generate), 2, "--scored-chunk");
+  build({"--scored-chunk", "8"});
+  const auto with = [&](const std::string& more) {
+    std::vector<std::string> all = generate;
+    all.push_back(more);
+    return tool.run(all);
+  };
+  const Json json = made(with("--json"));
+  EXPECT_EQ(json["tokens"], kGreedy);
+  EXPECT_GT(json["accepted"], 0);
+  expect_error(with("--scored-chunk=8"), 2, "scored-chunk were fixed");
 }
 
 TEST_F(GenerateCommand, RefusesWhatItCannotUse) {

@@ -54,6 +54,7 @@ const ModelOptions kGiven{
                 {"--threads=1025", "--threads"},
                 {"--shape=nothing=1", "a shape for input 'nothing'"},
                 {"--cache=9", "a cache of 9 tokens: bert has no keys and values to remember"},
+                {"--scored-chunk=9", "chunks of up to 9 tokens with all scores: got no cache"},
                 {"--log=6", "--log"}},
     .random_weights = "--random-weights",
     .drop_head = "--drop-head",
@@ -159,6 +160,7 @@ TEST(GivenOptions, OfPredictAreTheRecipesDecisions) {
   expect_error(tool.run({"predict", model, "--gpu", "mi300x", "--observe", "nothing"}), 1, "'nothing'");
   expect_error(tool.run({"predict", model, "--gpu", "mi300x", "--log", "9"}), 2, "--log");
   expect_error(tool.run({"predict", model, "--gpu", "mi300x", "--cache", "9"}), 2, "a cache of 9 tokens");
+  expect_error(tool.run({"predict", model, "--gpu", "mi300x", "--scored-chunk", "9"}), 2, "got no cache");
   std::filesystem::create_directory(tool / "model");
   std::filesystem::copy(model + "/config.json", tool / "model");
   const Ran ran = tool.run(

@@ -315,6 +315,8 @@ constexpr const char* kFloatProblems[] = {
     "result = linear(x:T[9,40], w:T[64,40], wb:f32[64], slots=bias, gated=true, activation=relu, out=T)",
     "result = linear(x:T[9,40], w:T[64,40], gated=true, activation=tanh, out=T)",
     "result = linear(x:T[1,40], w:T[72,40], wb:T[72], slots=bias, activation=tanh, out=T)",
+    "result = linear(x:T[1,1544], w:T[200,1544], gated=true, activation=silu, out=T)",
+    "result = linear(x:T[1,1544], w:T[130,1544], r:f32[1,130], slots=residual, out=f32)",
     "result = linear(x:T[17,40], w:T[72,40], wb:f32[72], r:T[17,72], slots=bias+residual, "
     "activation=relu, out=T)",
     "result = linear(slice(x:T[9,96], axis=1, begin=32, end=64), w:T[48,32], out=T)",

@@ -195,6 +195,15 @@ Problem attention(int64_t queries, int64_t heads, int64_t groups, int64_t width,
   return {Attention{}, {q, k, k}, q};
 }
 
+Problem cached_attention(int64_t queries, int64_t heads, int64_t groups, int64_t width, int64_t places) {
+  Problem problem = attention(queries, heads, groups, width, places);
+  Attention op;
+  op.slots.add(AttentionSlot::length);
+  problem.op = op;
+  problem.inputs.insert(problem.inputs.begin() + 1, dense({1}, DType::i64));
+  return problem;
+}
+
 std::string launches_of(std::string_view name, const Problem& problem,
                         const gpu::GpuInfo& card = testing::hopper_card()) {
   const auto device = open(card);
@@ -256,6 +265,11 @@ TEST_F(RowLaunches, OnHopperAreThoseThatWereMeasured) {
             "  boxes of [64, 64, 2, 1, 1]\n"
             "  boxes of [64, 64, 4, 1, 1]\n"
             "  attention_split_kv_bf16_32_8 104 1 1 of 256, 8 together, 157768 bytes, dependent\n");
+  EXPECT_EQ(launches_of("attention_cache", cached_attention(1, 32, 8, 64, 16384)),
+            "  attention_cache_bf16_64_4 48 8 1 of 128, 1 together, 0 bytes, dependent\n"
+            "  attention_cache_join_bf16 4 8 1 of 256, 1 together, 0 bytes, dependent\n");
+  EXPECT_EQ(launches_of("attention_cache", cached_attention(1, 32, 8, 64, 50)),
+            "  attention_cache_bf16_64_4 1 8 1 of 128, 1 together, 0 bytes, dependent\n");
   EXPECT_EQ(launches_of("attention_wgmma", attention(816, 8, 1, 256, 816)),
             "  boxes of [64, 8, 8, 4, 1]\n"
             "  boxes of [64, 64, 4, 1, 1]\n"

@@ -82,6 +82,10 @@ const Module kModules[] = {
      {
 #include "kernels/gpu/attention/attention_portable.inc"
      }},
+    {"attention_cache",
+     {
+#include "kernels/gpu/attention/attention_cache.inc"
+         "attention_cache_join_f32", "attention_cache_join_bf16", "attention_cache_join_f16"}},
     {"attention_mma",
      {
 #include "kernels/gpu/attention/attention_mma.inc"

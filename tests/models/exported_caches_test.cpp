@@ -97,8 +97,8 @@ TEST(GrowingCaches, StayInputsWithoutALength) {
 
 TEST(GrowingCaches, MakeATextOfGreedyTokens) {
   const auto tokens = [](const std::vector<int64_t>& prompt, int64_t most) {
-    tasks::GenerateTask task{.model = {.path = cache_file("growing.onnx"), .threads = 1}, .most = most};
-    task.sampling.temperature = 0;
+    tasks::GenerateTask task{.model = {.path = cache_file("growing.onnx"), .threads = 1}, .options = {.most = most}};
+    task.options.sampling.temperature = 0;
     task.model.inputs =
         given_arrays({{"input_ids", Tensor::of<int64_t>({1, static_cast<int64_t>(prompt.size())}, prompt)}});
     const auto made = tasks::generate(task);

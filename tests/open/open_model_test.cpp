@@ -122,8 +122,10 @@ TEST_F(OpenModel, RefusesOtherThreadsAndShapesThanAPlans) {
   EXPECT_TRUE(open_model({.path = plan_for(here_), .shapes = {{"x", {4}}}}));
   EXPECT_THAT(error_of({.path = plan_for(here_), .shapes = {{"x", {5}}}}).message,
               HasSubstr("no plan is for x=5; there is one for: x=4"));
-  EXPECT_THAT(error_of({.path = plan_for(here_), .drop_head = true}).message,
-              HasSubstr("is a plan: freeze, observe, dtype, random-weights, drop-head and cache were fixed when"));
+  EXPECT_THAT(
+      error_of({.path = plan_for(here_), .drop_head = true}).message,
+      HasSubstr(
+          "is a plan: freeze, observe, dtype, random-weights, drop-head, cache and scored-chunk were fixed when"));
 }
 
 TEST_F(OpenModel, MakesASubjectOfADirectory) {

@@ -143,6 +143,18 @@ TEST_F(TwoPlans, ShareTheirWeightsInMemoryAndFile) {
   EXPECT_EQ(again->weight_bytes(), set.weight_bytes());
 }
 
+TEST(SharedWeights, AreEqualInEveryByte) {
+  const Plan first = plan_of_rows(2);
+  Plan same = plan_of_rows(2), other = plan_of_rows(2);
+  auto changed = std::make_shared<Tensor>(Type{DType::u8, {static_cast<int64_t>(first.weights[0].bytes)}});
+  other.weights[0].data = {changed, changed->data()};
+  SharedWeights weights;
+  for (Plan plan = first; Plan * each : {&plan, &same, &other}) weights.share(*each);
+  EXPECT_EQ(same.weights[0].data, first.weights[0].data);
+  EXPECT_EQ(other.weights[0].data.get(), changed->data());
+  EXPECT_EQ(other.weights[1].data, first.weights[1].data);
+}
+
 TEST_F(TwoPlans, AnswerAsEachByItself) {
   for (int rows : {2, 5}) {
     const NamedTensors inputs{{"x", random_tensor("x", {DType::f32, {rows, 8}})}};

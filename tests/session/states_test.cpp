@@ -50,6 +50,17 @@ TEST_P(StatesOf, AreFoundAsTheLastRunLeftThem) {
   EXPECT_THAT(run(session, {1, 2}), ElementsAre(11, 44));
 }
 
+TEST_P(StatesOf, OfAForkAreItsOwn) {
+  auto first = SetSession::create(PlanSet(plan_of_text(kSum)));
+  ASSERT_TRUE(first) << first.error().message;
+  EXPECT_THAT(run(first->selected(), {1, 2}), ElementsAre(11, 44));
+  auto second = first->fork();
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_THAT(run(second->selected(), {10, 20}), ElementsAre(210, 840));
+  EXPECT_THAT(run(first->selected(), {1, 2}), ElementsAre(12, 48)) << "the fork did not disturb it";
+  EXPECT_THAT(run(second->selected(), {1, 2}), ElementsAre(22, 88));
+}
+
 TEST_P(StatesOf, SwapWithoutLosingOne) {
   Session session =
       open(plan_of_text("x: f32[2] = input()\n"

@@ -38,8 +38,8 @@ NamedTensors inputs_of(const NamedTensors& arrays, int index) {
 }
 
 GenerateTask task_of(const std::string& path, const NamedTensors& inputs) {
-  GenerateTask task{.model = {.path = path, .threads = 1}, .most = 64};
-  task.sampling = {.temperature = 0, .repetition_penalty = 6};
+  GenerateTask task{.model = {.path = path, .threads = 1}, .options = {.most = 64}};
+  task.options.sampling = {.temperature = 0, .repetition_penalty = 6};
   task.model.inputs = given_arrays(inputs);
   return task;
 }

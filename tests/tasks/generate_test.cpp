@@ -48,14 +48,18 @@ std::vector<int64_t> prompt_of(const std::string& name) {
 }
 
 GenerateTask task_of(const std::string& name, std::vector<int64_t> prompt, int64_t most) {
-  GenerateTask task{.model = {.path = checkpoint(name), .threads = 1}, .most = most};
+  GenerateTask task{.model = {.path = checkpoint(name), .threads = 1}};
+  task.options.most = most;
   const auto length = static_cast<int64_t>(prompt.size());
   task.model.inputs = given_arrays({{"input_ids", Tensor::of<int64_t>({1, length}, prompt)}});
   return task;
 }
 
-Decoder open(const std::string& name, int64_t length, std::vector<int64_t> chunks) {
-  auto decoder = open_decoder({.model = {.path = checkpoint(name), .threads = 1}, .length = length, .chunks = chunks});
+Decoder open(const std::string& name, int64_t length, std::vector<int64_t> chunks, int64_t scored_chunk = 0) {
+  auto decoder = open_decoder({.model = {.path = checkpoint(name), .threads = 1},
+                               .length = length,
+                               .chunks = std::move(chunks),
+                               .scored_chunk = scored_chunk});
   EXPECT_TRUE(decoder) << decoder.error().message;
   return std::move(*decoder);
 }
@@ -77,7 +81,7 @@ TEST_P(Generate, MakesThePublishedLibrarysTokens) {
   const auto end = std::ranges::find(wanted, kEnd);
   const bool ends = end != wanted.end();
   GenerateTask task = task_of(GetParam(), prompt_of(GetParam()), static_cast<int64_t>(wanted.size()));
-  task.sampling.temperature = 0;
+  task.options.sampling.temperature = 0;
   const auto made = generate(task);
   ASSERT_TRUE(made) << made.error().message;
   if (ends) wanted.erase(end + 1, wanted.end());
@@ -85,6 +89,25 @@ TEST_P(Generate, MakesThePublishedLibrarysTokens) {
   EXPECT_EQ(made->stopped_by, ends ? "stop token" : "count");
   EXPECT_EQ(made->prompt_tokens, static_cast<int64_t>(prompt_of(GetParam()).size()));
   EXPECT_GT(made->bytes_per_token, 0);
+}
+
+TEST(GeneratedBytes, AreThoseOfTheTextNotOfItsRoom) {
+  GenerateTask task = task_of("llama", prompt_of("llama"), 2);
+  task.length = 16;
+  const auto little = generate(task);
+  task.length = 32;
+  const auto much = generate(task);
+  ASSERT_TRUE(little && much);
+  EXPECT_EQ(little->bytes_per_token, much->bytes_per_token);
+}
+
+// A directory's plans for chunks of 1 and 8 tokens share all weights but small constants of their own.
+TEST(GeneratedBytes, OfWeightsAreThoseOfOneChunk) {
+  GenerateTask task = task_of("llama", prompt_of("llama"), 2);
+  const auto both = generate(task);
+  ASSERT_TRUE(both);
+  const Decoder one = open("llama", both->prompt_tokens + 2, {1});
+  EXPECT_LT(static_cast<double>(both->weight_bytes), 1.2 * static_cast<double>(one.weight_bytes()));
 }
 
 TEST_P(Generate, ScoresAlikeInChunksOfAnySize) {
@@ -114,6 +137,97 @@ TEST_P(Generate, GoesOnFromATruncatedText) {
   ASSERT_TRUE(decoder.reset());
   ASSERT_TRUE(decoder.take(all.first(6)));
   EXPECT_THAT(scores(decoder), near(wanted));
+}
+
+TEST_P(Generate, ReadsDraftsAheadAndForgetsWrongOnes) {
+  const auto text = prompt_of(GetParam());
+  const auto length = static_cast<int64_t>(text.size()) + 8;
+  Decoder steps = open(GetParam(), length, {1}), ahead = open(GetParam(), length, {1, 4}, 4);
+  const std::span all(text);
+  ASSERT_TRUE(ahead.take(all.first(6)) && steps.take(all.first(7)));
+  ahead.append(text[6]);
+  EXPECT_EQ(ahead.logits(), nullptr) << "it is not read";
+  EXPECT_EQ(ahead.most_drafts(), 3);
+  const int64_t wrong = text[8] == 5 ? 6 : 5;
+  ASSERT_TRUE(ahead.take_ahead(std::vector{text[7], wrong, wrong}));
+  EXPECT_EQ(ahead.length(), 7) << "drafts are not the text's";
+  EXPECT_THAT(scores(ahead), near(scores(steps)));
+  const int64_t runs = ahead.runs();
+  ahead.append(text[7]);
+  ASSERT_TRUE(steps.take(all.subspan(7, 1)));
+  EXPECT_THAT(scores(ahead), near(scores(steps)));
+  EXPECT_EQ(ahead.runs(), runs) << "a draft that is right needs no run";
+  ahead.append(text[8]);
+  EXPECT_EQ(ahead.logits(), nullptr);
+  ASSERT_TRUE(ahead.take({}) && steps.take(all.subspan(8, 1)));
+  EXPECT_THAT(scores(ahead), near(scores(steps)));
+  EXPECT_EQ(ahead.accepted(), 1);
+}
+
+// A text beyond the window: rejected drafts stand in places of the ring that the next tokens write.
+TEST_P(Generate, ReadsDraftsAheadBeyondAWindow) {
+  auto text = prompt_of(GetParam());
+  for (size_t i = 0; text.size() < 24; ++i) text.push_back(text[i]);
+  Decoder steps = open(GetParam(), 32, {1}), ahead = open(GetParam(), 32, {1, 4}, 4);
+  ASSERT_TRUE(ahead.take(std::span(text).first(8)) && steps.take(std::span(text).first(8)));
+  for (size_t i = 8; i < text.size(); ++i) {
+    ahead.append(text[i]);
+    ASSERT_EQ(ahead.most_drafts(), 3) << "the ring has room for a chunk";
+    const int64_t wrong = i + 1 < text.size() && text[i + 1] == 5 ? 6 : 5;
+    ASSERT_TRUE(ahead.take_ahead(std::vector<int64_t>{wrong, 6, 7}) && steps.take({&text[i], 1}));
+    EXPECT_THAT(scores(ahead), near(scores(steps))) << "behind " << i + 1;
+  }
+}
+
+TEST_P(Generate, MakesTheSameTextWithDrafts) {
+  for (const double temperature : {0.0, 0.5}) {
+    std::vector<int64_t> texts[2];
+    for (const Speculate speculate : {Speculate::off, Speculate::on}) {
+      GenerateTask task = task_of(GetParam(), prompt_of(GetParam()), 18);
+      task.options.sampling = {.temperature = temperature, .seed = 3};
+      task.options.speculate = speculate;
+      const auto made = generate(task);
+      ASSERT_TRUE(made) << made.error().message;
+      texts[speculate == Speculate::on] = made->tokens;
+      EXPECT_LE(made->accepted, made->drafted);
+      if (speculate == Speculate::off) {
+        EXPECT_EQ(made->drafted, 0);
+      } else if (temperature == 0 && GetParam() == "llama") {
+        EXPECT_GE(made->accepted, 4) << "its text repeats itself";
+      }
+    }
+    EXPECT_EQ(texts[0], texts[1]) << "temperature " << temperature;
+  }
+}
+
+TEST(Decoder, RefusesDraftsThatItCannotRead) {
+  Decoder decoder = open("llama", 10, {1, 4}, 4), last_alone = open("llama", 10, {1, 4});
+  const std::vector<int64_t> drafts{3, 4};
+  ASSERT_TRUE(decoder.take(std::vector<int64_t>{1, 2}) && last_alone.take(std::vector<int64_t>{1, 2}));
+  EXPECT_THAT(decoder.take_ahead(drafts).error().message, HasSubstr("got 2 drafts behind 0 tokens"));
+  decoder.append(3), last_alone.append(3);
+  EXPECT_THAT(decoder.take_ahead(std::vector<int64_t>(4, 1)).error().message, HasSubstr("wanted at most 3"));
+  EXPECT_EQ(last_alone.most_drafts(), 0);
+  ASSERT_TRUE(decoder.take(std::vector<int64_t>{4, 5, 6, 7, 8}));
+  decoder.append(9);
+  EXPECT_EQ(decoder.most_drafts(), 0) << "a chunk of 4 would reach beyond the caches";
+}
+
+// A fork begins with the drafts, too.
+TEST(Decoder, ForksInTheMiddleOfDrafts) {
+  Decoder decoder = open("llama", 16, {1, 4}, 4), steps = open("llama", 16, {1});
+  ASSERT_TRUE(decoder.take(std::vector<int64_t>{1, 2}) && steps.take(std::vector<int64_t>{1, 2, 3, 4, 9}));
+  decoder.append(3);
+  ASSERT_TRUE(decoder.take_ahead(std::vector<int64_t>{4, 5}));
+  auto fork = decoder.fork();
+  ASSERT_TRUE(fork) << fork.error().message;
+  decoder.append(8);
+  ASSERT_TRUE(decoder.take({}));
+  fork->append(4);
+  ASSERT_NE(fork->logits(), nullptr);
+  fork->append(9);
+  ASSERT_TRUE(fork->take({}));
+  EXPECT_THAT(scores(*fork), near(scores(steps)));
 }
 
 TEST(Decoder, RefusesTokensAndKeepsItsText) {
@@ -166,7 +280,7 @@ TEST(Decoder, IsNotOpenedOverOtherPlans) {
 TEST(Generation, RepeatsASeedsTokens) {
   const auto tokens = [](uint64_t seed) {
     GenerateTask task = task_of("llama", prompt_of("llama"), 12);
-    task.sampling = {.temperature = 2, .top_k = 0, .seed = seed};
+    task.options.sampling = {.temperature = 2, .top_k = 0, .seed = seed};
     const auto made = generate(task);
     EXPECT_TRUE(made) << made.error().message;
     return made->tokens;
@@ -178,16 +292,25 @@ TEST(Generation, RepeatsASeedsTokens) {
 // All tokens are as good as equally likely.
 TEST(Generation, DrawsEachTokenAnew) {
   GenerateTask task = task_of("llama", prompt_of("llama"), 12);
-  task.sampling = {.temperature = 1e6, .top_k = 0};
+  task.options.sampling = {.temperature = 1e6, .top_k = 0};
   const auto made = generate(task);
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_GT(std::set<int64_t>(made->tokens.begin(), made->tokens.end()).size(), 3u);
 }
 
+TEST(Generation, SpeculatesWhereAPlanGivesAllScores) {
+  Decoder decoder = open("llama", 20, {1, 4});
+  const auto text = ModelText::of_directory(checkpoint("llama"));
+  ASSERT_TRUE(text) << text.error().message;
+  const auto made = TextGeneration::begin(*text, std::make_shared<Decoder>(std::move(decoder)), prompt_of("llama"),
+                                          {.speculate = Speculate::on});
+  EXPECT_THAT(made.error().message, HasSubstr("build them with --scored-chunk"));
+}
+
 TEST(Generation, EndsWhereTheCachesAreFull) {
   GenerateTask task = task_of("llama", prompt_of("llama"), 30);
   task.length = task.model.inputs.types.at("input_ids").shape[1] + 3;
-  task.sampling.temperature = 0;
+  task.options.sampling.temperature = 0;
   const auto made = generate(task);
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_EQ(made->tokens.size(), 4u) << "the last one needs no room";

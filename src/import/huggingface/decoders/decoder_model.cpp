@@ -71,6 +71,7 @@ Result<Model> import_decoder(const ConfigSource& source, Classes classes, const 
   frame->model.stages = {{"embeddings", {std::string(names.embedding)}},
                          {"layers", {std::string(names.layers)}},
                          {"head", {std::string(names.norm), std::string(names.head)}}};
+  frame->model.positions = config.positions;
   TokenHistory history(*frame, config, chunk);
   DecoderWriter writer(*frame, config, names, history);
   const NodeId hidden = writer.hidden();

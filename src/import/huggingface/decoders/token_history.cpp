@@ -131,6 +131,7 @@ NodeId TokenHistory::asked(NodeId hidden) {
   if (!remembers()) return hidden;
   const Shape shape = w_.graph.shape(hidden);
   const NodeId rows = w_.reshape(hidden, {shape[1], shape[2]}, "last_token");
+  if (chunk_ <= cache_.scored_chunk) return rows;
   const NodeId last = w_.binary(BinaryKind::sub, count_, w_.scalar(1, DType::i64), "last_token");
   return w_.op(Gather{.axis = 0}, {rows, last}, "last_token");
 }

@@ -42,7 +42,7 @@ class TokenHistory {
   // a cache f32[1,H,S,slots], which is -inf where a query sees no key.
   NodeId attend(size_t layer, const Projections& heads, const std::string& label, NodeId bias = kNoNode);
   // Returns the hidden states whose scores are asked for: of all tokens T[B,S,width], or, with a cache, of the last
-  // real one T[1,width].
+  // real one T[1,width]; of all tokens of a small chunk T[S,width].
   NodeId asked(NodeId hidden);
   // Adds the outputs that become the states, behind the model's own.
   void write_states();

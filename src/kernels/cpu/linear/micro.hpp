@@ -25,6 +25,9 @@ struct Tile {
   bool accumulate = false;         // add to the old values of sums
   const void* prefetch = nullptr;  // memory to prefetch meanwhile; null: none
   int64_t rate = 4;                // lines to prefetch for each four steps of depth_grain, at most 4 prefetch_lines
+  // A tile of one row, which waits for the memory that its weights come from: prefetch every line of them shortly
+  // before its use, and ignore `prefetch`. What follows the panel in memory is what is read next.
+  bool streams = false;
 };
 
 // The last step of a tile: out = activation(sums + bias) + residual, or with a gate

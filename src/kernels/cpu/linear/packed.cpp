@@ -93,6 +93,7 @@ struct Worker {
     t.x_stride = plan.x_stride;
     t.depth = std::min(plan.k_block, plan.k_padded - k);
     t.accumulate = k > 0;
+    t.streams = plan.prefetches && tile.tiles == 1 && tile_rows.count() == 1;
     for (int64_t part = 0; part < plan.parts; ++part) {
       t.w = weights_at(p, part, k);
       t.sums = sums_at(tile_rows.begin, chunk, p, part);
@@ -120,6 +121,7 @@ struct Worker {
   // Lets a tile prefetch its share of the next weights: spread evenly over the block's tiles, they leave room for the
   // lines that the tile itself waits for.
   void aim(Tile& t, Bytes next, Turn tile) const {
+    if (t.streams) return void(t.rate = 0);
     const MicroKernels& micro = *plan.micro;
     const int64_t groups = t.depth / micro.depth_grain, most = 4 * micro.prefetch_lines;
     const int64_t steps = std::max<int64_t>(1, groups * tile.tiles / 4);  // of four groups, of all tiles

@@ -36,6 +36,15 @@ int64_t choose_row_threads(const PackedPlan& plan, int64_t threads) {
   return best;
 }
 
+// Returns about how long one core takes: to multiply, or to read the weights, whichever is longer.
+double microseconds(const PackedPlan& plan) {
+  constexpr double kReadGbps = 12;
+  const bool is_narrow = plan.micro->w_type == DType::bf16;
+  const auto weights = static_cast<double>(plan.shape.w_rows * plan.shape.k);
+  const double multiply = 2 * static_cast<double>(plan.shape.m) * weights / (is_narrow ? 2 * kCoreGflops : kCoreGflops);
+  return 1e-3 * std::max(multiply, weights * (is_narrow ? 2 : 4) / kReadGbps);
+}
+
 // Returns the part of k that a chunk of rows keeps in a quarter of the L2, the weights beside it: whole blocks.
 int64_t slab_of(const PackedPlan& plan, const Machine& machine) {
   const int64_t line = plan.row_chunk * static_cast<int64_t>(size_of(plan.micro->x_type));
@@ -98,9 +107,7 @@ PackedPlan::PackedPlan(const Problem& problem, const MicroKernels& micro_kernels
   const int64_t row_threads_wanted = problem.param("row_threads", 0);
   row_threads = row_threads_wanted > 0 && threads % row_threads_wanted == 0 ? row_threads_wanted
                                                                             : choose_row_threads(*this, threads);
-  const double gflops = micro->w_type == DType::bf16 ? 2 * kCoreGflops : kCoreGflops;
-  const double flop = 2 * static_cast<double>(shape.m * shape.w_rows * shape.k);
-  pieces = pieces_of_share(problem, flop * 1e-3 / gflops, panels / (threads / row_threads));
+  pieces = pieces_of_share(problem, microseconds(*this), panels / (threads / row_threads));
   const int64_t thread_rows = divide_up(shape.m, row_threads);
   row_chunk = even_part(thread_rows, 256, micro->row_grain);
   copies_x = x_type != micro->x_type || shape.k % micro->depth_grain != 0 || shape.m % micro->row_grain != 0 ||

@@ -111,6 +111,20 @@ RUNG_SIMD void multiply(Sums<rows, vectors>& sums, const RowPointers<typename Mu
   }
 }
 
+// Prefetches the lines of `bytes` of weights that lie ahead: from memory into the second cache, and from there into the
+// first. With one of the two a row of products reads 80 to 90 % of what loads alone read, with both 97 % (an Intel Xeon
+// with AVX-512, two threads, panels of 32 columns).
+template <int bytes>
+RUNG_SIMD void prefetch_stream(const void* w) {
+  constexpr int kNear = 4096, kFar = 16384;
+  const auto* at = static_cast<const char*>(w);
+#pragma GCC unroll 16
+  for (int line = 0; line < bytes; line += 64) {
+    _mm_prefetch(at + kNear + line, _MM_HINT_T0);
+    _mm_prefetch(at + kFar + line, _MM_HINT_T1);
+  }
+}
+
 // A panel of `width` vectors, of which the tile takes the first ones. Rows stand in runs of `run`.
 template <class Multiply, int rows, int vectors, int width = vectors, int run = rows>
 void tile(const gemm::Tile& t) {
@@ -131,6 +145,8 @@ void tile(const gemm::Tile& t) {
   for (int64_t line = t.lines; line > 0; --line) {
     int64_t groups = t.depth / kGroup;
     for (; groups >= kUnroll; groups -= kUnroll) {
+      if constexpr (rows == 1)
+        if (t.streams) prefetch_stream<kUnroll * kPanel* static_cast<int>(sizeof *w)>(w);
 #pragma GCC unroll 4
       for (int u = 0; u < kUnroll; ++u) {
         if (u < t.rate) _mm_prefetch(ahead + u * 64, _MM_HINT_T1);

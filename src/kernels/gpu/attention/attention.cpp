@@ -10,9 +10,8 @@
 namespace rung::gpu {
 namespace {
 
-bool is_mask(const Problem& problem, size_t i) {
-  return static_cast<int>(i) == problem.as<Attention>().slots.at(AttentionSlot::mask);
-}
+// Returns whether an operand is one of q, k and v.
+bool has_heads(const Problem& problem, size_t i) { return i == 0 || i >= problem.as<Attention>().first_key(); }
 
 void copy_strides(const Operand& from, int64_t (&to)[3]) {
   for (int axis = 0; axis < 3; ++axis) to[axis] = from.shape[axis] == 1 ? 0 : from.strides[axis];
@@ -52,10 +51,10 @@ AttentionShape::AttentionShape(const Problem& problem)
 
 Verdict supports_attention(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture == 0) return reject("no GPU");
-  if (problem.as<Attention>().has_length()) return reject("a cache with a length");
   const AttentionShape shape(problem);
-  // There attention_wgmma is the row to beat, and takes masks alone.
-  if (!problem.as<Attention>().span.sees_all() && machine.gpu.clusters && size_of(problem.output.dtype) == 2)
+  // There attention_wgmma is the row to beat, and takes masks alone. No mask stands for a length.
+  const auto& op = problem.as<Attention>();
+  if (!op.span.sees_all() && !op.has_length() && machine.gpu.clusters && size_of(problem.output.dtype) == 2)
     return reject("a span of keys");
   if (!is_computed_float(problem.output.dtype)) return reject("only f32, bf16 and f16");
   if (problem.as<Attention>().segments > kMaxAttentionSegments)
@@ -65,7 +64,7 @@ Verdict supports_attention(const Problem& problem, const Machine& machine) {
       shape.keys > INT32_MAX / 2 || shape.groups > 65535 || shape.batch > 65535)
     return reject("more rows, keys, heads or batches than a launch has");
   for (size_t i = 0; i < problem.inputs.size(); ++i)
-    if (!is_mask(problem, i) && shape.width > 1 && problem.inputs[i].strides[3] != 1)
+    if (has_heads(problem, i) && shape.width > 1 && problem.inputs[i].strides[3] != 1)
       return reject("a head's values are not dense");
   return accept();
 }
@@ -80,7 +79,7 @@ Verdict supports_matrix_attention(const Problem& problem, const Machine& machine
 int64_t attention_unit(const Problem& problem) {
   int64_t unit = std::gcd(int64_t{8}, AttentionShape(problem).width);
   for (size_t i = 0; i < problem.inputs.size(); ++i)
-    for (int axis = 0; axis < 3 && !is_mask(problem, i); ++axis)
+    for (int axis = 0; axis < 3 && has_heads(problem, i); ++axis)
       if (problem.inputs[i].shape[axis] != 1) unit = std::gcd(unit, problem.inputs[i].strides[axis]);
   return unit;
 }
@@ -94,6 +93,8 @@ AttentionArguments attention_arguments(const Call& call) {
   a.out = device_pointer(call.output);
   copy_strides(problem.inputs[0], a.q_stride);
   if (op.has_mask()) set_mask(call, a);
+  if (const Address* length = op.slots.find(call.inputs, AttentionSlot::length))
+    a.length = static_cast<const int64_t*>(device_pointer(*length)), a.fault = call.fault;
   for (size_t i = shape.first_key; i < problem.inputs.size(); i += 2) {
     AttentionSegment& segment = a.segment[a.segments++];
     segment.k = device_pointer(call.inputs[i]), segment.v = device_pointer(call.inputs[i + 1]);

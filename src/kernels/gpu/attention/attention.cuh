@@ -1,6 +1,7 @@
 // Helpers of the attention kernels: packed rows of queries, keys across segments, and the running softmax.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "ir/fault.hpp"
 #include "kernels/gpu/attention/attention_arguments.hpp"
 #include "kernels/gpu/portable.cuh"
 
@@ -12,6 +13,31 @@ inline constexpr float kLog2E = 1.4426950408889634f;
 __device__ inline int query_of(const AttentionArguments& a, int row) {
   return static_cast<int>(row * a.ratio_inverse >> 32);
 }
+
+// The keys that are there, in the order of their places. Without a length those are all keys, from place 0 on. A cache
+// is a ring: where the text is longer than it, it holds the text's end, whose first key stands anywhere.
+struct PresentKeys {
+  int count;
+  int first_query = 0;  // the place of query 0, as those of keys counted from the first key on
+  int first = 0;        // the first key's row in memory
+  int rows;             // that memory has
+  int prefix;           // keys that every query sees
+
+  __device__ explicit PresentKeys(const AttentionArguments& a) : count(a.keys), rows(a.keys), prefix(a.span.prefix) {}
+  // Reads the length if there is one: producers must have been waited for.
+  __device__ void read_length(const AttentionArguments& a) {
+    if (!a.length) return;
+    const int64_t length = *a.length;
+    if (length < a.queries) *reinterpret_cast<Fault*>(a.fault) = Fault::index_out_of_range;
+    count = static_cast<int>(max(int64_t{0}, min(length, int64_t{rows})));
+    first_query = count - a.queries;
+    if (length <= rows) return;
+    first = static_cast<int>(length % rows);
+    prefix = static_cast<int>(max(int64_t{0}, prefix - (length - rows)));
+  }
+  __device__ int row(int key) const { return first + key < rows ? first + key : first + key - rows; }
+  __device__ int place_of(int query) const { return first_query + query; }
+};
 
 // The rows of one block: those of all heads that read key head `group` of `batch`.
 struct AttentionRows {
@@ -42,15 +68,18 @@ struct AttentionRows {
 // range: what lies between them is computed, and hidden.
 struct SeenKeys {
   int begin, end;
-  __device__ SeenKeys(const AttentionArguments& a, int first_row, int rows) : begin(0), end(a.keys) {
+  __device__ SeenKeys(const AttentionArguments& a, const PresentKeys& keys, int first_row, int rows)
+      : begin(0), end(keys.count) {
     if (a.span.sees_all) return;
     const int last_row = min(first_row + rows, a.queries * a.ratio) - 1;
-    end = min(a.keys, max(a.span.prefix, query_of(a, last_row) + a.span.after + 1));
-    if (a.span.prefix == 0) begin = min(max(0, query_of(a, first_row) - a.span.before), a.keys);
+    end = min(keys.count, max(keys.prefix, keys.place_of(query_of(a, last_row)) + a.span.after + 1));
+    if (keys.prefix == 0)
+      begin = min(max(0, keys.place_of(query_of(a, first_row)) - a.span.before), keys.count);
   }
 };
-__device__ inline bool sees(const AttentionSpan& span, int query, int key) {
-  return key < span.prefix || (key >= query - span.before && key <= query + span.after);
+// Tells whether a query that stands at `place` sees a key.
+__device__ inline bool sees(const AttentionSpan& span, const PresentKeys& keys, int place, int key) {
+  return key < keys.prefix || (key >= place - span.before && key <= place + span.after);
 }
 
 // The addresses of 16 bytes of a key and of its value.
@@ -82,16 +111,16 @@ constexpr int keys_of_a_thread(int count, int chunks, int threads) { return coun
 // 16 bytes; `chunks` chunks make a row. A chunk that is not valid, beyond the last key or the heads' width, must become
 // zero. The key is the thread's i-th; where i is not known at compile time, copy(row, chunk, from, valid) is called.
 template <class T, int count, int chunks, int threads, class Copy>
-__device__ inline void for_keys(const AttentionRows& rows, int first, int thread, Copy copy) {
+__device__ inline void for_keys(const AttentionRows& rows, const PresentKeys& keys, int first, int thread, Copy copy) {
   constexpr int kRowThreads = row_threads(chunks), kStep = threads / kRowThreads;
   static_assert(count % kStep == 0);
   const AttentionArguments& a = rows.a;
   const int row = thread / kRowThreads, chunk = thread % kRowThreads;
   if (chunk >= chunks) return;
   const bool inside = chunk * 8 < a.width;
-  const Place place(a, first);
+  const Place place(a, keys.row(first));
   const AttentionSegment& segment = a.segment[place.segment];
-  if (place.key + count <= segment.keys) {  // usually all keys are of one segment
+  if (first + count <= keys.count && place.key + count <= segment.keys) {  // usually all keys are of one segment
     KeyValue<T> from(rows, segment, place.key + row, inside ? chunk * 8 : 0);
 #pragma unroll
     for (int i = 0; i < count / kStep; ++i) {
@@ -102,8 +131,8 @@ __device__ inline void for_keys(const AttentionRows& rows, int first, int thread
   }
 #pragma unroll 1
   for (int i = row; i < count; i += kStep) {
-    const bool valid = inside && first + i < a.keys;
-    const Place own(a, valid ? first + i : 0);
+    const bool valid = inside && first + i < keys.count;
+    const Place own(a, valid ? keys.row(first + i) : 0);
     const KeyValue<T> from(rows, a.segment[own.segment], own.key, valid ? chunk * 8 : 0);
     copy(i, chunk, from, valid);
   }
@@ -174,8 +203,8 @@ __device__ inline float capped(float score, float softcap) {
 }
 template <int n>
 __device__ inline void scale_and_mask(FragmentC (&scores)[n], const FragmentC (&bias)[n], const AttentionArguments& a,
-                                      int first_key) {
-  const bool whole = first_key + kFragmentColumns * n <= a.keys, caps = a.softcap != 0.0f;
+                                      int first_key, int keys) {
+  const bool whole = first_key + kFragmentColumns * n <= keys, caps = a.softcap != 0.0f;
   if (caps)
 #pragma unroll
     for (FragmentC& s : scores)
@@ -187,21 +216,21 @@ __device__ inline void scale_and_mask(FragmentC (&scores)[n], const FragmentC (&
 #pragma unroll
     for (int i = 0; i < kLaneRows * kLaneColumns; ++i) {
       scores[j].x[i] = scores[j].x[i] * scale + bias[j].x[i];
-      if (!whole && first_key + j * kFragmentColumns + fragment_column(lane()) + i % kLaneColumns >= a.keys)
+      if (!whole && first_key + j * kFragmentColumns + fragment_column(lane()) + i % kLaneColumns >= keys)
         scores[j].x[i] = -INFINITY;
     }
 }
-// Takes away the keys that a lane's rows, of these queries, do not see. Its check stands apart from that of
+// Takes away the keys that a lane's rows, whose queries stand at these places, do not see. Its check stands apart from that of
 // scale_and_mask(): clang 22 loses the store where || joins them.
 template <int n>
-__device__ inline void hide_unseen(FragmentC (&scores)[n], const AttentionArguments& a, const int (&query)[kLaneRows],
-                                   int first_key) {
-  if (a.span.sees_all) return;
+__device__ inline void hide_unseen(FragmentC (&scores)[n], const AttentionSpan& span, const PresentKeys& keys,
+                                   const int (&place)[kLaneRows], int first_key) {
+  if (span.sees_all) return;
 #pragma unroll
   for (int j = 0; j < n; ++j)
 #pragma unroll
     for (int i = 0; i < kLaneRows * kLaneColumns; ++i)
-      if (!sees(a.span, query[i / kLaneColumns],
+      if (!sees(span, keys, place[i / kLaneColumns],
                 first_key + j * kFragmentColumns + fragment_column(lane()) + i % kLaneColumns))
         scores[j].x[i] = -INFINITY;
 }

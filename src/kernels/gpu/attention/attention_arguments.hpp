@@ -43,6 +43,8 @@ struct AttentionArguments {
   float scale;
   float softcap;  // 0: none
   AttentionSpan span;
+  const int64_t* length;  // of what the cache holds, which is the one segment; null: no cache
+  uint64_t fault;         // the address of a Fault
 };
 
 }  // namespace rung::gpu

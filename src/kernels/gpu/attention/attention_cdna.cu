@@ -116,8 +116,8 @@ struct CdnaAttention {
 #pragma unroll
     for (int r = 0; r < kRowTiles; ++r) {
       float factor[kLaneRows];
-      scale_and_mask(scores[r], bias[r], a.attention, first);
-      if constexpr (spans) hide_unseen(scores[r], a.attention, query[r], first);
+      scale_and_mask(scores[r], bias[r], a.attention, first, a.attention.keys);
+      if constexpr (spans) hide_unseen(scores[r], a.attention.span, PresentKeys(a.attention), query[r], first);
       soften<T>(scores[r], running[r], factor);
       rescale(sums[r], factor);
       const uint2 low = a_from_c<T>(&scores[r][0]).x, high = a_from_c<T>(&scores[r][1]).x;
@@ -138,7 +138,7 @@ struct CdnaAttention {
     if (a.attention.span.sees_all) {
       attend_to<false>();
     } else {
-      keys.narrow(SeenKeys(a.attention, first_row, config.rows()));
+      keys.narrow(SeenKeys(a.attention, PresentKeys(a.attention), first_row, config.rows()));
       for (int r = 0; r < kRowTiles; ++r) query[r][0] = query_of(a.attention, min(row_of(r), rows.count() - 1));
       attend_to<true>();
     }

@@ -28,17 +28,24 @@ struct MmaAttention {
   Running running[kLaneRows];  // of this lane's rows
   FragmentA queries[kKeepQueries ? kSteps : 1];
   const float* mask[kLaneRows] = {};
-  int query[kLaneRows];
+  PresentKeys there;
+  int place[kLaneRows];  // of those rows' queries
 
   __device__ MmaAttention(const AttentionArguments& a, T* memory)
       : rows{a, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y)},
         first_row(static_cast<int>(blockIdx.x) * kRows),
-        shared(memory) {
+        shared(memory),
+        there(a) {
     for (int row = 0; row < kLaneRows; ++row) {
       const int own = min(first_row + row_warp() * 16 + row * kRowStep + fragment_row(lane()), rows.count() - 1);
-      query[row] = query_of(a, own);
+      place[row] = query_of(a, own);
       if (a.mask) mask[row] = rows.mask(own);
     }
+  }
+  // Reads how many keys there are: producers must have been waited for.
+  __device__ void read_length() {
+    there.read_length(rows.a);
+    for (int& each : place) each = there.place_of(each);
   }
   __device__ static int row_warp() { return warp() % config.row_warps; }
   __device__ static int key_warp() { return warp() / config.row_warps; }
@@ -65,7 +72,7 @@ struct MmaAttention {
     }
   };
   __device__ void load_block(KeyCopies& copies, int block) const {
-    for_keys<T, kBlockKeys, kChunks, kThreads>(rows, block * kBlockKeys, threadIdx.x,
+    for_keys<T, kBlockKeys, kChunks, kThreads>(rows, there, block * kBlockKeys, threadIdx.x,
                                                CopyKeys{copies, keys(block), values(block)});
   }
   __device__ void keep_queries() {
@@ -103,13 +110,13 @@ struct MmaAttention {
   }
   __device__ void step(int block) {
     const int first_key = block * kBlockKeys + key_warp() * kKeys;
-    if (first_key >= rows.a.keys) return;
+    if (first_key >= there.count) return;
     FragmentC scores[kKeys / kFragmentColumns], bias[kKeys / kFragmentColumns];
     float factor[kLaneRows];
     load_bias(bias, rows.a, mask, first_key);
     dot(scores, block);
-    scale_and_mask(scores, bias, rows.a, first_key);
-    hide_unseen(scores, rows.a, query, first_key);
+    scale_and_mask(scores, bias, rows.a, first_key, there.count);
+    hide_unseen(scores, rows.a.span, there, place, first_key);
     soften<T>(scores, running, factor);
     rescale(sums, factor);
     add_values(scores, block);
@@ -222,8 +229,9 @@ __device__ inline void attention_mma(const AttentionArguments& a) {
   Work work(a, reinterpret_cast<typename Work::T*>(memory));
   allow_dependents();
   wait_for_producers();
-  const SeenKeys seen(a, work.first_row, Work::kRows);
-  const int begin = min(seen.begin, a.keys - 1) / Work::kBlockKeys;
+  work.read_length();
+  const SeenKeys seen(a, work.there, work.first_row, Work::kRows);
+  const int begin = min(seen.begin, work.there.count - 1) / Work::kBlockKeys;
   const int end = max((seen.end + Work::kBlockKeys - 1) / Work::kBlockKeys, begin + 1);  // queries are always awaited
   if constexpr (std::is_empty_v<typename Work::KeyCopies>)
     work.pass_keys_two_ahead(begin, end);

@@ -48,11 +48,11 @@ __device__ void load_queries(Shared<config>& shared, const AttentionRows& rows, 
 }
 
 template <class T, Config config>
-__device__ void load_keys(Shared<config>& shared, const AttentionRows& rows, int first) {
+__device__ void load_keys(Shared<config>& shared, const AttentionRows& rows, const PresentKeys& keys, int first) {
   constexpr int D = config.width;
   for (int i = warp(); i < Cut<config>::kTeam; i += Config::kWarps) {
-    const bool valid = first + i < rows.a.keys;
-    const Place place(rows.a, valid ? first + i : 0);
+    const bool valid = first + i < keys.count;
+    const Place place(rows.a, valid ? keys.row(first + i) : 0);
     const KeyValue<T> from(rows, rows.a.segment[place.segment], place.key, 0);
 #pragma unroll
     for (int d = lane(); d < D; d += kLanes) {
@@ -119,25 +119,28 @@ __device__ void attention(const AttentionArguments& a) {
   Shared<config>& shared = *reinterpret_cast<Shared<config>*>(memory);
   const AttentionRows rows{a, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y)};
   const int first = static_cast<int>(blockIdx.x) * Config::kRows, mine = first + C::team() * kRows;
+  PresentKeys keys(a);
   allow_dependents();
   wait_for_producers();
   load_queries<T>(shared, rows, first);
+  keys.read_length(a);
   Sums<config> sums;
-  const SeenKeys seen(a, first, Config::kRows);
+  const SeenKeys seen(a, keys, first, Config::kRows);
   for (int key = seen.begin / kTeam * kTeam; key < seen.end; key += kTeam) {
     sync_block();
-    load_keys<T>(shared, rows, key);
+    load_keys<T>(shared, rows, keys, key);
     sync_block();
     float scores[kRows];
     dot(shared, scores);
-    const bool exists = key + C::own_lane() < a.keys;
+    const bool exists = key + C::own_lane() < keys.count;
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       if (a.softcap != 0.0f)
         scores[r] = sizeof(T) == 4 ? a.softcap * tanhf(scores[r] / a.softcap) : capped(scores[r], a.softcap);
       if (a.mask && exists && mine + r < rows.count())
         scores[r] += rows.mask(mine + r)[(key + C::own_lane()) * a.mask_stride[3]];
-      if (!exists || !(a.span.sees_all || sees(a.span, query_of(a, mine + r), key + C::own_lane())))
+      const int place = keys.place_of(query_of(a, mine + r));
+      if (!exists || !(a.span.sees_all || sees(a.span, keys, place, key + C::own_lane())))
         scores[r] = -INFINITY;
     }
     sums.raise(scores);

@@ -1,0 +1,180 @@
+// Texts of the C interface: sessions that remember them, and generations that make them.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "api/asked_to_end.hpp"
+#include "api/language_handles.hpp"
+#include "api/options.hpp"
+#include "base/json.hpp"
+
+namespace rung {
+namespace {
+
+rung_text_session* handle_of_text(std::shared_ptr<const OpenLanguageModel> model, Decoder decoder) {
+  auto session = std::make_shared<OpenTextSession>(std::move(model), std::move(decoder));
+  return table<TextSessions>().open(std::make_unique<const std::shared_ptr<OpenTextSession>>(std::move(session)));
+}
+
+// Calls `call` with the session, which no other thread uses meanwhile.
+template <class Call>
+rung_status in_session(rung_text_session* handle, const Call& call) {
+  return answer([&]() -> Status {
+    const auto open = table<TextSessions>().use(handle);
+    RUNG_CHECK(want_open(open, "session"));
+    RUNG_TRY(const auto stay, (*open)->entrance.enter());
+    return call(*open);
+  });
+}
+
+Status feed_tokens(Decoder& decoder, std::span<const int64_t> tokens, float* logits, size_t logit_count) {
+  const auto vocabulary = static_cast<size_t>(decoder.vocabulary());
+  if (logits && logit_count != vocabulary)
+    return wrong_usage("got room for {} logits, wanted {}, the vocabulary", logit_count, vocabulary);
+  if (!logits && logit_count > 0) return want(logits, "logits");
+  if (!tokens.empty() || !decoder.logits()) RUNG_CHECK(decoder.take(tokens));
+  if (logits) std::ranges::copy(decoder.logits()->as<float>(), logits);
+  return {};
+}
+
+// -1: as the model's own files say.
+template <class T, class Given>
+std::optional<T> wish(Given value) {
+  return value == Given{-1} ? std::nullopt : std::optional(static_cast<T>(value));
+}
+
+Result<Speculate> speculate_of(rung_speculate given) {
+  switch (given) {
+    case RUNG_SPECULATE_OFF:
+      return Speculate::off;
+    case RUNG_SPECULATE_ON:
+      return Speculate::on;
+    case RUNG_SPECULATE_AUTO:
+      return Speculate::automatic;
+  }
+  return wrong_usage("speculate: got {}, wanted {} (off), {} (on) or {} (auto)", static_cast<int>(given),
+                     static_cast<int>(RUNG_SPECULATE_OFF), static_cast<int>(RUNG_SPECULATE_ON),
+                     static_cast<int>(RUNG_SPECULATE_AUTO));
+}
+
+Result<tasks::GenerateOptions> generate_options(const rung_generate_options* options) {
+  RUNG_TRY(auto given, options_of(options, rung_generate_options RUNG_GENERATE_OPTIONS_INIT, "rung_generate_options"));
+  if (given.top_k < -1) return wrong_usage("top_k: got {}, wanted 0 or more, or -1 for the model's own", given.top_k);
+  tasks::GenerateOptions made{.most = given.most,
+                              .sampling = {.temperature = wish<double>(given.temperature),
+                                           .top_p = wish<double>(given.top_p),
+                                           .min_p = wish<double>(given.min_p),
+                                           .repetition_penalty = wish<double>(given.repetition_penalty),
+                                           .top_k = wish<uint64_t>(given.top_k),
+                                           .seed = given.seed},
+                              .stops = {},
+                              .interrupted = asked_to_end(given.goes_on, given.context)};
+  RUNG_TRY(made.speculate, speculate_of(given.speculate));
+  RUNG_TRY(made.stops, texts_of(given.stops, given.stop_count, "stops"));
+  return made;
+}
+
+Result<OpenGeneration> begin_generation(const std::shared_ptr<OpenTextSession>& session, const rung_prompt* prompt,
+                                        const rung_generate_options* options) {
+  RUNG_TRY(const tasks::GenerateOptions given, generate_options(options));
+  RUNG_TRY(const tasks::Prompt form, prompt_of(prompt));
+  RUNG_TRY(const auto tokens, session->model->text.tokens_of(form, session->decoder->length()));
+  RUNG_TRY(auto generation, tasks::TextGeneration::begin(session->model->text, session->decoder, tokens, given));
+  return OpenGeneration{session, std::move(generation)};
+}
+
+// Calls `call` with the generation, whose session no other thread uses meanwhile.
+template <class Call>
+rung_status in_generation(rung_generation* handle, const Call& call) {
+  return answer([&]() -> Status {
+    const auto open = table<Generations>().use(handle);
+    RUNG_CHECK(want_open(open, "generation"));
+    RUNG_TRY(const auto stay, open->session->entrance.enter());
+    return call(*open);
+  });
+}
+
+Status next_piece(OpenGeneration& open, rung_piece& piece) {
+  RUNG_TRY(std::optional<tasks::Piece> made, open.generation.next());
+  if (made) open.text = std::move(made->text);
+  piece = made ? rung_piece{made->token, open.text.c_str(), open.text.size()} : rung_piece{-1, "", 0};
+  return {};
+}
+
+}  // namespace
+}  // namespace rung
+
+using rung::answer;
+using rung::OpenTextSession;
+using rung::Status;
+using rung::table;
+using rung::TextSessions;
+using SharedSession = std::shared_ptr<OpenTextSession>;
+
+rung_status rung_text_session_open(const rung_language_model* model, rung_text_session** session) {
+  return answer([&]() -> Status {
+    const auto open = table<rung::LanguageModels>().use(model);
+    RUNG_CHECK(rung::want_open(open, "model"));
+    RUNG_CHECK(rung::want(session, "session"));
+    if ((*open)->made_in.another_process())
+      return rung::wrong_usage("this model was opened before this process was forked: open it in the child");
+    RUNG_TRY(rung::Decoder decoder, rung::Decoder::create((*open)->plans));
+    *session = rung::handle_of_text(*open, std::move(decoder));
+    return {};
+  });
+}
+
+rung_status rung_text_session_fork(rung_text_session* session, rung_text_session** fork) {
+  return rung::in_session(session, [&](const SharedSession& open) -> Status {
+    RUNG_CHECK(rung::want(fork, "fork"));
+    RUNG_TRY(rung::Decoder decoder, open->decoder->fork());
+    *fork = rung::handle_of_text(open->model, std::move(decoder));
+    return {};
+  });
+}
+
+void rung_text_session_close(rung_text_session* session) { table<TextSessions>().close(session); }
+
+rung_status rung_text_session_feed(rung_text_session* session, const int64_t* tokens, size_t count, float* logits,
+                                   size_t logit_count) {
+  return rung::in_session(session, [&](const SharedSession& open) -> Status {
+    RUNG_TRY(const auto given, rung::array_of(tokens, count, "tokens"));
+    return rung::feed_tokens(*open->decoder, given, logits, logit_count);
+  });
+}
+
+rung_status rung_text_session_truncate(rung_text_session* session, int64_t length) {
+  return rung::in_session(session, [&](const SharedSession& open) { return open->decoder->truncate(length); });
+}
+
+rung_status rung_text_session_tokens(rung_text_session* session, rung_tokens* tokens) {
+  return rung::in_session(
+      session, [&](const SharedSession& open) { return rung::write_tokens(open->decoder->tokens(), tokens); });
+}
+
+rung_status rung_generation_open(rung_text_session* session, const rung_prompt* prompt,
+                                 const rung_generate_options* options, rung_generation** generation) {
+  return rung::in_session(session, [&](const SharedSession& open) -> Status {
+    RUNG_CHECK(rung::want(generation, "generation"));
+    RUNG_TRY(rung::OpenGeneration begun, rung::begin_generation(open, prompt, options));
+    *generation = table<rung::Generations>().open(std::make_unique<rung::OpenGeneration>(std::move(begun)));
+    return {};
+  });
+}
+
+void rung_generation_close(rung_generation* generation) { table<rung::Generations>().close(generation); }
+
+rung_status rung_generation_next(rung_generation* generation, rung_piece* piece) {
+  return rung::in_generation(generation, [&](rung::OpenGeneration& open) -> Status {
+    RUNG_CHECK(rung::want(piece, "piece"));
+    return rung::next_piece(open, *piece);
+  });
+}
+
+rung_status rung_generation_json(rung_generation* generation, char** json) {
+  return rung::in_generation(generation, [&](rung::OpenGeneration& open) -> Status {
+    RUNG_CHECK(rung::want(json, "json"));
+    *json = rung::copy_of(rung::dump_json(to_json(open.generation.made())));
+    return {};
+  });
+}

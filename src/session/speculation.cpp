@@ -1,0 +1,46 @@
+// Times runs of both kinds, and stops drafting for good where it loses.
+// SPDX-License-Identifier: Apache-2.0
+#include "session/speculation.hpp"
+
+#include "measure/clock.hpp"
+#include "session/prompt_lookup.hpp"
+
+namespace rung {
+namespace {
+
+constexpr int64_t kPlainRuns = 2, kAheadRuns = 4;  // that are timed before they are compared
+
+}  // namespace
+
+Result<Speculate> parse_speculate(std::string_view word) {
+  if (word == "off") return Speculate::off;
+  if (word == "on") return Speculate::on;
+  if (word == "auto") return Speculate::automatic;
+  return wrong_usage("speculate: got '{}', wanted 'off', 'on' or 'auto'", word);
+}
+
+bool drafts_pay(const TimedRuns& plain, const TimedRuns& ahead, int64_t accepted) {
+  if (plain.count < kPlainRuns || ahead.count < kAheadRuns) return true;
+  const double plain_ns = static_cast<double>(plain.ns) / static_cast<double>(plain.count);
+  return static_cast<double>(ahead.ns) <= plain_ns * static_cast<double>(ahead.count + accepted);
+}
+
+// The first runs are plain ones, with which those behind them are compared.
+bool Speculation::drafts_now(int64_t accepted) {
+  if (when_ != Speculate::automatic) return when_ == Speculate::on;
+  lost_ = lost_ || !drafts_pay(plain_, ahead_, accepted);
+  return !lost_ && plain_.count >= kPlainRuns;
+}
+
+Status Speculation::read(Decoder& decoder, int64_t accepted) {
+  std::vector<int64_t> drafts;
+  if (drafts_now(accepted)) drafts = look_up(decoder.tokens(), static_cast<size_t>(decoder.most_drafts()));
+  const int64_t began = now_ns();
+  RUNG_CHECK(drafts.empty() ? decoder.take({}) : decoder.take_ahead(drafts));
+  TimedRuns& runs = drafts.empty() ? plain_ : ahead_;
+  ++runs.count, runs.ns += now_ns() - began;
+  drafted_ += static_cast<int64_t>(drafts.size());
+  return {};
+}
+
+}  // namespace rung
