@@ -241,7 +241,8 @@ Status Decoder::run(size_t chunk, size_t count, std::span<const int64_t> drafts)
   const auto real = static_cast<int64_t>(count + drafts.size());
   if (text_.position != text_.read) RUNG_CHECK(session_.set_state(kPosition, Tensor::of<int64_t>({1}, {text_.read})));
   Session& session = session_[plan_of_[chunk]];
-  RUNG_TRY(auto outputs, session.infer({{tokens_of(session.plan())->name, ids}, {kCount, Tensor::of<int64_t>({1}, {real})}}));
+  RUNG_TRY(auto outputs,
+           session.infer({{tokens_of(session.plan())->name, ids}, {kCount, Tensor::of<int64_t>({1}, {real})}}));
   ++runs_;
   text_.position = text_.read + real;
   text_.written = std::max(text_.written, text_.read + chunks_[chunk]);

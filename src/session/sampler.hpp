@@ -36,7 +36,7 @@ class Sampler {
   // Takes note of a token that was chosen elsewhere by the next draw of this sampler.
   void chose(int64_t token);
 
-  int64_t drawn() const { return drawn_; }  // choices so far
+  int64_t drawn() const { return drawn_; }                                           // choices so far
   std::span<const int64_t> seen() const { return given_.at("seen").as<int64_t>(); }  // by token
   const SamplerOptions& options() const { return options_; }
 

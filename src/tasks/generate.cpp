@@ -103,9 +103,8 @@ Result<Generated> generate(const GenerateTask& task) {
   RUNG_TRY(const TextModel model, text_model_of(task));
   RUNG_TRY(const Beginning beginning, beginning_of(task, model));
   RUNG_TRY(Decoder decoder, open_decoder(decoder_task(task, beginning, model.has_encoder)));
-  RUNG_TRY(TextGeneration generation,
-           TextGeneration::begin(model.text, std::make_shared<Decoder>(std::move(decoder)), beginning.tokens,
-                                 task.options, beginning.source));
+  RUNG_TRY(TextGeneration generation, TextGeneration::begin(model.text, std::make_shared<Decoder>(std::move(decoder)),
+                                                            beginning.tokens, task.options, beginning.source));
   for (bool listens = true; listens;) {
     RUNG_TRY(const std::optional<Piece> piece, generation.next());
     if (!piece) return generation.made();

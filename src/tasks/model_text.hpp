@@ -26,7 +26,8 @@ struct Prompt {
 // Any number of threads may use it.
 class ModelText {
  public:
-  // Reads the files of a directory, or of the one that an exported file is in. Errors: those of tokenizer_texts() and read_generation_settings().
+  // Reads the files of a directory, or of the one that an exported file is in. Errors: those of tokenizer_texts() and
+  // read_generation_settings().
   static Result<ModelText> of_directory(const std::string& path);
   // Does the same of the files in a plan; it does not hold config.json, which may name the tokens that end a text, too.
   static Result<ModelText> of_plan(const Plan& plan);
