@@ -158,7 +158,7 @@ TEST(Architectures, RefuseWhatChangesAnEncoderDecodersMeaning) {
       {"whisper", "/scale_embedding", true, "scale_embedding is true"},
       {"whisper", "/encoder_attention_heads", 4, "encoder_attention_heads 4 is not supported: wanted 2"},
       {"whisper", "/encoder_ffn_dim", 8, "encoder_ffn_dim 8 is not supported: wanted 24"},
-      {"whisper", "/decoder_attention_heads", 3, "d_model 16 is not a multiple of decoder_attention_heads 3"},
+      {"whisper", "/decoder_attention_heads", 3, "encoder_attention_heads 2 is not supported: wanted 3"},
       {"whisper", "/max_source_positions", 0, "field 'max_source_positions': got 0"},
       {"whisper", "/activation_function", "mish", "activation_function 'mish' is not known"},
   };
