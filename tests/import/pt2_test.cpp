@@ -214,8 +214,8 @@ TEST_F(Pt2, NamesTheArgumentThatIsWrong) {
 }
 
 TEST_F(Pt2, RefusesWritesToBuffersItLacks) {
-  program["graph_module"]["signature"]["output_specs"] = {
-      {{"buffer_mutation", {{"arg", {{"name", "y"}}}, {"buffer_name", "cache.keys"}}}}};
+  program["graph_module"]["signature"]["output_specs"].push_back(
+      {{"buffer_mutation", {{"arg", {{"name", "y"}}}, {"buffer_name", "cache.keys"}}}});
   EXPECT_THAT(refusal(), HasSubstr("the program writes 'cache.keys', which is no buffer of it"));
 }
 
