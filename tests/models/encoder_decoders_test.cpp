@@ -33,7 +33,7 @@ NamedTensors source_of(const NamedTensors& inputs, size_t row) {
   if (inputs.contains("input_features")) {
     const Tensor& all = inputs.at("input_features");
     const Shape shape{1, all.shape()[1], all.shape()[2]};
-    const auto size = static_cast<size_t>(shape.elements());
+    const auto size = static_cast<size_t>(shape[1] * shape[2]);
     const auto values = all.as<float>().subspan(row * size, size);
     return {{"input_features", Tensor::of<float>(shape, {values.begin(), values.end()})}};
   }

@@ -18,12 +18,12 @@ namespace {
 using testing::ElementsAreArray;
 using testing::HasSubstr;
 
-constexpr int64_t kEnd = 39;  // ends a text, as the checkpoints' files say
+constexpr int64_t kEndOfText = 39;  // ends a text, as the checkpoints' files say
 
-std::string checkpoint(const std::string& name) { return std::string(RUNG_TEST_DATA) + "/checkpoints/" + name; }
+std::string source_checkpoint(const std::string& name) { return std::string(RUNG_TEST_DATA) + "/checkpoints/" + name; }
 
 NamedTensors arrays_of(const std::string& name) {
-  const auto arrays = read_npz(checkpoint(name) + "/generated.npz");
+  const auto arrays = read_npz(source_checkpoint(name) + "/generated.npz");
   EXPECT_TRUE(arrays) << arrays.error().message;
   return *arrays;
 }
@@ -48,7 +48,7 @@ GenerateTask task_of(const std::string& path, const NamedTensors& inputs) {
 std::vector<int64_t> wanted_tokens(const NamedTensors& arrays, int index) {
   const auto values = arrays.at(fmt::format("tokens.{}", index)).as<int64_t>();
   std::vector<int64_t> tokens(values.begin(), values.end());
-  if (const auto end = std::ranges::find(tokens, kEnd); end != tokens.end()) tokens.erase(end + 1, tokens.end());
+  if (const auto end = std::ranges::find(tokens, kEndOfText); end != tokens.end()) tokens.erase(end + 1, tokens.end());
   return tokens;
 }
 
@@ -60,7 +60,7 @@ TEST_P(GenerateAboutASource, MakesThePublishedLibrarysTokens) {
   const NamedTensors arrays = arrays_of(GetParam());
   for (const int index : {0, 1, 2}) {
     const NamedTensors inputs = inputs_of(arrays, index);
-    const auto made = generate(task_of(checkpoint(GetParam()), inputs));
+    const auto made = generate(task_of(source_checkpoint(GetParam()), inputs));
     ASSERT_TRUE(made) << made.error().message;
     EXPECT_THAT(made->tokens, ElementsAreArray(wanted_tokens(arrays, index))) << index;
     EXPECT_EQ(made->prompt_tokens, inputs.at("decoder_input_ids").shape()[1]);
@@ -72,7 +72,7 @@ TEST_P(GenerateAboutASource, BeginsWithTheTokenThatTheFilesName) {
   const NamedTensors arrays = arrays_of(GetParam());
   NamedTensors inputs = inputs_of(arrays, 0);
   inputs.erase("decoder_input_ids");
-  const auto made = generate(task_of(checkpoint(GetParam()), inputs));
+  const auto made = generate(task_of(source_checkpoint(GetParam()), inputs));
   ASSERT_TRUE(made) << made.error().message;
   EXPECT_THAT(made->tokens, ElementsAreArray(wanted_tokens(arrays, 0)));
 }
@@ -81,7 +81,7 @@ class WhisperFiles : public testing::Test {
  protected:
   WhisperFiles() {
     for (const char* name : {"config.json", "model.safetensors"})
-      std::filesystem::copy(checkpoint("whisper") + "/" + name, folder_.path());
+      std::filesystem::copy(source_checkpoint("whisper") + "/" + name, folder_.path());
   }
   // Returns what is made of a text whose prompt the files give.
   Result<Generated> made_with(const nlohmann::json& generation_config, int index) {
@@ -91,7 +91,7 @@ class WhisperFiles : public testing::Test {
     return generate(task_of(folder_.path(), inputs));
   }
   const nlohmann::json own_ =
-      nlohmann::json::parse(read_text_file(checkpoint("whisper") + "/generation_config.json").value());
+      nlohmann::json::parse(read_text_file(source_checkpoint("whisper") + "/generation_config.json").value());
   const NamedTensors arrays_ = arrays_of("whisper");
   TemporaryDirectory folder_;
 };
@@ -139,11 +139,11 @@ TEST_F(WhisperFiles, AreReadStrictly) {
 }
 
 TEST(GenerateAboutASource, NeedsASourceAndAStart) {
-  GenerateTask task = task_of(checkpoint("t5"), {{"decoder_input_ids", Tensor::of<int64_t>({1, 1}, {0})}});
+  GenerateTask task = task_of(source_checkpoint("t5"), {{"decoder_input_ids", Tensor::of<int64_t>({1, 1}, {0})}});
   EXPECT_THAT(generate(task).error().message, HasSubstr("input_ids"));
   TemporaryDirectory folder;
-  std::filesystem::copy(checkpoint("t5") + "/model.safetensors", folder.path());
-  auto config = nlohmann::json::parse(read_text_file(checkpoint("t5") + "/config.json").value());
+  std::filesystem::copy(source_checkpoint("t5") + "/model.safetensors", folder.path());
+  auto config = nlohmann::json::parse(read_text_file(source_checkpoint("t5") + "/config.json").value());
   config.erase("decoder_start_token_id");
   folder.write("config.json", config.dump());
   task = task_of(folder.path(), {{"input_ids", Tensor::of<int64_t>({1, 1}, {3})}});
