@@ -49,13 +49,26 @@ Result<std::vector<ShapesOfPlan>> parse_shapes(const std::vector<std::string>& t
   return plans;
 }
 
-// The plans of one decoder agree on the largest chunk of a text, which the caches of sliding layers make room for.
+// The plans of one decoder agree on the largest chunk of a text, which the caches of sliding layers make room for, and
+// on the tokens that an encoder reads.
 DecoderCache cache_of(const CommonOptions& options, const std::vector<ShapesOfPlan>& plans) {
   DecoderCache cache{.length = options.cache, .scored_chunk = options.scored_chunk};
-  for (const ShapesOfPlan& shapes : plans)
-    if (const auto tokens = shapes.find("input_ids"); tokens != shapes.end() && tokens->second.rank() == 2)
+  const bool has_encoder = plans[0].contains("decoder_input_ids");
+  for (const ShapesOfPlan& shapes : plans) {
+    const auto tokens = shapes.find(has_encoder ? "decoder_input_ids" : "input_ids");
+    if (tokens != shapes.end() && tokens->second.rank() == 2)
       cache.largest_chunk = std::max(cache.largest_chunk, tokens->second[1]);
+  }
+  if (const auto source = plans[0].find("input_ids"); has_encoder && source != plans[0].end())
+    if (source->second.rank() == 2) cache.source = source->second[1];
   return cache;
+}
+
+// With a cache, an encoder-decoder's chunks do not take what its encoder reads, which is one more plan's.
+bool split_encoder(const CommonOptions& options, std::vector<ShapesOfPlan>& plans) {
+  if (options.cache == 0 || !plans[0].contains("decoder_input_ids")) return false;
+  for (ShapesOfPlan& shapes : plans) shapes.erase("input_ids");
+  return true;
 }
 
 Result<OpenOptions> without_shapes(const CommonOptions& options) {
@@ -93,6 +106,7 @@ Result<OpenOptions> model_options(const CommonOptions& options) {
         shapes.size());
   RUNG_TRY(OpenOptions model, without_shapes(options));
   model.cache = cache_of(options, shapes);
+  split_encoder(options, shapes);
   model.shapes = std::move(shapes[0]);
   return model;
 }
@@ -101,8 +115,10 @@ Result<std::vector<OpenOptions>> options_of_each_plan(const CommonOptions& optio
   RUNG_TRY(auto shapes, parse_shapes(options.shapes));
   RUNG_TRY(OpenOptions model, without_shapes(options));
   model.cache = cache_of(options, shapes);
+  const bool has_encoder = split_encoder(options, shapes);
   std::vector<OpenOptions> all(shapes.size(), model);
   for (size_t i = 0; i < all.size(); ++i) all[i].shapes = std::move(shapes[i]);
+  if (has_encoder) all.emplace_back(std::move(model)).cache.encodes = true;
   return all;
 }
 

@@ -44,11 +44,14 @@ struct Model {
 // How many tokens a decoder remembers between runs. The graph is then one chunk of a text of one sequence: it takes
 // input_ids i64[1,S] and count i64[1], the number of them that are real, and gives the logits of the last real one,
 // f32[1,V], or those of all tokens of a small chunk, f32[S,V]; its states are the position and, for each layer, keys
-// and values of the tokens before.
+// and values of the tokens before. Those of an encoder-decoder are two graphs: the encoder's writes the keys and values
+// of cross attention, which are states, too, and the chunk's reads them; its tokens are decoder_input_ids.
 struct DecoderCache {
   int64_t length = 0;         // the most tokens of a text; 0: no states, and logits of all tokens, f32[B,S,V]
   int64_t largest_chunk = 1;  // the largest S of graphs that share the states
   int64_t scored_chunk = 0;   // the largest S of graphs that give the logits of all their tokens
+  int64_t source = 0;         // the most tokens that an encoder of texts reads; 0: a usual number
+  bool encodes = false;       // the graph is the encoder's
 };
 
 struct ImportOptions {

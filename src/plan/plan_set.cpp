@@ -9,6 +9,7 @@
 #include <ranges>
 #include <set>
 
+#include "plan/named.hpp"
 #include "plan/state_use.hpp"
 
 namespace rung {
@@ -27,13 +28,20 @@ Status check_same(const char* what, const Value& got, const Value& wanted) {
                        : rung::mismatch("plans of one set differ in {}: got {}, wanted {}", what, got, wanted);
 }
 
+bool shares_a_state(const Plan& a, const Plan& b) {
+  return std::ranges::any_of(a.states, [&](const PlanState& state) { return find_named(b.states, state.name); });
+}
+
+// An encoder's plan and those of its decoder take and give other values, and belong together by their states.
 Status check_agrees(const Plan& plan, const Plan& first) {
   RUNG_CHECK(check_same("their model", plan.model, first.model));
   RUNG_CHECK(check_same("their architecture", plan.architecture, first.architecture));
   RUNG_CHECK(check_same("their device", plan.device, first.device));
-  RUNG_CHECK(check_same("their inputs", names_of(plan.inputs), names_of(first.inputs)));
-  RUNG_CHECK(check_same("their frozen inputs", names_of(plan.frozen), names_of(first.frozen)));
-  RUNG_CHECK(check_same("their outputs", names_of(plan.outputs), names_of(first.outputs)));
+  if (!shares_a_state(plan, first)) {
+    RUNG_CHECK(check_same("their inputs", names_of(plan.inputs), names_of(first.inputs)));
+    RUNG_CHECK(check_same("their frozen inputs", names_of(plan.frozen), names_of(first.frozen)));
+    RUNG_CHECK(check_same("their outputs", names_of(plan.outputs), names_of(first.outputs)));
+  }
   return plan.attachments == first.attachments ? Status{}
                                                : rung::mismatch("plans of one set differ in their attachments");
 }
@@ -66,12 +74,17 @@ Status check_states(const std::vector<Plan>& plans) {
   return {};
 }
 
-bool has_shapes(const Plan& plan, const Shapes& shapes) {
+// Returns how many of the shapes are its inputs'; none: it has another shape for one of them.
+std::optional<size_t> shapes_known(const Plan& plan, const Shapes& shapes) {
   const Shapes own = input_shapes(plan);
-  return std::ranges::all_of(shapes, [&](const auto& named) {
-    const auto found = own.find(named.first);
-    return found == own.end() || found->second == named.second;
-  });
+  size_t known = 0;
+  for (const auto& [name, shape] : shapes) {
+    const auto found = own.find(name);
+    if (found == own.end()) continue;
+    if (found->second != shape) return std::nullopt;
+    ++known;
+  }
+  return known;
 }
 
 }  // namespace
@@ -129,8 +142,14 @@ Result<PlanSet> PlanSet::make(std::vector<Plan> plans) {
 
 Result<size_t> PlanSet::serving(const Shapes& shapes) const {
   std::vector<size_t> found;
-  for (size_t i = 0; i < plans_.size(); ++i)
-    if (has_shapes(*plans_[i], shapes)) found.push_back(i);
+  size_t most = 0;
+  for (size_t i = 0; i < plans_.size(); ++i) {
+    const auto known = shapes_known(*plans_[i], shapes);
+    if (!known || *known < most) continue;
+    if (*known > most) found.clear();
+    most = *known;
+    found.push_back(i);
+  }
   if (found.size() == 1) return found[0];
   if (found.empty()) return rung::mismatch("no plan is for {}; there is one for: {}", shape_words(shapes), served());
   return rung::mismatch("{} fits several plans; there is one for: {}",

@@ -25,9 +25,9 @@ class SharedWeights {
 class PlanSet {
  public:
   explicit PlanSet(std::shared_ptr<const Plan> only) : plans_{std::move(only)} {}
-  // Shares equal weights in memory. Errors (mismatch): no plan; plans of several models or devices, with other inputs
-  // or outputs; two plans for the same shapes; a state that differs between plans, or that plans read and none writes
-  // first.
+  // Shares equal weights in memory. Errors (mismatch): no plan; plans of several models or devices; plans with other
+  // inputs or outputs that share no state with the first; two plans for the same shapes; a state that differs between
+  // plans, or that plans read and none writes first.
   static Result<PlanSet> make(std::vector<Plan> plans);
 
   size_t size() const { return plans_.size(); }
@@ -37,7 +37,8 @@ class PlanSet {
   const Plan& first() const { return *plans_[0]; }
 
   // Returns the index of the one plan whose inputs have these shapes; inputs that are not named may have any shape.
-  // Unknown names are ignored. Errors (mismatch): no plan has them, or several have; both list the shapes served.
+  // Among plans with other inputs those that have the most of the names count. Unknown names are ignored. Errors
+  // (mismatch): no plan has them, or several have; both list the shapes served.
   Result<size_t> serving(const Shapes& shapes) const;
   // Returns "input_ids=1,16 attention_mask=1,16; input_ids=1,128 attention_mask=1,128".
   std::string served() const;

@@ -12,6 +12,7 @@
 #include "kernels/gpu/copy/copy_ranges.hpp"
 #include "plan/build.hpp"
 #include "plan/named.hpp"
+#include "session/decoder.hpp"
 
 namespace rung {
 namespace {
@@ -53,9 +54,7 @@ Result<Session> open_choice(Session& step, int64_t vocabulary, const SamplerOpti
   return Session::create(std::make_shared<Plan>(std::move(built.plan)), nullptr, {.ports = std::move(ports)});
 }
 
-size_t index_of_input(const Plan& plan, std::string_view name) {
-  return static_cast<size_t>(find_named(plan.inputs, name) - plan.inputs.data());
-}
+size_t index_of_tokens(const Plan& plan) { return static_cast<size_t>(tokens_of(plan) - plan.inputs.data()); }
 size_t index_of_output(const Plan& plan, std::string_view name) {
   return static_cast<size_t>(find_named(plan.outputs, name) - plan.outputs.data());
 }
@@ -69,7 +68,7 @@ Result<std::unique_ptr<DeviceLoop>> DeviceLoop::make(Session& step, int64_t voca
   if (steps < 1 || steps > kMostStepsOfGraph)
     return wrong_usage("got {} steps of a graph, wanted 1 to {}", steps, kMostStepsOfGraph);
   RUNG_CHECK(Sampler::check(vocabulary, options));
-  RUNG_TRY(std::byte* const token, step.own_input(index_of_input(plan, "input_ids"), Place::device));
+  RUNG_TRY(std::byte* const token, step.own_input(index_of_tokens(plan), Place::device));
   RUNG_TRY(std::byte* const logits, step.own_output(index_of_output(plan, "logits"), Place::device));
   RUNG_TRY(Session choice, open_choice(step, vocabulary, options, {{"logits", logits}, {"token", token}}));
   std::unique_ptr<DeviceLoop> loop(new DeviceLoop(step, std::move(choice)));
@@ -105,11 +104,11 @@ Status DeviceLoop::enqueue(int64_t steps, gpu::Stream stream) {
 
 Status DeviceLoop::go_on(int64_t token, int64_t drawn, std::span<const int64_t> seen) {
   const Plan& plan = step_.plan();
-  const auto write = [&](std::string_view name, int64_t value) {
-    return step_.recorder().write(find_named(plan.inputs, name)->buffer, &value, sizeof(value));
+  const auto write = [&](const PlanInput* input, int64_t value) {
+    return step_.recorder().write(input->buffer, &value, sizeof(value));
   };
-  RUNG_CHECK(write("input_ids", token));
-  RUNG_CHECK(write("count", 1));
+  RUNG_CHECK(write(tokens_of(plan), token));
+  RUNG_CHECK(write(find_named(plan.inputs, "count"), 1));
   RUNG_CHECK(choice_.set_state("draw", Tensor::of<int64_t>({2}, {seed_, drawn})));
   if (!counts_seen_) return {};
   const auto count = static_cast<int64_t>(seen.size());

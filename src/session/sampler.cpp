@@ -24,6 +24,9 @@ Status Sampler::check(int64_t vocabulary, const SamplerOptions& options) {
     if (token < 0 || token >= vocabulary) return wrong_usage("bias of token {}: wanted 0 to {}", token, vocabulary - 1);
     if (std::isnan(bias) || bias == INFINITY) return wrong_usage("bias of token {}: got {}", token, bias);
   }
+  for (int64_t token : options.not_first)
+    if (token < 0 || token >= vocabulary)
+      return wrong_usage("token {} must not come first: wanted 0 to {}", token, vocabulary - 1);
   return {};
 }
 
@@ -54,6 +57,7 @@ Result<Sampler> Sampler::make(int64_t vocabulary, const SamplerOptions& options)
                      {"draw", Tensor::of<int64_t>({2}, {options.seed, 0})},
                      {"bias", bias_of(vocabulary, options)},
                      {"seen", Tensor({DType::i64, {vocabulary}})}};
+  for (int64_t token : options.not_first) given.at("bias").as<float>()[static_cast<size_t>(token)] = -INFINITY;
   RUNG_TRY(Session session, open_session_of(vocabulary));
   return Sampler(options, std::move(session), std::move(given));
 }
@@ -73,7 +77,8 @@ Result<int64_t> Sampler::next(const Tensor& logits) {
 }
 
 void Sampler::chose(int64_t token) {
-  ++drawn_;
+  if (drawn_++ == 0 && !options_.not_first.empty())
+    given_.insert_or_assign("bias", bias_of(static_cast<int64_t>(seen().size()), options_));
   saw({&token, 1});
 }
 

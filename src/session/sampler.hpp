@@ -14,14 +14,16 @@ struct SamplerOptions {
   sampling::Settings settings = {.temperature = 0};
   int64_t seed = 0;
   std::vector<std::pair<int64_t, float>> bias;  // of tokens; -inf bans one
+  std::vector<int64_t> not_first;               // banned as the first choice
 };
 
-// Returns what is added to each token's score, f32[V].
+// Returns what is added to each token's score, f32[V], by all choices but the first.
 Tensor bias_of(int64_t vocabulary, const SamplerOptions& options);
 
 class Sampler {
  public:
-  // Errors (wrong usage): a setting out of its range, a biased token that a vocabulary of that size does not have.
+  // Errors (wrong usage): a setting out of its range, a biased or banned token that a vocabulary of that size does
+  // not have.
   static Status check(int64_t vocabulary, const SamplerOptions& options);
   // Errors: those of check().
   static Result<Sampler> make(int64_t vocabulary, const SamplerOptions& options);

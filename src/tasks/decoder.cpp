@@ -17,9 +17,16 @@ Result<PlanSet> plans_of_directory(const DecoderTask& task) {
   std::vector<BuildTask> all;
   for (int64_t size : sizes) {
     BuildTask& one = all.emplace_back(BuildTask{.model = task.model});
-    one.model.cache = {
-        .length = task.length, .largest_chunk = *std::ranges::max_element(sizes), .scored_chunk = task.scored_chunk};
-    one.model.shapes["input_ids"] = {1, size};
+    one.model.cache = {.length = task.length,
+                       .largest_chunk = *std::ranges::max_element(sizes),
+                       .scored_chunk = task.scored_chunk,
+                       .source = task.source};
+    one.model.shapes[task.has_encoder ? "decoder_input_ids" : "input_ids"] = {1, size};
+  }
+  if (task.has_encoder) {
+    BuildTask& encoder = all.emplace_back(BuildTask{.model = task.model});
+    encoder.model.cache = all[0].model.cache;
+    encoder.model.cache.encodes = true;
   }
   RUNG_TRY(BuiltSet built, build_set(all));
   return built.plans;

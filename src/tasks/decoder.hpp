@@ -1,4 +1,5 @@
-// Opens a decoder language model: a plan file of its chunks, or a directory, for whose chunks plans are built.
+// Opens a decoder: a plan file of its chunks, or a directory, for whose chunks, and encoder if it has one, plans are
+// built.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "open/options.hpp"
@@ -11,6 +12,8 @@ struct DecoderTask {
   int64_t length = 0;                             // of a directory: the most tokens of a text
   std::vector<int64_t> chunks = {1, 8, 64, 512};  // of a directory: the sizes of the chunks in which it reads tokens
   int64_t scored_chunk = 8;  // of a directory: chunks up to this size give all scores, which speculation needs
+  bool has_encoder = false;  // of a directory
+  int64_t source = 0;        // of a directory: the tokens that an encoder of texts reads
 };
 
 // Errors: those of build_set(), for a plan file those of open_model(), and those of Decoder::create().

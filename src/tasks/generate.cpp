@@ -2,53 +2,109 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/generate.hpp"
 
+#include <algorithm>
+
 #include "open/open_model.hpp"
+#include "plan/named.hpp"
 #include "tasks/decoder.hpp"
 
 namespace rung::tasks {
 namespace {
 
-Result<ModelText> text_of(const GenerateTask& task) {
-  if (!is_plan_file(task.model.path)) return ModelText::of_directory(task.model.path);
+constexpr const char *kTokens = "input_ids", *kDecoderTokens = "decoder_input_ids";
+
+struct TextModel {
+  ModelText text;
+  bool has_encoder;
+};
+
+Result<TextModel> text_model_of(const GenerateTask& task) {
+  if (!is_plan_file(task.model.path)) {
+    RUNG_TRY(ModelText text, ModelText::of_directory(task.model.path));
+    const bool has_encoder = text.settings().is_encoder_decoder.value;
+    return TextModel{std::move(text), has_encoder};
+  }
   OpenOptions plan = task.model;
   plan.inputs = {};
   RUNG_TRY(Opened opened, open_model(plan));
-  return ModelText::of_plan(opened.plans->first());
+  RUNG_TRY(ModelText text, ModelText::of_plan(opened.plans->first()));
+  const bool has_encoder = std::ranges::any_of(
+      *opened.plans, [](const auto& one) { return find_named(one->inputs, kDecoderTokens) != nullptr; });
+  return TextModel{std::move(text), has_encoder};
 }
 
-Result<std::vector<int64_t>> given_tokens(const GenerateTask& task) {
-  RUNG_TRY(NamedTensors arrays, task.model.inputs.read([](const std::string& name, const Type&) -> Result<bool> {
-    if (name != "input_ids") return wrong_usage("got the input '{}', wanted input_ids alone", name);
-    return true;
-  }));
-  const auto ids = arrays.find("input_ids");
-  if (ids == arrays.end()) return wrong_usage("got inputs without input_ids");
-  const Tensor& tokens = ids->second;
-  if (tokens.dtype() != DType::i64) return wrong_usage("input_ids: got {}, wanted i64[1,S]", tokens.type());
+// All that is given before the first new token.
+struct Beginning {
+  NamedTensors source;          // what an encoder reads
+  std::vector<int64_t> tokens;  // with which the decoder's text begins
+};
+
+Result<std::vector<int64_t>> token_values(const std::string& name, const Tensor& tokens) {
+  if (tokens.dtype() != DType::i64) return wrong_usage("{}: got {}, wanted i64[1,S]", name, tokens.type());
   const auto values = tokens.as<int64_t>();
   return std::vector<int64_t>(values.begin(), values.end());
 }
 
-Result<std::vector<int64_t>> prompt_of(const GenerateTask& task, const ModelText& text) {
-  Prompt prompt{.text = task.text, .chat = task.chat, .tokens = {}};
-  if (task.model.inputs.read) {
-    RUNG_TRY(prompt.tokens, given_tokens(task));
+Result<Beginning> given_arrays_of(const GenerateTask& task, bool has_encoder) {
+  RUNG_TRY(NamedTensors arrays, task.model.inputs.read([&](const std::string& name, const Type&) -> Result<bool> {
+    if (!has_encoder && name != kTokens) return wrong_usage("got the input '{}', wanted input_ids alone", name);
+    return true;
+  }));
+  Beginning beginning;
+  const char* name = has_encoder ? kDecoderTokens : kTokens;
+  if (const auto tokens = arrays.extract(name)) {
+    RUNG_TRY(beginning.tokens, token_values(name, tokens.mapped()));
+  } else if (!has_encoder) {
+    return wrong_usage("got inputs without input_ids");
   }
-  return text.tokens_of(prompt);
+  beginning.source = std::move(arrays);
+  return beginning;
+}
+
+// A text or a chat is the source of a model with an encoder, whose decoder begins with tokens that its files name.
+Result<Beginning> beginning_of(const GenerateTask& task, const TextModel& model) {
+  const bool has_text = !task.text.empty() || !task.chat.empty();
+  Beginning beginning;
+  if (task.model.inputs.read) {
+    RUNG_TRY(beginning, given_arrays_of(task, model.has_encoder));
+    if (model.has_encoder && has_text)
+      return wrong_usage("got a text or a chat, and inputs: wanted one of them, which the encoder reads");
+  }
+  if (has_text || !task.model.inputs.read || !model.has_encoder) {
+    const Prompt prompt{.text = task.text, .chat = task.chat, .tokens = beginning.tokens};
+    RUNG_TRY(beginning.tokens, model.text.tokens_of(prompt));
+  }
+  if (!model.has_encoder) return beginning;
+  if (has_text) {
+    const auto count = static_cast<int64_t>(beginning.tokens.size());
+    beginning.source.emplace(kTokens, Tensor::of<int64_t>({1, count}, std::move(beginning.tokens)));
+    beginning.tokens.clear();
+  }
+  if (beginning.tokens.empty()) {
+    RUNG_TRY(beginning.tokens, model.text.start_tokens());
+  }
+  return beginning;
+}
+
+DecoderTask decoder_task(const GenerateTask& task, const Beginning& beginning, bool has_encoder) {
+  DecoderTask open{.model = task.model, .length = task.length, .has_encoder = has_encoder};
+  open.model.inputs = {};
+  if (is_exported(task.model.path)) open.chunks = {1};
+  if (task.model.cache.scored_chunk > 0) open.scored_chunk = task.model.cache.scored_chunk;
+  if (open.length == 0) open.length = static_cast<int64_t>(beginning.tokens.size()) + task.options.most;
+  const auto source = beginning.source.find(kTokens);
+  if (source != beginning.source.end() && source->second.shape().rank() == 2) open.source = source->second.shape()[1];
+  return open;
 }
 
 }  // namespace
 
 Result<Generated> generate(const GenerateTask& task) {
-  RUNG_TRY(const ModelText text, text_of(task));
-  RUNG_TRY(const std::vector<int64_t> prompt, prompt_of(task, text));
-  DecoderTask open{.model = task.model, .length = task.length};
-  open.model.inputs = {};
-  if (task.model.cache.scored_chunk > 0) open.scored_chunk = task.model.cache.scored_chunk;
-  if (open.length == 0) open.length = static_cast<int64_t>(prompt.size()) + task.options.most;
-  RUNG_TRY(Decoder decoder, open_decoder(open));
-  RUNG_TRY(TextGeneration generation,
-           TextGeneration::begin(text, std::make_shared<Decoder>(std::move(decoder)), prompt, task.options));
+  RUNG_TRY(const TextModel model, text_model_of(task));
+  RUNG_TRY(const Beginning beginning, beginning_of(task, model));
+  RUNG_TRY(Decoder decoder, open_decoder(decoder_task(task, beginning, model.has_encoder)));
+  RUNG_TRY(TextGeneration generation, TextGeneration::begin(model.text, std::make_shared<Decoder>(std::move(decoder)),
+                                                            beginning.tokens, task.options, beginning.source));
   for (bool listens = true; listens;) {
     RUNG_TRY(const std::optional<Piece> piece, generation.next());
     if (!piece) return generation.made();

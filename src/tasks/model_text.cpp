@@ -2,13 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/model_text.hpp"
 
+#include <filesystem>
+
 #include "import/huggingface/local_cache.hpp"
+#include "open/open_model.hpp"
 #include "text/chat_template.hpp"
 
 namespace rung::tasks {
 
+bool is_exported(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored) && !is_plan_file(path);
+}
+
 Result<ModelText> ModelText::of_directory(const std::string& path) {
-  const std::string directory = huggingface::cached_directory(path).value_or(path);
+  const std::string directory = is_exported(path) ? std::filesystem::path(path).parent_path().string()
+                                                  : huggingface::cached_directory(path).value_or(path);
   RUNG_TRY(TextFiles files, tokenizer_texts(directory));
   RUNG_TRY(GenerationSettings settings, read_generation_settings(directory));
   return ModelText(std::move(files), std::move(settings));
@@ -17,6 +26,16 @@ Result<ModelText> ModelText::of_directory(const std::string& path) {
 Result<ModelText> ModelText::of_plan(const Plan& plan) {
   RUNG_TRY(GenerationSettings settings, read_generation_settings(plan.attachments));
   return ModelText(plan.attachments, std::move(settings));
+}
+
+Result<std::vector<int64_t>> ModelText::start_tokens() const {
+  if (!settings_.decoder_start_token_id.value)
+    return mismatch(
+        "the model's files have no decoder_start_token_id: give decoder_input_ids, with which its text begins");
+  std::vector<int64_t> tokens{*settings_.decoder_start_token_id.value};
+  const auto& forced = settings_.forced_decoder_ids.value;
+  tokens.insert(tokens.end(), forced.begin(), forced.end());
+  return tokens;
 }
 
 Result<const Tokenizer*> ModelText::tokenizer() const {

@@ -13,6 +13,9 @@
 
 namespace rung::tasks {
 
+// Says whether the path is an exported file, whose graph reads one token a run.
+bool is_exported(const std::string& path);
+
 // The beginning of a text: one of the three, or nothing.
 struct Prompt {
   std::string text;             // for the model's tokenizer, used unchanged
@@ -23,7 +26,8 @@ struct Prompt {
 // Any number of threads may use it.
 class ModelText {
  public:
-  // Reads the files of a directory. Errors: those of tokenizer_texts() and read_generation_settings().
+  // Reads the files of a directory, or of the one that an exported file is in. Errors: those of tokenizer_texts() and
+  // read_generation_settings().
   static Result<ModelText> of_directory(const std::string& path);
   // Does the same of the files in a plan; it does not hold config.json, which may name the tokens that end a text, too.
   static Result<ModelText> of_plan(const Plan& plan);
@@ -32,6 +36,8 @@ class ModelText {
   // it. Errors: several prompts, or none where there is no text; a chat behind a text (usage); no tokenizer or no chat
   // template; what the template refuses.
   Result<std::vector<int64_t>> tokens_of(const Prompt& prompt, int64_t length = 0) const;
+  // Returns the tokens with which the text of a decoder behind an encoder begins. Errors: the files name none.
+  Result<std::vector<int64_t>> start_tokens() const;
   // Errors: the model has no tokenizer, or one that cannot be read.
   Result<const Tokenizer*> tokenizer() const;
   const GenerationSettings& settings() const { return settings_; }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/text_generation.hpp"
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -11,6 +12,12 @@
 
 namespace rung::tasks {
 namespace {
+
+std::vector<std::pair<int64_t, float>> banned(const std::vector<int64_t>& tokens) {
+  std::vector<std::pair<int64_t, float>> bias;
+  for (int64_t token : tokens) bias.emplace_back(token, -std::numeric_limits<float>::infinity());
+  return bias;
+}
 
 // The caller's wishes come before the model's own settings, and those of a model that samples before the likeliest
 // token.
@@ -25,7 +32,8 @@ SamplerOptions sampler_options(const SamplingWishes& wishes, const GenerationSet
                        .min_p = chosen(wishes.min_p, own.min_p.value),
                        .repetition = chosen(wishes.repetition_penalty, own.repetition_penalty.value)},
           .seed = static_cast<int64_t>(wishes.seed.value_or(0)),
-          .bias = {}};
+          .bias = banned(own.suppress_tokens.value),
+          .not_first = own.begin_suppress_tokens.value};
 }
 
 double ms_since(int64_t began) { return static_cast<double>(now_ns() - began) * 1e-6; }
@@ -42,7 +50,8 @@ Result<std::optional<TextStream>> stream_of(const ModelText& model, const Genera
 }  // namespace
 
 Result<TextGeneration> TextGeneration::begin(const ModelText& model, std::shared_ptr<Decoder> decoder,
-                                             std::span<const int64_t> prompt, const GenerateOptions& options) {
+                                             std::span<const int64_t> prompt, const GenerateOptions& options,
+                                             const NamedTensors& source) {
   if (options.most < 1) return wrong_usage("got {} new tokens, wanted at least 1", options.most);
   RUNG_TRY(std::optional<TextStream> stream, stream_of(model, options));
   RUNG_TRY(StopStrings stops, StopStrings::make(options.stops));
@@ -51,6 +60,7 @@ Result<TextGeneration> TextGeneration::begin(const ModelText& model, std::shared
     return wrong_usage(
         "got speculation for plans that give the scores of one token a run: build them with --scored-chunk 8");
   const int64_t began = now_ns();
+  if (decoder->has_encoder()) RUNG_CHECK(decoder->read(source));
   if (!prompt.empty()) RUNG_CHECK(decoder->take(prompt, options.interrupted));
   const double prefill_ms = ms_since(began);
   const auto& ends = model.settings().eos_token_ids.value;

@@ -32,7 +32,7 @@ struct Generated {
   std::vector<int64_t> tokens;      // new ones, with the one that ended the text
   std::optional<std::string> text;  // of the new tokens, without special ones; null: the model has no tokenizer
   int64_t prompt_tokens = 0;
-  double prefill_ms = 0;  // from the prompt's tokens to the first new one
+  double prefill_ms = 0;  // from the prompt's tokens, or the source, to the first new one
   struct {
     double median = 0, p90 = 0, p99 = 0;
   } decode_ms;                 // of each further token, its choice included
@@ -53,11 +53,12 @@ struct Piece {
 
 class TextGeneration {
  public:
-  // Reads the prompt behind the decoder's text. Errors: less than one new token, a setting out of its range,
-  // speculation without a plan that gives all scores of a chunk, stop
-  // strings for a model without a tokenizer (usage); those of Decoder::take(), which leave the text as it was.
+  // Reads the prompt behind the decoder's text; an encoder reads the source first, about which a new text begins.
+  // Errors: less than one new token, a setting out of its range, speculation without a plan that gives all scores of a
+  // chunk, stop strings for a model without a tokenizer (usage); those of Decoder::read() and Decoder::take().
   static Result<TextGeneration> begin(const ModelText& model, std::shared_ptr<Decoder> decoder,
-                                      std::span<const int64_t> prompt, const GenerateOptions& options);
+                                      std::span<const int64_t> prompt, const GenerateOptions& options,
+                                      const NamedTensors& source = {});
 
   // Returns the next piece; nullopt: the text has ended. The pieces' texts, joined, are the text. Errors: those of
   // Generation::next().

@@ -66,7 +66,43 @@ class Reader {
     // Some files say -1 for none.
     if (config && config->json().at("pad_token_id") != -1)
       RUNG_CHECK(set(*config, "pad_token_id", settings.pad_token_id, config->get_int("pad_token_id", ids_)));
+    return read_decoder_ids(settings);
+  }
+
+  Status read_decoder_ids(GenerationSettings& settings) const {
+    for (const Config& config : sources_)
+      if (config.contains("is_encoder_decoder"))
+        RUNG_CHECK(
+            set(config, "is_encoder_decoder", settings.is_encoder_decoder, config.get_bool("is_encoder_decoder")));
+    if (const Config* config = first_with("decoder_start_token_id"))
+      RUNG_CHECK(set(*config, "decoder_start_token_id", settings.decoder_start_token_id,
+                     config->get_int("decoder_start_token_id", ids_)));
+    if (const Config* config = first_with("suppress_tokens"))
+      RUNG_CHECK(set(*config, "suppress_tokens", settings.suppress_tokens, ids_of(*config, "suppress_tokens")));
+    if (const Config* config = first_with("begin_suppress_tokens"))
+      RUNG_CHECK(set(*config, "begin_suppress_tokens", settings.begin_suppress_tokens,
+                     ids_of(*config, "begin_suppress_tokens")));
+    const Config* config = first_with("forced_decoder_ids");
+    if (config) RUNG_CHECK(set(*config, "forced_decoder_ids", settings.forced_decoder_ids, forced_in(*config)));
     return {};
+  }
+
+  // Returns the ids of [[1, id], [2, id], ...]; a place without an id, which the library guesses from the sound, ends
+  // the list.
+  Result<Ids> forced_in(const Config& config) const {
+    const nlohmann::json& list = config.json().at("forced_decoder_ids");
+    Ids ids;
+    for (const nlohmann::json& pair : list) {
+      const auto place = static_cast<int64_t>(ids.size()) + 1;
+      const bool is_pair = list.is_array() && pair.is_array() && pair.size() == 2 && pair[0] == place;
+      if (is_pair && pair[1].is_null()) break;
+      const bool is_token = is_pair && pair[1].is_number_integer() && pair[1] >= ids_.min && pair[1] <= ids_.max;
+      if (!is_token)
+        return bad_file("'{}': field 'forced_decoder_ids': got {}, wanted [{}, a token from {} to {}]", config.what(),
+                        dump_json(pair).substr(0, 60), place, ids_.min, ids_.max);
+      ids.push_back(pair[1].get<int64_t>());
+    }
+    return ids;
   }
 
   const Config* first_with(const char* field) const {

@@ -22,7 +22,12 @@ struct GenerationSettings {
   Setting<std::vector<int64_t>>
       eos_token_ids;  // in rising order; the text ends with any of them; none: with its length
   Setting<std::optional<int64_t>> bos_token_id, pad_token_id;
-  Setting<bool> do_sample;           // false: the likeliest token is taken
+  Setting<bool> is_encoder_decoder;  // an encoder reads the text, and a decoder begins one of its own
+  Setting<std::optional<int64_t>> decoder_start_token_id;  // with which that text begins
+  // By its place in the decoder's text from 1 on; those behind the start are as good as given.
+  Setting<std::vector<int64_t>> forced_decoder_ids;
+  Setting<std::vector<int64_t>> suppress_tokens, begin_suppress_tokens;  // never chosen, or not as the first one
+  Setting<bool> do_sample;                                               // false: the likeliest token is taken
   Setting<double> temperature{1.0};  // logits are divided by it; 0: the likeliest token is taken
   Setting<int64_t> top_k{50};        // this number of the likeliest tokens is kept; 0: all
   Setting<double> top_p{1.0};        // the likeliest tokens are kept that have this probability together

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/tool.hpp"
+#include "import/npz.hpp"
 
 namespace rung {
 namespace {
@@ -55,6 +56,25 @@ TEST_F(GenerateCommand, RunsAPlanOfSeveralChunks) {
   EXPECT_EQ(made(ran)["tokens"], kGreedy);
   expect_error(tool.run({"generate", plan, "--inputs", kPrompt, "--cache", "9"}), 2,
                "cache and --scored-chunk were fixed when");
+}
+
+// The file has a plan for each size of a chunk, and the encoder's.
+TEST_F(GenerateCommand, RunsAPlanWithAnEncoder) {
+  const std::string t5 = std::string(RUNG_TEST_DATA) + "/checkpoints/t5", plan = tool / "t5.rung";
+  const Ran built = tool.run({"build", t5, "--cache", "16", "--shape", "input_ids=1,12", "--shape",
+                              "decoder_input_ids=1,1", "--shape", "decoder_input_ids=1,4", "--out", plan, "--json"});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  EXPECT_EQ(Json::parse(built.out)["serves"],
+            "count=1 decoder_input_ids=1,1; count=1 decoder_input_ids=1,4; count=1 input_ids=1,12");
+  // generation_config.json, which a plan keeps, does not say how the text begins.
+  auto inputs = read_npz(t5 + "/source.npz");
+  ASSERT_TRUE(inputs) << inputs.error().message;
+  inputs->emplace("decoder_input_ids", Tensor::of<int64_t>({1, 1}, {0}));
+  ASSERT_TRUE(write_npz(tool / "source.npz", *inputs));
+  const auto tokens = [&](const std::string& model, const std::string& source) {
+    return made(tool.run({"generate", model, "--inputs", source, "--new", "6", "--json"}))["tokens"];
+  };
+  EXPECT_EQ(tokens(plan, tool / "source.npz"), tokens(t5, t5 + "/source.npz"));
 }
 
 TEST_F(GenerateCommand, DrawsAsItIsAsked) {

@@ -148,6 +148,50 @@ TEST(Architectures, RefuseWhatChangesADecodersMeaning) {
   expect_refused(cases);
 }
 
+TEST(Architectures, RefuseWhatChangesAnEncoderDecodersMeaning) {
+  const ChangedField cases[] = {
+      {"t5", "/feed_forward_proj", "gated-mish", "feed_forward_proj 'mish' is not known"},
+      {"t5", "/relative_attention_num_buckets", 6, "relative_attention_num_buckets 6: wanted a multiple of 4"},
+      {"t5", "/relative_attention_max_distance", 4, "relative_attention_max_distance 4 is not above half"},
+      {"t5", "/num_decoder_layers", 0, "field 'num_decoder_layers': got 0"},
+      {"t5", "/d_kv", 0, "field 'd_kv': got 0"},
+      {"whisper", "/scale_embedding", true, "scale_embedding is true"},
+      {"whisper", "/encoder_attention_heads", 4, "encoder_attention_heads 4 is not supported: wanted 2"},
+      {"whisper", "/encoder_ffn_dim", 8, "encoder_ffn_dim 8 is not supported: wanted 24"},
+      {"whisper", "/decoder_attention_heads", 3, "encoder_attention_heads 2 is not supported: wanted 3"},
+      {"whisper", "/max_source_positions", 0, "field 'max_source_positions': got 0"},
+      {"whisper", "/activation_function", "mish", "activation_function 'mish' is not known"},
+  };
+  expect_refused(cases);
+}
+
+TEST(Architectures, RefuseSourcesThatTheyCannotTake) {
+  const auto error = [](const char* name, const ImportOptions& options) {
+    return import_error(checkpoint(name), options);
+  };
+  EXPECT_THAT(error("whisper", {.shapes = {{"input_features", {1, 6, 17}}}}), HasSubstr("wanted [B,6,18]"));
+  EXPECT_THAT(error("whisper", {.shapes = {{"decoder_input_ids", {1, 73}}}}),
+              HasSubstr("S from 1 to 72 (max_target_positions)"));
+  EXPECT_THAT(error("whisper", {.cache = {.length = 73}}), HasSubstr("wanted 1 to 72 (max_target_positions)"));
+  EXPECT_THAT(error("t5", {.shapes = {{"input_ids", {2, 3}}, {"decoder_input_ids", {1, 3}}}}),
+              HasSubstr("wanted 2 sequences, as many as the encoder reads"));
+  EXPECT_THAT(error("t5", {.shapes = {{"input_ids", {1, 0}}}}), HasSubstr("wanted [B,E]"));
+  EXPECT_THAT(error("t5", {.shapes = {{"input_ids", {1, 65536}}}}), HasSubstr("relative positions of 65536 by 65536"));
+  EXPECT_THAT(error("t5", {.shapes = {{"input_ids", {1, 5}}}, .cache = {.length = 8, .source = 9, .encodes = true}}),
+              HasSubstr("the states are of a source of 9 tokens"));
+  EXPECT_THAT(error("t5", {.cache = {.length = 8, .source = -1}}), HasSubstr("E from 1 to 65536"));
+}
+
+TEST(Architectures, GiveAnEncoderWithoutItsDecoder) {
+  for (const char* name : {"t5", "whisper"}) {
+    const Model model = import_verified(checkpoint(name), {.drop_head = true});
+    ASSERT_EQ(model.graph.outputs().size(), 1u);
+    EXPECT_EQ(model.graph.outputs()[0].name, "last_hidden_state");
+    EXPECT_FALSE(model.defaults.contains("decoder_input_ids"));
+    EXPECT_THAT(model.notes, testing::ElementsAre(HasSubstr("not read: "))) << name;
+  }
+}
+
 TEST(Architectures, RefuseShapesThatTheyCannotTake) {
   const auto error = [](const char* name, const char* input, const Shape& shape) {
     return import_error(checkpoint(name), {.shapes = {{input, shape}}});

@@ -41,7 +41,10 @@ const Activation& gelu() { return kActivations[0]; }
 const Activation& gelu_tanh() { return kActivations[1]; }
 
 Activation read_activation(ConfigFields& fields, const std::string& field, const char* fallback) {
-  const auto name = fields.text(field, fallback);
+  return activation_named(fields, field, fields.text(field, fallback));
+}
+
+Activation activation_named(ConfigFields& fields, const std::string& field, const std::string& name) {
   std::vector<const char*> known;
   for (const Activation& row : kActivations) {
     if (name == row.name) return row;

@@ -19,5 +19,7 @@ const Activation& gelu_tanh();
 
 // Reads the activation that a field names; a name that is not known is a mistake of the fields.
 Activation read_activation(ConfigFields& fields, const std::string& field, const char* fallback);
+// Does the same for a name that the field's text has a part of.
+Activation activation_named(ConfigFields& fields, const std::string& field, const std::string& name);
 
 }  // namespace rung::huggingface

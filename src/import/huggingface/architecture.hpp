@@ -82,6 +82,8 @@ Result<Model> import_gpt_neox(const ConfigSource& source, Classes classes);
 Result<Model> import_olmo2(const ConfigSource& source, Classes classes);
 Result<Model> import_granite(const ConfigSource& source, Classes classes);
 Result<Model> import_stablelm(const ConfigSource& source, Classes classes);
+Result<Model> import_t5(const ConfigSource& source, Classes classes);
+Result<Model> import_whisper(const ConfigSource& source, Classes classes);
 bool is_pi0(const Config& config);
 bool is_pi05(const Config& config);
 Result<Model> import_pi0(const ConfigSource& source, Classes classes);
@@ -144,6 +146,8 @@ inline constexpr ModelClass kGptNeoX[] = {{"GPTNeoXModel", Head::none}, {"GPTNeo
 inline constexpr ModelClass kOlmo2[] = {{"Olmo2Model", Head::none}, {"Olmo2ForCausalLM", Head::causal_lm}};
 inline constexpr ModelClass kGranite[] = {{"GraniteModel", Head::none}, {"GraniteForCausalLM", Head::causal_lm}};
 inline constexpr ModelClass kStableLm[] = {{"StableLmModel", Head::none}, {"StableLmForCausalLM", Head::causal_lm}};
+inline constexpr ModelClass kT5[] = {{"T5EncoderModel", Head::none}, {"T5ForConditionalGeneration", Head::causal_lm}};
+inline constexpr ModelClass kWhisper[] = {{"WhisperForConditionalGeneration", Head::causal_lm}};
 
 inline constexpr Architecture kArchitectures[] = {
     {"bert", kBert, import_bert},
@@ -175,6 +179,8 @@ inline constexpr Architecture kArchitectures[] = {
     {"olmo2", kOlmo2, import_olmo2},
     {"granite", kGranite, import_granite},
     {"stablelm", kStableLm, import_stablelm},
+    {"t5", kT5, import_t5},
+    {"whisper", kWhisper, import_whisper},
     {"pi05", {}, import_pi0, is_pi05},
     {"pi0", {}, import_pi0, is_pi0},
 };

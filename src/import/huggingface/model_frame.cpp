@@ -33,11 +33,12 @@ Result<int64_t> label_count(const Config& config) {
 }
 
 // Refuses fields that change what every architecture means.
-Status check_common(const Config& config) {
+Status check_common(const Config& config, bool has_decoder) {
   if (config.contains("quantization_config"))
     return fail("'{}': quantization_config is not supported, wanted weights in f32, f16 or bf16", config.what());
   RUNG_TRY(bool decodes, config.get_bool_or("is_encoder_decoder", false));
-  if (decodes) return fail("'{}': is_encoder_decoder is true, only encoders are supported", config.what());
+  if (decodes && !has_decoder)
+    return fail("'{}': is_encoder_decoder is true, only encoders are supported", config.what());
   if (auto pruned = config.json().find("pruned_heads"); pruned != config.json().end() && !pruned->empty())
     return fail("'{}': pruned_heads is not supported", config.what());
   return {};
@@ -78,7 +79,7 @@ ModelFrame::ModelFrame(std::unique_ptr<Checkpoint> checkpoint, TensorNames names
 
 Result<std::unique_ptr<ModelFrame>> ModelFrame::open(const ConfigSource& source, Classes classes, TensorNames names,
                                                      DType usual, bool encoder_only) {
-  RUNG_CHECK(check_common(source.config));
+  RUNG_CHECK(check_common(source.config, names.has_decoder));
   const bool drops = encoder_only || source.options.drop_head;
   Head head = Head::none;
   if (!encoder_only) {

@@ -19,6 +19,7 @@ struct TensorNames {
   std::string layers;                     // the scope of the encoder's layers
   std::vector<std::string_view> heads;    // how tensors of heads begin, such as "classifier."
   std::vector<std::string_view> ignored;  // how tensors end that inference never reads, such as "position_ids"
+  bool has_decoder = false;               // an encoder-decoder's
 };
 
 // Returns `prefix` if the checkpoint has the probe under it alone, else "".

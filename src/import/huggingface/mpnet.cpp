@@ -1,9 +1,8 @@
 // MPNet: BERT's layers with a bias for the distance between tokens, which all layers share, and RoBERTa's heads.
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
-
 #include "import/huggingface/attention.hpp"
 #include "import/huggingface/bert_layers.hpp"
+#include "import/huggingface/encoder_decoder/relative_bias.hpp"
 #include "import/huggingface/limits.hpp"
 
 namespace rung::huggingface {
@@ -11,8 +10,7 @@ namespace {
 
 // The published code has these fixed, whatever config.json says.
 constexpr int64_t kPadding = 1;
-constexpr int64_t kBuckets = 32;
-constexpr int64_t kFarthest = 128;  // distances from here on share a bucket
+constexpr RelativePositions kDistances{.buckets = 32, .farthest = 128};
 
 constexpr LayerNames kMpnetLayer{.attention = "attention.attn",
                                  .query = "q",
@@ -25,25 +23,14 @@ constexpr LayerNames kMpnetLayer{.attention = "attention.attn",
                                  .down = "output.dense",
                                  .mlp_norm = "output.LayerNorm"};
 
-// Half of the buckets are for keys behind the query. Of each half, the first are for one distance each, and the others
-// grow with the logarithm of the distance, computed in f32.
-int64_t bucket(int64_t query, int64_t key) {
-  constexpr int64_t kHalf = kBuckets / 2, kExact = kHalf / 2;
-  const int64_t side = key > query ? kHalf : 0, distance = std::abs(key - query);
-  if (distance < kExact) return side + distance;
-  const auto range = static_cast<float>(std::log(static_cast<double>(kFarthest) / kExact));
-  const float part = std::log(static_cast<float>(distance) / static_cast<float>(kExact)) / range;
-  const auto grown = static_cast<int64_t>(part * static_cast<float>(kHalf - kExact));
-  return side + std::min(kExact + grown, kHalf - 1);
-}
-
 // Returns T[1,heads,S,S].
 NodeId distance_bias(ModelFrame& frame, const TextConfig& config, int64_t buckets, int64_t length) {
   ModuleBuilder& w = frame.builder;
   const Module table = frame.encoder().child("encoder.relative_attention_bias");
   Tensor places({DType::i64, {length, length}});
   for (int64_t i = 0; i < length; ++i)
-    for (int64_t j = 0; j < length; ++j) places.as<int64_t>()[static_cast<size_t>(i * length + j)] = bucket(i, j);
+    for (int64_t j = 0; j < length; ++j)
+      places.as<int64_t>()[static_cast<size_t>(i * length + j)] = kDistances.row_of(i, j);
   const NodeId ids = w.graph.literal(table.child("buckets").label, std::move(places));
   const NodeId values = embed(frame, table, {buckets, config.layer.heads}, ids);
   const NodeId heads_first = w.op(Transpose{{2, 0, 1}}, {values}, table.label);
@@ -68,7 +55,8 @@ NodeId write_mpnet_encoder(TextModel& text, const TextConfig& config, int64_t bu
 Result<Model> import_mpnet(const ConfigSource& source, Classes classes) {
   RUNG_TRY(TextConfig config, read_mpnet_config(source.config));
   ConfigFields fields(source.config);
-  const int64_t buckets = fields.integer("relative_attention_num_buckets", {kBuckets, 65536}, kBuckets);
+  const int64_t buckets =
+      fields.integer("relative_attention_num_buckets", {kDistances.buckets, 65536}, kDistances.buckets);
   if (config.positions < kPadding + 2)
     fields.mistake("max_position_embeddings is {}, wanted 3 or more", config.positions);
   RUNG_CHECK(fields.status());

@@ -64,7 +64,8 @@ Program::Program(std::shared_ptr<MappedFile> file, ModelProto model, const Impor
     : file_(std::move(file)),
       proto_(std::move(model)),
       options_(options),
-      external_(std::filesystem::path(file_->path()).parent_path().string()) {}
+      external_(std::filesystem::path(file_->path()).parent_path().string()),
+      caches_(builder_, model_, options.cache.length) {}
 
 Result<Model> Program::import() {
   try {
@@ -79,6 +80,7 @@ Result<Model> Program::import() {
   }
   model_.graph.erase_dead();
   exported::settle_inputs(model_);
+  if (caches_.are_bound()) caches_.settle();
   model_.architecture = "onnx";
   return std::move(model_);
 }
@@ -108,6 +110,7 @@ Status Program::bind_symbols() {
   }
   for (const auto& [name, shape] : options_.shapes)
     if (!inputs.contains(name) && shape.rank() == 1) symbols_[name] = shape[0];
+  if (auto found = caches_.find(proto_.graph, symbols_); !found) return fail_in(found.error(), "'{}'", file_->path());
   return {};
 }
 
@@ -192,6 +195,12 @@ Status Program::add_inputs() {
     const auto dtype = dtype_of_number(input.data_type);
     if (!dtype) return fail_in(dtype.error(), "'{}': input '{}'", file_->path(), input.name);
     RUNG_TRY(const Shape shape, shape_of(input));
+    auto bound = caches_.input(input.name, {computed(*dtype), shape});
+    if (!bound) return fail_in(bound.error(), "'{}'", file_->path());
+    if (*bound) {
+      names_[input.name] = **bound;
+      continue;
+    }
     const NodeId node = exported::add_input(model_, input.name, {*dtype, shape});
     const auto frozen = options_.frozen.find(input.name);
     const bool known = frozen != options_.frozen.end() && frozen->second.type() == Type{*dtype, shape};
@@ -246,6 +255,10 @@ Result<Outputs> Program::outputs_of(const NodeProto& node, Environment& names, i
     const auto found = names.find(name);
     if (found == names.end()) return bad_file("'{}' is read before it is computed", name);
     inputs.emplace_back(found->second);
+  }
+  if (inputs.size() == 2 && inputs[1]) {
+    RUNG_TRY(const std::optional<NodeId> joined, caches_.joined(node, *inputs[1]));
+    if (joined) return Outputs{*joined};
   }
   if (const FunctionProto* function = function_named(node)) return call_function(*function, node, inputs, depth);
   const Lower lower = operator_named(node.domain, node.op_type);
@@ -323,8 +336,14 @@ Status Program::add_outputs() {
   for (const ValueInfo& output : proto_.graph.outputs) {
     const auto found = names_.find(output.name);
     if (found == names_.end()) return bad_file("'{}': output '{}' is not computed", file_->path(), output.name);
-    model_.graph.set_output(output.name, found->second);
+    if (caches_.keeps(output.name)) continue;
+    if (caches_.are_bound() && output.name == "logits")
+      RUNG_CHECK(caches_.give_logits(found->second));
+    else
+      model_.graph.set_output(output.name, found->second);
   }
+  if (auto written = caches_.are_bound() ? caches_.write_states() : Status{}; !written)
+    return fail_in(written.error(), "'{}'", file_->path());
   if (model_.graph.outputs().empty()) return bad_file("'{}': the graph has no output", file_->path());
   return {};
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "import/model.hpp"
+#include "import/onnx/caches.hpp"
 #include "import/onnx/call.hpp"
 #include "import/onnx/elements.hpp"
 #include "import/onnx/repeats.hpp"
@@ -60,6 +61,7 @@ class Program {
   const std::map<std::string, int64_t, std::less<>>* opsets_ = &proto_.opsets;  // of the graph or function being run
   Repeats repeats_;
   Elements elements_;
+  Caches caches_;
   size_t nodes_ = 0;                        // run so far, those of functions at each call
   std::map<std::string, int64_t> symbols_;  // sizes that the options or the inputs' shapes settle
 };

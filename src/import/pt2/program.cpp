@@ -89,8 +89,9 @@ std::string label_of(const json& node) {
 
 }  // namespace
 
-Program::Program(std::shared_ptr<const Archive> archive, json document, const ImportOptions& options)
-    : archive_(std::move(archive)), document_(std::move(document)), options_(options) {}
+Program::Program(std::shared_ptr<const Archive> archive, const json& document, const ImportOptions& options,
+                 const std::set<std::string>& states)
+    : archive_(std::move(archive)), document_(document), options_(options), states_(states) {}
 
 Status Program::check_version() const {
   const json& version = document_.at("schema_version");
@@ -107,6 +108,7 @@ Result<Model> Program::import() {
     RUNG_CHECK(add_inputs());
     RUNG_CHECK(run(graph(), names_));
     RUNG_CHECK(add_outputs());
+    RUNG_CHECK(write_states());
   } catch (const json::exception& exception) {
     return bad_file("'{}': the program's JSON: {}", archive_->path(), exception.what());
   } catch (const std::out_of_range& error) {
@@ -179,9 +181,15 @@ Status Program::add_inputs() {
 
 Status Program::add_input(const json& spec) {
   if (spec.contains("user_input")) return add_user_input(spec.at("user_input").at("arg"));
-  for (const auto& [kind, field] : {std::pair{"parameter", "parameter_name"},
-                                    {"buffer", "buffer_name"},
-                                    {"tensor_constant", "tensor_constant_name"}})
+  if (spec.contains("buffer")) {
+    const json& buffer = spec.at("buffer");
+    const std::string value = buffer.at("arg").at("name"), name = buffer.at("buffer_name");
+    RUNG_CHECK(states_.contains(name) ? add_state(value, name) : add_weight(value, name));
+    if (const NodeRef* first = names_.values.at(value).node()) buffers_[name] = {value, first->id};
+    return {};
+  }
+  for (const auto& [kind, field] :
+       {std::pair{"parameter", "parameter_name"}, {"tensor_constant", "tensor_constant_name"}})
     if (spec.contains(kind)) return add_weight(spec.at(kind).at("arg").at("name"), spec.at(kind).at(field));
   if (spec.contains("constant_input")) {
     const json& given = spec.at("constant_input");
@@ -357,22 +365,27 @@ Result<Values> Program::run_part(const json& node, Environment& names) {
 
 Status Program::add_outputs() {
   for (const json& spec : document_.at("graph_module").at("signature").at("output_specs")) {
-    if (spec.contains("buffer_mutation"))
-      return bad_file(
-          "'{}': the program writes buffer '{}', a state that outlives a run: exported programs with states "
-          "are not imported",
-          archive_->path(), spec.at("buffer_mutation").at("buffer_name").get<std::string>());
+    if (spec.contains("buffer_mutation")) {
+      const json& mutation = spec.at("buffer_mutation");
+      const json argument{{"as_tensor", mutation.at("arg")}};
+      mutations_.insert_or_assign(mutation.at("buffer_name").get<std::string>(), value_of(argument, names_));
+      continue;
+    }
     if (!spec.contains("user_output"))
-      return bad_file("'{}': got an output of kind {}, wanted a result of the model", archive_->path(),
-                      spec.empty() ? "none" : spec.begin().key());
-    const json& argument = spec.at("user_output").at("arg");
-    if (!argument.contains("as_tensor")) continue;  // none, or a number: no tensor that a plan could give
-    const std::string name = argument.at("as_tensor").at("name");
-    const Value value = value_of(argument, names_);
-    if (!value.node()) return bad_file("'{}': output '{}' is {}", archive_->path(), name, rung::pt2::describe(value));
-    model_.graph.set_output(name, value.node()->id);
+      return bad_file("'{}': got an output of kind {}, wanted a result of the model, or a buffer that it writes",
+                      archive_->path(), spec.empty() ? "none" : spec.begin().key());
+    RUNG_CHECK(add_output(spec.at("user_output").at("arg")));
   }
   if (model_.graph.outputs().empty()) return bad_file("'{}': the program returns no tensor", archive_->path());
+  return {};
+}
+
+Status Program::add_output(const json& argument) {
+  if (!argument.contains("as_tensor")) return {};  // none, or a number: no tensor that a plan could give
+  const std::string name = argument.at("as_tensor").at("name");
+  const Value value = value_of(argument, names_);
+  if (!value.node()) return bad_file("'{}': output '{}' is {}", archive_->path(), name, rung::pt2::describe(value));
+  model_.graph.set_output(name, value.node()->id);
   return {};
 }
 

@@ -32,12 +32,15 @@ struct Environment {
 
 class Program {
  public:
-  // `document`: the JSON of models/*.json. Throws what the JSON library throws where a field is missing or of another
-  // kind.
-  Program(std::shared_ptr<const Archive> archive, nlohmann::json document, const ImportOptions& options);
+  // `document`: the JSON of models/*.json, which outlives this. `states`: the buffers that are states, because the
+  // program writes them. Throws what the JSON library throws where a field is missing or of another kind.
+  Program(std::shared_ptr<const Archive> archive, const nlohmann::json& document, const ImportOptions& options,
+          const std::set<std::string>& states);
 
   // Errors name the file, the node with its operator and module, and the line of the author's code.
   Result<Model> import();
+  // After import(): the buffers that the program writes, as the signature says or its calls show.
+  std::set<std::string> written() const;
 
  private:
   Status check_version() const;
@@ -46,7 +49,10 @@ class Program {
   Status add_input(const nlohmann::json& spec);
   Status add_user_input(const nlohmann::json& argument);
   Status add_weight(const std::string& value, const std::string& name);
+  Status add_state(const std::string& value, const std::string& name);
   Status add_outputs();
+  Status add_output(const nlohmann::json& argument);
+  Status write_states();
   Result<Shape> shape_of_input(const std::string& name) const;
   const nlohmann::json& graph() const { return document_.at("graph_module").at("graph"); }
 
@@ -64,12 +70,20 @@ class Program {
   DType computed(DType dtype) const { return options_.dtype && is_narrow(dtype) ? *options_.dtype : dtype; }
 
   std::shared_ptr<const Archive> archive_;
-  nlohmann::json document_;
+  const nlohmann::json& document_;
   const ImportOptions& options_;
+  const std::set<std::string>& states_;
   Model model_;
   GraphBuilder builder_{model_.graph};
   Environment names_;
   std::map<std::string, int64_t> symbols_;  // sizes that the options or the inputs' shapes settle
+  struct Buffer {
+    std::string value;  // its name in the graph
+    NodeId first;       // what it holds when a run begins
+  };
+  std::map<std::string, Buffer> buffers_;
+  std::vector<State> kept_;                 // the states
+  std::map<std::string, Value> mutations_;  // what buffers become, where the signature says it
 };
 
 }  // namespace rung::pt2

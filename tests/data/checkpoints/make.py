@@ -7,6 +7,7 @@
 # with it. NAME/inputs.npz and NAME/outputs.npz have the inputs and outputs by name.
 import argparse
 import inspect
+import json
 import shutil
 from pathlib import Path
 
@@ -38,11 +39,23 @@ GPT2 = dict(vocab_size=24, n_embd=16, n_layer=2, n_head=4, n_positions=32, **dic
 GEMMA_TEXT = dict(GEMMA, layer_types=['sliding_attention', 'full_attention'])
 GEMMA_IMAGE = dict(hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8, image_size=8,
                    patch_size=4, vision_use_head=False)
+T5 = dict(vocab_size=40, d_model=16, d_kv=8, d_ff=24, num_layers=3, num_decoder_layers=2, num_heads=4, eos_token_id=39,
+          relative_attention_num_buckets=8, relative_attention_max_distance=24, decoder_start_token_id=0, initializer_factor=0.5)
+WHISPER = dict(vocab_size=40, num_mel_bins=6, d_model=16, encoder_layers=1, decoder_layers=2, encoder_attention_heads=2,
+               decoder_attention_heads=2, encoder_ffn_dim=24, decoder_ffn_dim=24, max_source_positions=9,
+               max_target_positions=72, pad_token_id=39, bos_token_id=39, eos_token_id=39, decoder_start_token_id=1)
+# What generation_config.json says of a Whisper model, in these few tokens.
+SUPPRESSED = dict(suppress_tokens=[5, 17, 30], begin_suppress_tokens=[7, 39])
 LONG = dict(rope_type='longrope', short_factor=[1.0, 1.5], long_factor=[1.25, 3.0])
 
 
 def rope(rope_type, **fields):
     return dict(rope_parameters=dict(rope_type=rope_type, rope_theta=1000.0, **fields))
+
+
+def untied(model):
+    model.lm_head.weight = torch.nn.Parameter(torch.randn_like(model.lm_head.weight))
+    return model
 
 
 def clip(cls, pair):
@@ -142,6 +155,11 @@ MODELS = {
         use_qkv_bias=True, **rope('default', partial_rotary_factor=0.5), **DECODER)),
     'stablelm_model': lambda: t.StableLmModel(t.StableLmConfig(
         use_parallel_residual=True, qk_layernorm=True, **rope('default', partial_rotary_factor=0.5), **DECODER)),
+    't5': lambda: t.T5ForConditionalGeneration(t.T5Config(**T5)),
+    't5_gated': lambda: untied(t.T5ForConditionalGeneration(t.T5Config(
+        feed_forward_proj='gated-gelu', tie_word_embeddings=False, **T5))),
+    't5_encoder': lambda: t.T5EncoderModel(t.T5Config(**T5)),
+    'whisper': lambda: t.WhisperForConditionalGeneration(t.WhisperConfig(**WHISPER)),
 }
 # Others in 16 bits, whose outputs are kept as f32.
 NARROW = {
@@ -150,6 +168,8 @@ NARROW = {
     'vit_f16': ('vit', torch.float16),
     'llama_bf16': ('llama', torch.bfloat16),
     'gemma3_bf16': ('gemma3', torch.bfloat16),
+    't5_bf16': ('t5', torch.bfloat16),
+    'whisper_bf16': ('whisper', torch.bfloat16),
 }
 TOKENS = {'mpnet': 150}  # far enough apart for every bucket of distances
 PIXELS = {'dinov2_larger': (16, 20)}
@@ -170,8 +190,12 @@ def text_inputs(name, model):
     return inputs
 
 
+def is_encoder_decoder(model):
+    return 'decoder_input_ids' in inspect.signature(model.forward).parameters
+
+
 def is_decoder(model):
-    return 'use_cache' in inspect.signature(model.forward).parameters and not hasattr(model.config, 'type_vocab_size')
+    return not is_encoder_decoder(model) and 'use_cache' in inspect.signature(model.forward).parameters and not hasattr(model.config, 'type_vocab_size')
 
 
 def inputs_of(name, model):
@@ -180,9 +204,38 @@ def inputs_of(name, model):
         config = getattr(model.config, 'text_config', model.config)
         return dict(input_ids=torch.randint(3, config.vocab_size - 1, (1, 12)))
     inputs = text_inputs(name, model) if 'input_ids' in names else {}
+    if is_encoder_decoder(model):
+        inputs['decoder_input_ids'] = torch.randint(3, model.config.vocab_size - 1, (2, 7))
+    if 'input_features' in names:
+        inputs['input_features'] = torch.randn(2, *features_of(model))
     if 'pixel_values' in names:
         inputs['pixel_values'] = torch.randn(2, 3, *PIXELS.get(name, (12, 12)))
     return inputs
+
+
+def features_of(model):
+    return model.config.num_mel_bins, 2 * model.config.max_source_positions
+
+
+# Sources of several lengths, and the tokens that the library makes of each; it goes on behind the one that ends a text.
+# The penalty keeps such small models from saying one token for ever.
+def generated(model):
+    arrays = {}
+    model.generation_config.eos_token_id = None
+    rules = SUPPRESSED if hasattr(model.config, 'num_mel_bins') else {}
+    config = t.GenerationConfig(decoder_start_token_id=model.config.decoder_start_token_id, pad_token_id=0,
+                                max_new_tokens=64, do_sample=False, repetition_penalty=6.0, **rules)
+    for i, length in enumerate((3, 9, 14)):
+        if hasattr(model.config, 'num_mel_bins'):
+            given = dict(input_features=torch.randn(1, *features_of(model)))
+            prompt = torch.tensor([[1, 8, 12][:i + 1]])
+        else:
+            given = dict(input_ids=torch.randint(3, model.config.vocab_size - 1, (1, length)))
+            prompt = torch.tensor([[0, 11, 4][:i + 1]])
+        made = t.GenerationMixin.generate(model, **given, decoder_input_ids=prompt, generation_config=config)
+        arrays |= {f'{name}.{i}': value.numpy() for name, value in given.items()}
+        arrays |= {f'decoder_input_ids.{i}': prompt.numpy(), f'tokens.{i}': made[:, prompt.shape[1]:].numpy()}
+    return arrays
 
 
 def perturbed(model):
@@ -199,7 +252,9 @@ def make(name):
     model.set_attn_implementation('eager')
     inputs = inputs_of(name, model)
     with torch.no_grad():
-        outputs = {key: value.float() for key, value in model(**inputs).items() if torch.is_tensor(value)}
+        outputs = {key: value.float() for key, value in model(**{key: value.to(dtype) if value.is_floating_point() else value
+                                                        for key, value in inputs.items()}).items()
+                   if torch.is_tensor(value) and key != 'encoder_last_hidden_state'}
         if is_decoder(model) and model.can_generate():
             model.generation_config.eos_token_id = None
             greedy = model.generate(**inputs, max_new_tokens=12, do_sample=False)[:, 12:]
@@ -209,6 +264,14 @@ def make(name):
     numpy.savez(HERE / name / 'inputs.npz', **{key: value.numpy() for key, value in inputs.items()})
     if is_decoder(model) and model.can_generate():
         numpy.savez(HERE / name / 'greedy.npz', tokens=greedy.numpy())
+    if is_encoder_decoder(model) and dtype == torch.float32:
+        arrays = generated(model)
+        numpy.savez(HERE / name / 'generated.npz', **arrays)
+        numpy.savez(HERE / name / 'source.npz', **{key[:-2]: value for key, value in arrays.items()
+                                                   if key in ('input_ids.0', 'input_features.0')})
+    if hasattr(model.config, 'num_mel_bins'):
+        rules = dict(decoder_start_token_id=model.config.decoder_start_token_id, eos_token_id=39, **SUPPRESSED)
+        (HERE / name / 'generation_config.json').write_text(json.dumps(rules) + '\n')
     numpy.savez(HERE / name / 'outputs.npz', **{key: value.numpy() for key, value in outputs.items()})
 
 

@@ -31,6 +31,7 @@ struct DecoderLayer {
 
 struct DecoderConfig {
   int64_t width = 0, heads = 0, key_heads = 0, head_width = 0, mlp = 0, vocabulary = 0, positions = 0;
+  const char* positions_field = "max_position_embeddings";  // of the config, for errors
   std::vector<DecoderLayer> layers;
   DType dtype = DType::f32;  // of a random checkpoint
 

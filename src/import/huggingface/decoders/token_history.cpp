@@ -41,7 +41,7 @@ class Zeros : public Weight {
 
 TokenHistory::TokenHistory(ModelFrame& frame, const DecoderConfig& config, const DecoderChunk& chunk)
     : frame_(frame), w_(frame.builder), c_(config), cache_(chunk.cache), chunk_(chunk.tokens[1]) {
-  tokens_ = add_token_input(frame.model, "input_ids", chunk.tokens, config.vocabulary);
+  tokens_ = add_token_input(frame.model, chunk.input, chunk.tokens, config.vocabulary);
   if (!remembers()) return;
   count_ = add_count_input(frame.model, "count", chunk_);
   position_ = declare_state("position", {DType::i64, {1}});
@@ -102,13 +102,15 @@ NodeId TokenHistory::remembered(const std::string& name, NodeId chunk, int64_t s
   return w_.reshape(after, {1, slots, all[1], all[2]}, name);
 }
 
-NodeId TokenHistory::attend(size_t layer, const Projections& heads, const std::string& label) {
+NodeId TokenHistory::attend(size_t layer, const Projections& heads, const std::string& label, NodeId bias) {
   Attention op{.scale = c_.attention_scale, .softcap = c_.attention_cap};
   op.span.after = 0;
   const int64_t window = c_.layers[layer].window;
   if (!remembers()) {
     if (window > 0 && window < chunk_) op.span.before = window - 1;
-    return w_.op(op, {heads.q, heads.k, heads.v}, label);
+    std::vector<NodeId> operands{heads.q, heads.k, heads.v};
+    if (bias != kNoNode) op.slots.put(operands, AttentionSlot::mask, bias);
+    return w_.op(op, std::move(operands), label);
   }
   // A ring keeps what the first token of the largest chunk sees until the last one is written.
   const bool slides = window > 0 && window + cache_.largest_chunk < cache_.length;
@@ -116,7 +118,12 @@ NodeId TokenHistory::attend(size_t layer, const Projections& heads, const std::s
   if (window > 0 && window < cache_.length) op.span.before = window - 1;
   std::vector<NodeId> operands{heads.q, remembered(fmt::format("keys.{}", layer), heads.k, slots),
                                remembered(fmt::format("values.{}", layer), heads.v, slots)};
-  op.slots.put(operands, AttentionSlot::length, length_);
+  if (bias == kNoNode) {
+    op.slots.put(operands, AttentionSlot::length, length_);
+  } else {
+    op.span = {};
+    op.slots.put(operands, AttentionSlot::mask, bias);
+  }
   return w_.op(op, std::move(operands), label);
 }
 

@@ -14,6 +14,7 @@ namespace rung::huggingface {
 struct DecoderChunk {
   Shape tokens;  // [B,S]; B is 1 with a cache
   DecoderCache cache;
+  const char* input = "input_ids";  // the name of the tokens
 };
 
 struct RotaryTables {
@@ -35,8 +36,11 @@ class TokenHistory {
   // Returns rows of a table of positions for the chunk's tokens: T[positions,...] -> T[S,...].
   NodeId rows_of(NodeId table, const std::string& label);
   const RotaryTables& tables(const RotaryFrequencies& frequencies, const std::string& label);
-  // Returns a layer's attention over the chunk and the tokens before it, T[B,S,H,D].
-  NodeId attend(size_t layer, const Projections& heads, const std::string& label);
+  // i64[1], the place of the chunk's first token; with a cache alone
+  NodeId position() const { return position_; }
+  // Returns a layer's attention over the chunk and the tokens before it, T[B,S,H,D]. `bias`: added to the scores; with
+  // a cache f32[1,H,S,slots], which is -inf where a query sees no key.
+  NodeId attend(size_t layer, const Projections& heads, const std::string& label, NodeId bias = kNoNode);
   // Returns the hidden states whose scores are asked for: of all tokens T[B,S,width], or, with a cache, of the last
   // real one T[1,width]; of all tokens of a small chunk T[S,width].
   NodeId asked(NodeId hidden);

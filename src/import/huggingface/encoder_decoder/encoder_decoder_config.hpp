@@ -1,0 +1,46 @@
+// An encoder-decoder model as plain data: the sizes of its two stacks, and the names of their modules.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <string_view>
+
+#include "import/huggingface/decoders/decoder_config.hpp"
+#include "import/huggingface/encoder_decoder/relative_bias.hpp"
+
+namespace rung::huggingface {
+
+struct EncoderDecoderConfig {
+  // Both stacks have these sizes; `layers` are the decoder's, and `positions` the most tokens of its text. Keys have no
+  // bias.
+  DecoderConfig shared;
+  int64_t encoder_layers = 0;
+  RelativePositions relative;    // no buckets: positions are rows of tables
+  int64_t mels = 0;              // of the features that the encoder hears; 0: it reads a text
+  int64_t source_positions = 0;  // the most places of what the encoder reads
+  bool is_gated = false;         // activation(gate) * up within the MLP
+
+  bool hears() const { return mels > 0; }
+  int64_t parameters() const {
+    const int64_t attention = 4 * shared.width * shared.heads * shared.head_width;
+    const int64_t mlp = (is_gated ? 3 : 2) * shared.width * shared.mlp;
+    const auto decoder = static_cast<int64_t>(shared.layers.size()) * (2 * attention + mlp);
+    return encoder_layers * (attention + mlp) + decoder + 2 * shared.vocabulary * shared.width;
+  }
+};
+
+// The names of a stack's modules; those of products are within the attention that they belong to.
+struct StackNames {
+  std::string_view layers, norm;
+  std::string_view attention, attention_norm, cross, cross_norm, mlp_norm;  // no cross attention: empty
+  std::string_view query, key, value, out;
+  std::string_view gate, up, activation, down;  // within a layer
+  std::string_view relative_bias;               // within the first layer
+};
+
+struct EncoderDecoderNames {
+  std::string_view embedding, positions, source_positions, head;
+  std::string_view first_conv, second_conv;                         // of an encoder that hears
+  std::string_view encoder_tensors, decoder_tensors, head_tensors;  // how the tensors of each part begin
+  StackNames encoder, decoder;
+};
+
+}  // namespace rung::huggingface
