@@ -100,6 +100,8 @@ TEST_F(GenerateCommand, SpeculatesOnRequest) {
     }
   }
   expect_error(generate({"--speculate=yes"}), 2, "--speculate");
+  expect_error(generate({"--steps", "65"}), 2, "--steps");
+  EXPECT_EQ(kGreedy, made(generate({"--json", "--temperature", "0", "--steps", "4"}))["tokens"]);
   expect_error(generate({"--speculate=on", "--scored-chunk=1"}), 2, "the scores of one token a run");
 }
 
