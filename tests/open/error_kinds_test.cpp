@@ -110,7 +110,7 @@ const Mistake kFileMistakes[] = {
     {"ADamagedDatabase", ErrorKind::file, "repair or remove it",
      [](const Bench& b) { return status_of(TuningDatabase::open(b.write("tuning.json", "[]"), "cpu")); }},
     {"AnUnknownArchitecture", ErrorKind::file, "is not supported yet",
-     [](const Bench&) { return status_of(import_config_text(R"({"model_type":"t5"})")); }},
+     [](const Bench&) { return status_of(import_config_text(R"({"model_type":"mamba"})")); }},
 };
 INSTANTIATE_TEST_SUITE_P(File, Mistakes, ::testing::ValuesIn(kFileMistakes), name_of_mistake);
 
