@@ -92,6 +92,7 @@ Status DeviceLoop::record(int64_t steps) {
 
 Status DeviceLoop::enqueue(int64_t steps, gpu::Stream stream) {
   RUNG_TRY(auto copies, gpu::RangeCopies::make(queue_->gpu()));
+  if (!copies) return no_device("this build has no kernels for the device");
   for (int64_t i = 0; i < steps; ++i) {
     RUNG_CHECK(step_.recorder().enqueue_launches(stream));
     RUNG_CHECK(choice_.recorder().enqueue_launches(stream));
@@ -121,7 +122,6 @@ Result<std::span<const int64_t>> DeviceLoop::run(int64_t most) {
     if (each.count <= most) chosen = &each;
   const gpu::CurrentContext current(queue_->gpu());
   RUNG_CHECK(chosen->graph->replay());
-  ms_ = chosen->graph->ms();
   RUNG_CHECK(step_.recorder().check_faults());
   RUNG_CHECK(choice_.recorder().check_faults());
   const auto* tokens = reinterpret_cast<const int64_t*>(tokens_->data());

@@ -29,7 +29,6 @@ class DeviceLoop {
   // Makes up to `most` tokens, at least one, with one graph: as many as its steps. The span is valid until the next
   // run. Errors: those of a run of the decoder, and of Sampler::next().
   Result<std::span<const int64_t>> run(int64_t most);
-  double ms() const { return ms_; }  // of the last run, by the device's clock
 
  private:
   struct Steps {
@@ -49,7 +48,6 @@ class DeviceLoop {
   std::unique_ptr<gpu::Queue> queue_;
   std::unique_ptr<gpu::Pinned> tokens_;  // of the last run, in order
   std::vector<Steps> graphs_;            // by steps, ascending
-  double ms_ = 0;
 };
 
 }  // namespace rung

@@ -4,15 +4,10 @@
 
 #include <algorithm>
 
+#include "import/zeros.hpp"
+
 namespace rung::exported {
 namespace {
-
-// A first value, which takes no memory until it is asked for.
-class Zeros : public Weight {
- public:
-  using Weight::Weight;
-  Result<Tensor> load() const override { return Tensor(type()); }
-};
 
 bool is_zeros(const State& state) {
   if (!state.initial) return false;

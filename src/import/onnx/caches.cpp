@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "import/exported/inputs.hpp"
+#include "import/zeros.hpp"
 
 namespace rung::onnx {
 namespace {
@@ -13,12 +14,6 @@ namespace {
 constexpr const char *kTokens = "input_ids", *kMask = "attention_mask", *kPlaces = "position_ids";
 constexpr const char *kPast = "past_key_values.", *kPresent = "present.", *kPosition = "position";
 constexpr int kPastAxis = 2;  // of a cache [1,heads,tokens,width]
-
-class Zeros : public Weight {
- public:
-  using Weight::Weight;
-  Result<Tensor> load() const override { return Tensor(type()); }
-};
 
 const ValueInfo* named(const std::vector<ValueInfo>& values, const std::string& name) {
   const auto found = std::ranges::find(values, name, &ValueInfo::name);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "import/huggingface/input_rules.hpp"
+#include "import/zeros.hpp"
 
 namespace rung::huggingface {
 namespace {
@@ -29,13 +30,6 @@ Tensor table_of(const RotaryFrequencies& frequencies, const Shape& shape, Functi
     }
   return table;
 }
-
-// A state's first value, which takes no memory until it is asked for.
-class Zeros : public Weight {
- public:
-  using Weight::Weight;
-  Result<Tensor> load() const override { return Tensor(type()); }
-};
 
 }  // namespace
 
