@@ -221,7 +221,7 @@ const std::vector<Case>& derived_cases(std::string_view op) {
     if (!is_of(op, seed)) continue;
     for (const std::string& text : derived_texts(seed))
       if (seen.insert(text).second)
-        if (auto test = try_case(text)) all.push_back(std::move(*test));
+        if (auto test = parse_case(text)) all.push_back(std::move(*test));
   }
   return all;
 }

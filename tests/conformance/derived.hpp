@@ -9,8 +9,8 @@ namespace rung::test {
 // The text with one thing changed at a time, for every operand that it declares in place. Some are no graphs.
 std::vector<std::string> derived_texts(const std::string& text);
 
-// Of the smallest problem of every form of an op, all that are derived and that are graphs, with the problem itself;
-// the evaluator's answers are made once.
+// Of the smallest problem of every form of an op, all that are derived and that are graphs, with the problem itself.
+// They are made once, unanswered; for the values of some, such as indices out of range, there is no answer.
 const std::vector<Case>& derived_cases(std::string_view op);
 
 // The same forms, each with one axis longer by `size`, or with rows that are so much further apart: to ask rows about,

@@ -32,16 +32,18 @@ TEST_P(DerivedRow, RefusesOrAgrees) {
   const Kernel& row = *GetParam();
   std::string reason = "no problem of this op to derive from";
   int taken = 0;
-  for (const Case& test : derived_cases(row.op)) {
-    Problem problem = test.problem;
+  for (const Case& asked : derived_cases(row.op)) {
+    Problem problem = asked.problem;
     problem.threads = 2;
     const Verdict verdict = row.supports(problem, cpu::cpu_info());
     if (!verdict) {
       reason = verdict.reason;
       continue;
     }
-    SCOPED_TRACE(test.text);
-    expect_answer(run_row(row, test, 2), test);
+    const auto& test = answered(asked);
+    if (!test) continue;
+    SCOPED_TRACE(asked.text);
+    expect_answer(run_row(row, *test, 2), *test);
     ++taken;
   }
   if (taken == 0) GTEST_SKIP() << reason;
@@ -52,16 +54,18 @@ void expect_row_refuses_or_agrees(const Target& target, const Kernel& row) {
   std::string reason = "no problem of this op to derive from";
   int taken = 0;
   compile_for(target, row, derived_cases(row.op));
-  for (const Case& test : derived_cases(row.op)) {
-    const Verdict verdict = target.supports(row, test.problem);
+  for (const Case& asked : derived_cases(row.op)) {
+    const Verdict verdict = target.supports(row, asked.problem);
     if (!verdict) {
       reason = verdict.reason;
       continue;
     }
-    SCOPED_TRACE(test.text);
-    auto outcome = run_gpu_row(target, row, test);
+    const auto& test = answered(asked);
+    if (!test) continue;
+    SCOPED_TRACE(asked.text);
+    auto outcome = run_gpu_row(target, row, *test);
     ASSERT_TRUE(outcome) << outcome.error().message;
-    expect_answer(*outcome, test);
+    expect_answer(*outcome, *test);
     ++taken;
   }
   if (taken == 0) GTEST_SKIP() << reason;
@@ -97,11 +101,15 @@ TEST(DerivedProblems, AreOfEveryOpAndHaveRows) {
   std::set<std::string_view> ops;
   for (const Kernel* row : cpu::all_kernels()) ops.insert(row->op);
   for (std::string_view op : ops) {
-    EXPECT_GT(derived_cases(op).size(), 20u) << op;
-    for (const Case& test : derived_cases(op))
+    int with_answers = 0;
+    for (const Case& asked : derived_cases(op)) {
+      if (!answered(asked)) continue;
       EXPECT_TRUE(std::ranges::any_of(cpu_target().kernels_for(op), [&](const Kernel* row) {
-        return cpu_target().supports(*row, test.problem).yes;
-      })) << test.text;
+        return cpu_target().supports(*row, asked.problem).yes;
+      })) << asked.text;
+      ++with_answers;
+    }
+    EXPECT_GT(with_answers, 20) << op;
   }
 }
 

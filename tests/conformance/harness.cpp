@@ -34,7 +34,7 @@ double blind_mask(std::string_view name, uint64_t i) {
 }
 
 double value_of(std::string_view name, uint64_t seed, uint64_t i) {
-  double normal = random_normal(seed, i), uniform = random_uniform(seed + 1, i);
+  const double normal = random_normal(seed, i), uniform = random_uniform(seed + 1, i);
   if (starts_with(name, "positive")) return 0.1 + 2 * uniform;
   if (starts_with(name, "nonzero")) return (i % 2 ? 1 : -1) * (1 + std::floor(4 * uniform));
   if (starts_with(name, "index")) return std::floor(3 * uniform);
@@ -60,8 +60,9 @@ Tensor fill(const std::string& name, const Type& type) {
   if (starts_with(name, "index") || starts_with(name, "nonzero") || starts_with(name, "keep") ||
       starts_with(name, "length"))
     scale = 1;
+  const uint64_t seed = hash_text(name);
   for (size_t i = 0; i < wide.as<float>().size(); ++i)
-    wide.as<float>()[i] = static_cast<float>(scale * value_of(name, hash_text(name), i));
+    wide.as<float>()[i] = static_cast<float>(scale * value_of(name, seed, i));
   if (type.dtype == DType::u8)
     for (float& value : wide.as<float>()) value = std::abs(value);
   return convert(wide, type.dtype);
@@ -115,9 +116,27 @@ std::string op_in(const std::string& text) {
   return text.substr(begin, text.find('(', begin) - begin);
 }
 
-}  // namespace
+// Gives a case its inputs, and the evaluator's answer to them.
+Status answer(Case& test) {
+  for (NodeId id : test.graph.inputs()) {
+    const std::string& name = test.graph.as<Input>(id)->name;
+    test.inputs[name] = fill(name, test.graph.type(id));
+  }
+  RUNG_TRY(test.expected, evaluate(test.graph, test.inputs));
+  return {};
+}
 
-namespace {
+Result<Case> answered_copy(Case test) {
+  RUNG_CHECK(answer(test));
+  return test;
+}
+
+Case failed(const std::string& text, const Error& error) {
+  ADD_FAILURE() << text << "\n" << error.message;
+  return {text, {}, kNoNode, {}, {}, {}};
+}
+
+}  // namespace
 
 Result<Case> parse_case(const std::string& text) {
   Case test{text, {}, kNoNode, {}, {}, {}};
@@ -131,37 +150,8 @@ Result<Case> parse_case(const std::string& text) {
   return test;
 }
 
-// Gives a case its inputs, and the evaluator's answer to them.
-Status answer(Case& test) {
-  for (NodeId id : test.graph.inputs()) {
-    const std::string& name = test.graph.as<Input>(id)->name;
-    test.inputs[name] = fill(name, test.graph.type(id));
-  }
-  RUNG_TRY(test.expected, evaluate(test.graph, test.inputs));
-  return {};
-}
-
-Case failed(const std::string& text, const Error& error) {
-  ADD_FAILURE() << text << "\n" << error.message;
-  return {text, {}, kNoNode, {}, {}, {}};
-}
-
-Case answered(const Case& asked) {
-  Case test = asked;
-  if (Status done = answer(test); !done) return failed(asked.text, done.error());
-  return test;
-}
-
-}  // namespace
-
-Result<Case> try_case(const std::string& text) {
-  RUNG_TRY(Case test, parse_case(text));
-  RUNG_CHECK(answer(test));
-  return test;
-}
-
 Case make_case(const std::string& text) {
-  auto test = try_case(text);
+  auto test = parse_case(text).and_then(answered_copy);
   return test ? std::move(*test) : failed(text, test.error());
 }
 
@@ -181,23 +171,32 @@ const std::vector<Case>& unanswered_cases() {
   return all;
 }
 
-const std::vector<Case>& cases_of(std::string_view op) {
+const std::vector<Case>& unanswered_cases_of(std::string_view op) {
   static std::map<std::string, std::vector<Case>, std::less<>> made;
   const auto known = made.find(op);
   if (known != made.end()) return known->second;
   auto& all = made[std::string(op)];
-  for (const Case& asked : unanswered_cases())
-    if (op_family(asked.problem.op) == op) all.push_back(answered(asked));
+  std::ranges::copy_if(unanswered_cases(), std::back_inserter(all),
+                       [&](const Case& test) { return op_family(test.problem.op) == op; });
   return all;
 }
 
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = [] {
     std::vector<Case> made;
-    std::ranges::transform(unanswered_cases(), std::back_inserter(made), answered);
+    for (const Case& asked : unanswered_cases()) {
+      auto test = answered_copy(asked);
+      made.push_back(test ? std::move(*test) : failed(asked.text, test.error()));
+    }
     return made;
   }();
   return all;
+}
+
+const Result<Case>& answered(const Case& asked) {
+  static std::map<const Case*, Result<Case>> made;
+  const auto known = made.find(&asked);
+  return known != made.end() ? known->second : made.emplace(&asked, answered_copy(asked)).first->second;
 }
 
 bool takes_part() { return std::getenv(kPart) != nullptr; }

@@ -10,7 +10,7 @@
 
 namespace rung::test {
 
-// A problem with values for its inputs and the answer that the reference evaluator gives.
+// A problem; once it is answered, with values for its inputs and the answer that the reference evaluator gives.
 struct Case {
   std::string text;
   Graph graph;
@@ -20,18 +20,22 @@ struct Case {
   Problem problem;
 };
 
-// Errors: the text is no graph, or its op has no answer for these values.
-Result<Case> try_case(const std::string& text);
-// Fails the running test when the text is wrong.
+// A case without inputs and answers. Errors: the text is no graph.
+Result<Case> parse_case(const std::string& text);
+// An answered one; fails the running test when the text is wrong.
 Case make_case(const std::string& text);
 
 // One for every text of problems(), or for those of the part that RUNG_TEST_PART names: 2/8 is every eighth of
-// each op's, from the second on, so that a slow checker may take parts side by side. Made once.
-const std::vector<Case>& cases();
-const std::vector<Case>& cases_of(std::string_view op);  // those of one family of ops
-// The same without inputs and answers, which take seconds to compute: to ask rows about, never to run.
+// each op's, from the second on, so that a slow checker may take parts side by side. They are made once, without
+// answers, which take seconds to compute.
 const std::vector<Case>& unanswered_cases();
-bool takes_part();  // is RUNG_TEST_PART set?
+const std::vector<Case>& unanswered_cases_of(std::string_view op);  // those of one family of ops
+const std::vector<Case>& cases();                                   // all, answered
+bool takes_part();                                                  // is RUNG_TEST_PART set?
+
+// The case with inputs and answers, computed when it is first asked for. `asked` is one of a list that is made once.
+// Errors: its op has no answer for these values.
+const Result<Case>& answered(const Case& asked);
 
 struct Outcome {
   std::vector<Tensor> outputs;

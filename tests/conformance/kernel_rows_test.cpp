@@ -30,15 +30,17 @@ TEST_P(KernelRow, AgreesWithTheReference) {
   const Kernel& row = *GetParam();
   int supported = 0;
   std::string reason = "no problem of this op in the table";
-  for (const Case& test : cases_of(row.op)) {
-    ASSERT_NE(test.node, kNoNode);
-    auto verdict = row.supports(test.problem, cpu::cpu_info());
+  for (const Case& asked : unanswered_cases_of(row.op)) {
+    ASSERT_NE(asked.node, kNoNode);
+    auto verdict = row.supports(asked.problem, cpu::cpu_info());
     if (!verdict) {
       reason = verdict.reason;
       continue;
     }
+    const auto& test = answered(asked);
+    ASSERT_TRUE(test) << asked.text << "\n" << test.error().message;
     ++supported;
-    for (int threads : {1, 2, 3}) expect_conformance(row, test, threads);
+    for (int threads : {1, 2, 3}) expect_conformance(row, *test, threads);
   }
   if (supported == 0) GTEST_SKIP() << reason;
 }

@@ -28,7 +28,7 @@ struct PresentKeys {
   __device__ void read_length(const AttentionArguments& a) {
     if (!a.length) return;
     const int64_t length = *a.length;
-    if (length < a.queries) *reinterpret_cast<Fault*>(a.fault) = Fault::index_out_of_range;
+    if (length < a.queries) *in_memory<Fault>(a.fault) = Fault::index_out_of_range;
     count = static_cast<int>(max(int64_t{0}, min(length, int64_t{rows})));
     first_query = count - a.queries;
     if (length <= rows) return;
