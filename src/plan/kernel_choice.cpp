@@ -28,6 +28,34 @@ Result<KernelCandidate> recipe_choice(const Target& target, const Problem& probl
   return KernelCandidate{kernel, choice.params};
 }
 
+// The first row other than a fallback that runs a problem: its place in order of preference, or why there is none.
+struct FirstRow {
+  Verdict verdict;
+  size_t place = 0;
+};
+
+FirstRow first_row(const Target& target, const Problem& problem) {
+  FirstRow found{reject("no fast kernel row for it")};
+  const auto rows = target.kernels_for(op_family(problem.op));
+  for (; found.place < rows.size(); ++found.place) {
+    if (rows[found.place]->role == Role::fallback) continue;
+    found.verdict = target.supports(*rows[found.place], problem);
+    if (found.verdict) break;
+  }
+  return found;
+}
+
+// A row that reads masks, but no spans, may stand before those that read both: an attention keeps its mask for it.
+Verdict is_no_worse_for_its_span(const Target& target, const Problem& problem, size_t place) {
+  const auto* attention = as<Attention>(problem.op);
+  if (!attention || attention->span.sees_all() || attention->has_length()) return accept();
+  Problem masked = problem;
+  std::get<Attention>(masked.op).span = {};
+  const FirstRow other = first_row(target, masked);
+  if (!other.verdict || other.place >= place) return accept();
+  return reject(fmt::format("{} reads masks alone", target.kernels_for(op_family(problem.op))[other.place]->name));
+}
+
 }  // namespace
 
 Result<KernelCandidate> choose_kernel(const Target& target, const Problem& problem, const Recipe& recipe) {
@@ -63,14 +91,8 @@ KernelQuery kernel_query(const Target& target, int threads) {
       const bool constant = semantics.operands[i].role == OperandRole::weights;
       problem.inputs.push_back({operands[i].dtype, operands[i].shape, contiguous_strides(operands[i].shape), constant});
     }
-    std::string reason = "no fast kernel row for it";
-    for (const auto* kernel : target.kernels_for(op_family(op))) {
-      if (kernel->role == Role::fallback) continue;
-      Verdict verdict = target.supports(*kernel, problem);
-      if (verdict) return accept();
-      reason = verdict.reason;
-    }
-    return reject(reason);
+    const FirstRow found = first_row(target, problem);
+    return found.verdict ? is_no_worse_for_its_span(target, problem, found.place) : found.verdict;
   };
 }
 

@@ -104,9 +104,7 @@ TEST_P(EmulatedKernelRow, AgreesWithTheReference) {
 bool is_made_for_rows(const Op& op) {
   const auto* linear = as<Linear>(op);
   const auto* conv = as<Conv>(op);
-  const auto* attention = as<Attention>(op);
-  return (linear && linear->is_extended()) || (conv && !conv->tail.empty()) || as<GroupNorm>(op) ||
-         (attention && !attention->span.sees_all() && !attention->has_length());
+  return (linear && linear->is_extended()) || (conv && !conv->tail.empty()) || as<GroupNorm>(op);
 }
 
 void expect_rows_for_all_problems(std::string_view device) {

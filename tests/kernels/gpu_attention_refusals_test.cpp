@@ -18,7 +18,9 @@ TEST(AttentionRefusals, AreOfWhatNoKernelReads) {
 
 TEST(AttentionRefusals, AreOfSplitKeys) {
   const std::string_view row = "attention_split_kv";
-  expect_refusals(std::array<Refusal, 4>{{
+  expect_refusals(std::array<Refusal, 5>{{
+      {row, "result = attention(q:bf16[1,9,8,256], k:bf16[1,181,1,256], v:bf16[1,181,1,256]@)", "", ", after=0",
+       "a span of keys"},
       {row, "result = attention(q:bf16[1,9,8,@], k:bf16[1,181,1,@], v:bf16[1,181,1,@])", "256", "128",
        "heads not 256 wide"},
       {row, "result = attention(q:bf16[1,9,@,256], k:bf16[1,181,1,256], v:bf16[1,181,1,256])", "8", "4",
@@ -48,7 +50,9 @@ TEST(AttentionRefusals, AreOfCaches) {
 TEST(AttentionRefusals, AreOfWarpgroups) {
   const std::string_view row = "attention_wgmma";
   const std::string width = "result = attention(q:bf16[1,9,4,@], k:bf16[1,9,4,@], v:bf16[1,9,4,@])";
-  expect_refusals(std::array<Refusal, 6>{{
+  expect_refusals(std::array<Refusal, 7>{{
+      {row, "result = attention(q:bf16[1,9,4,128], k:bf16[1,9,4,128], v:bf16[1,9,4,128]@)", "", ", after=0",
+       "a span of keys"},
       {row, width, "72", "64", "heads not wider than 64"},
       {row, width, "200", "192", "heads of 192: the kernel waits for a panel that is not copied"},
       {row, "result = attention(q:bf16[1,9,4,128], k:bf16[1,9,4,128], v:bf16[1,9,4,128], scale=@)", "0.5", "-0.5",

@@ -3,6 +3,7 @@
 #include "import/model.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "plan/check.hpp"
+#include "plan/kernel_choice.hpp"
 #include "support.hpp"
 #include "support/machines.hpp"
 
@@ -48,6 +49,33 @@ TEST(HopperPlan, InBf16FusesActivationsThatF32LinearsRefuse) {
   ASSERT_TRUE(built) << built.error().message;
   EXPECT_THAT(kernels_of(built->plan),
               ::testing::ElementsAre("layer_norm_rows", "linear_skinny_sm90", "linear_skinny_sm90", "layer_norm_rows"));
+}
+
+// A causal mask of heads that attention_wgmma takes stays a table for it; elsewhere it is a span, as in a decoder's
+// graph.
+TEST(HopperPlan, ReadsMasksWhereItsBestRowDoes) {
+  const Target target = hopper();
+  const KernelQuery query = kernel_query(target, 1);
+  const auto asked = [&](int64_t width, KeySpan span) {
+    const std::vector<Type> operands(3, Type{DType::bf16, Shape{1, 128, 8, width}});
+    return query(Attention{.span = span}, operands);
+  };
+  EXPECT_EQ(asked(128, {.after = 0}).reason, "attention_wgmma reads masks alone");
+  EXPECT_TRUE(asked(128, {}).yes);
+  EXPECT_TRUE(asked(64, {.after = 0}).yes);
+}
+
+TEST(HopperPlan, OfADecoderWithoutACacheHasRowsForItsSpans) {
+  const Target target = hopper();
+  for (const int width : {64, 128, 256}) {
+    Graph graph = graph_of(
+        fmt::format("q: bf16[1,32,8,{0}] = input()\nk: bf16[1,32,1,{0}] = input()\nv: bf16[1,32,1,{0}] = input()\n"
+                    "y = attention(q, k, v, after=0)",
+                    width));
+    auto built = build_plan(graph, in_bf16(), {.target = &target});
+    ASSERT_TRUE(built) << built.error().message;
+    EXPECT_THAT(kernels_of(built->plan), ::testing::ElementsAre("attention_mma"));
+  }
 }
 
 // Norms of the prefix's 816 tokens stay, as do the first of each step, which no linear feeds, and the last, which is

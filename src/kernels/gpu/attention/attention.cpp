@@ -52,10 +52,6 @@ AttentionShape::AttentionShape(const Problem& problem)
 Verdict supports_attention(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture == 0) return reject("no GPU");
   const AttentionShape shape(problem);
-  // There attention_wgmma is the row to beat, and takes masks alone. No mask stands for a length.
-  const auto& op = problem.as<Attention>();
-  if (!op.span.sees_all() && !op.has_length() && machine.gpu.clusters && size_of(problem.output.dtype) == 2)
-    return reject("a span of keys");
   if (!is_computed_float(problem.output.dtype)) return reject("only f32, bf16 and f16");
   if (problem.as<Attention>().segments > kMaxAttentionSegments)
     return reject(fmt::format("more than {} segments", kMaxAttentionSegments));

@@ -30,6 +30,7 @@ Verdict supports_tiled_attention(const Problem& problem, const Machine& machine)
   if (auto verdict = supports_matrix_attention(problem, machine); !verdict) return verdict;
   if (machine.gpu.architecture != 90) return reject("built for compute capability 9.0");
   if (problem.as<Attention>().has_length()) return reject("a cache with a length");
+  if (!problem.as<Attention>().span.sees_all()) return reject("a span of keys");
   if (problem.as<Attention>().softcap != 0) return reject("capped scores");
   const AttentionShape shape(problem);
   if (shape.heads > shape.groups && shape.groups > 1 && shape.batch > 1)
