@@ -44,6 +44,33 @@ WORKLOADS = [Workload(FITTED, 11.28),
              encoder(16, 'bf16', 0.142), encoder(128, 'bf16', 0.182), encoder(256, 'bf16', 0.202)]
 
 
+@dataclass(frozen=True)
+class Decoder:
+    name: str
+    config: dict            # beside what all have
+    measured_ms: float = 0  # a token on one H100; 0: not measured
+
+
+# A token is made behind so many, and the caches hold no more.
+CONTEXT = 1024
+DECODERS = [
+    Decoder('Llama-3.2-1B', {
+        'model_type': 'llama', 'hidden_size': 2048, 'intermediate_size': 8192, 'num_hidden_layers': 16,
+        'num_attention_heads': 32, 'num_key_value_heads': 8, 'head_dim': 64, 'vocab_size': 128256,
+        'rms_norm_eps': 1e-5, 'rope_theta': 500000.0}, measured_ms=1.153),
+    Decoder('Llama-3.1-8B', {
+        'model_type': 'llama', 'hidden_size': 4096, 'intermediate_size': 14336, 'num_hidden_layers': 32,
+        'num_attention_heads': 32, 'num_key_value_heads': 8, 'head_dim': 128, 'vocab_size': 128256,
+        'tie_word_embeddings': False, 'rms_norm_eps': 1e-5, 'rope_theta': 500000.0}),
+    Decoder('Qwen3-0.6B', {
+        'model_type': 'qwen3', 'hidden_size': 1024, 'intermediate_size': 3072, 'num_hidden_layers': 28,
+        'num_attention_heads': 16, 'num_key_value_heads': 8, 'head_dim': 128, 'vocab_size': 151936,
+        'rms_norm_eps': 1e-6, 'rope_theta': 1000000.0}, measured_ms=1.478)]
+DECODER_CONFIG = {'hidden_act': 'silu', 'torch_dtype': 'bfloat16', 'max_position_embeddings': 4096,
+                  'tie_word_embeddings': True}
+DECODER_CARDS = ['h100', 'mi300x', 'mi355x']
+
+
 def array(flags):
     """Of booleans, as NumPy's format 1.0 has it."""
     header = f"{{'descr': '|b1', 'fortran_order': False, 'shape': ({len(flags)},)}}".ljust(117) + '\n'
@@ -68,10 +95,21 @@ def predict(rung, model, workload, gpus):
     """The predictions of a workload, by GPU."""
     with tempfile.TemporaryDirectory() as folder:
         arguments = [model, *workload.encoder] if workload.encoder else policy_arguments(workload, Path(folder))
-        done = subprocess.run([rung, 'predict', *arguments, '--gpu', ','.join(gpus), '--json'], capture_output=True,
-                              text=True)
+        return answer_of(rung, workload.name, [*arguments, '--gpu', ','.join(gpus)])
+
+
+def predict_decoder(rung, decoder, gpus):
+    """The predictions of a decoder's step over one token, by GPU."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / 'config.json').write_text(json.dumps(DECODER_CONFIG | decoder.config))
+        return answer_of(rung, decoder.name, [folder, '--random-weights', '1', '--cache', str(CONTEXT), '--shape',
+                                              'input_ids=1,1', '--gpu', ','.join(gpus)])
+
+
+def answer_of(rung, name, arguments):
+    done = subprocess.run([rung, 'predict', *arguments, '--json'], capture_output=True, text=True)
     if done.returncode:
-        sys.exit(f'{workload.name}: {done.stderr}')
+        sys.exit(f'{name}: {done.stderr}')
     answer = json.loads(done.stdout)
     return {p['gpu']['word']: p | {'model': answer['model']} for p in answer['predictions']}
 
@@ -132,6 +170,22 @@ def amd_table(name, predictions):
     return text
 
 
+def decoder_table(decoder, predictions):
+    """predictions: of one decoder's step, by GPU."""
+    text = row(f'{decoder.name}, a token behind {CONTEXT:,}', 'launches', 'MB of memory', 'vector instructions, millions',
+               'matrix instructions, thousands', 'floor by published rates, ms', 'predicted, ms', 'measured, ms', 'error')
+    text += row(*['---'] * 9)
+    for gpu in DECODER_CARDS:
+        got = predictions[gpu]
+        counts = ([f'{got["vector_instructions"] * 1e-6:.2f}', f'{got["matrix_instructions"] * 1e-3:.1f}']
+                  if got['instructions_counted'] else ['', ''])
+        measured = decoder.measured_ms if gpu == 'h100' else 0
+        text += row(got['gpu']['name'], str(got['launches']), f'{got["bytes"] * 1e-6:.0f}', *counts,
+                    digits(got['floor_ms']), digits(got['predicted_ms']), digits(measured) if measured else '',
+                    error_of(got['predicted_ms'], measured) if measured else '')
+    return text
+
+
 def longest_table(prediction, count=8):
     """The ops that take longest together."""
     text = row(prediction['gpu']['name'], 'count', 'each, us', 'floor, us', 'bound', 'blocks', 'a unit holds', 'by')
@@ -151,9 +205,11 @@ def tables(rung, model):
     hopper = {w.name: predict(rung, model, w, ['h200'])['h200'] for w in WORKLOADS}
     amd = predict(rung, model, WORKLOADS[0], AMD)
     cards = predict(rung, model, encoder(16, 'bf16', 0), CARDS)
+    decoders = [decoder_table(d, predict_decoder(rung, d, DECODER_CARDS)) for d in DECODERS]
     return {'cards': card_table(cards) + '\n' + parameters(cards['h200']),
             'error': hopper_table(hopper),
-            'amd': '\n'.join([amd_table(FITTED, amd), longest_table(amd['mi300x']), longest_table(amd['mi355x'])])}
+            'amd': '\n'.join([amd_table(FITTED, amd), longest_table(amd['mi300x']), longest_table(amd['mi355x'])]),
+            'decoders': '\n'.join(decoders)}
 
 
 def main():

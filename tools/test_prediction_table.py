@@ -11,7 +11,8 @@ def prediction(word='h200', predicted_ms=12.0):
           'predicted_us': 7.25, 'floor_us': 0.5, 'bound': 'matrix', 'blocks': 4.0, 'resident': 2.0,
           'resident_limit': 'LDS'}
     return {'gpu': {'word': word, 'name': f'the {word}'}, 'launches': 30, 'floor_ms': 0.5, 'launch_ms': 3.0,
-            'predicted_ms': predicted_ms, 'stages': [{'name': 'expert', 'predicted_ms': 4.0}], 'ops': [op]}
+            'predicted_ms': predicted_ms, 'instructions_counted': word != 'h100', 'bytes': 2.5e9,
+            'vector_instructions': 4_560_000, 'matrix_instructions': 12_300, 'stages': [{'name': 'expert', 'predicted_ms': 4.0}], 'ops': [op]}
 
 
 class Tables(unittest.TestCase):
@@ -37,6 +38,12 @@ class Tables(unittest.TestCase):
         self.assertIn('| linear m=51 n=64 k=32, `linear_skinny_cdna` | 3 | 7.2 | 0.5 | matrix | 4 | 2 | LDS |',
                       table.longest_table(prediction()))
 
+    def test_a_decoder_has_an_error_where_it_was_measured(self):
+        decoder = table.Decoder('Llama', {}, measured_ms=10)
+        rows = table.decoder_table(decoder, {gpu: prediction(gpu) for gpu in table.DECODER_CARDS}).splitlines()[2:]
+        self.assertEqual(rows[0], '| the h100 | 30 | 2500 |  |  | 0.500 | 12.00 | 10.00 | +20 % |')
+        self.assertEqual(rows[1], '| the mi300x | 30 | 2500 | 4.56 | 12.3 | 0.500 | 12.00 |  |  |')
+
     def test_a_page_keeps_what_stands_around_its_tables(self):
         (first, last), (begin, end) = table.PLACES.marks('cards'), table.PLACES.marks('error')
         self.assertEqual(
@@ -46,7 +53,7 @@ class Tables(unittest.TestCase):
 
     def test_the_page_has_all_places(self):
         page = (table.ROOT / 'docs' / 'prediction.md').read_text()
-        for place in ('cards', 'error', 'amd'):
+        for place in ('cards', 'error', 'amd', 'decoders'):
             self.assertTrue(all(mark in page for mark in table.PLACES.marks(place)), place)
 
 

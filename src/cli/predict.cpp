@@ -27,7 +27,11 @@ void print_prediction(const Prediction& prediction) {
   fmt::print("predicted, not measured: {:.3f} ms; floor by published rates {:.3f} ms; {}, {:.3f} ms of them\n",
              prediction.expected_ms, prediction.floor_ms, words::counted(prediction.launches, "launch", "launches"),
              prediction.boundaries_ms);
-  if (prediction.counted) fmt::print("by instructions that the emulator counted\n");
+  fmt::print("{:.1f} MB of memory at least", prediction.bytes * 1e-6);
+  if (prediction.counted)
+    fmt::print("; instructions of waves, by an emulator: {} of vectors, {} of matrices", prediction.vector_instructions,
+               prediction.matrix_instructions);
+  fmt::print("\n");
   fmt::print("\n{:<14} {:>12} {:>9} {:>9}\n", "stage", "predicted ms", "floor ms", "launches");
   for (const PredictedStage& stage : prediction.stages)
     fmt::print("{:<14} {:12.3f} {:9.3f} {:9}\n", stage.name, stage.expected_ms, stage.floor_ms, stage.launches);

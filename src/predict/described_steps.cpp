@@ -5,6 +5,7 @@
 #include "device/gpu/current_context.hpp"
 #include "device/gpu/emulated.hpp"
 #include "kernels/gpu/kernel.hpp"
+#include "plan/step_bytes.hpp"
 
 namespace rung {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 // Made-up addresses are farther apart than any operand is long.
 gpu::Address made_up_address(size_t index) { return gpu::Address{index + 1} << 40; }
 
-// A step's operands in memory of an emulated device, all zeros.
+// A step's operands in memory of an emulated device, all zeros, but for caches that are full.
 struct Operands {
   std::vector<std::shared_ptr<gpu::Block>> blocks;
   std::vector<gpu::Address> inputs;
@@ -28,7 +29,9 @@ class Allocating {
       const uint64_t bytes = input.storage == Storage::weight
                                  ? plan.weights[input.index].bytes
                                  : static_cast<uint64_t>(input.view.span()) * size_of(input.view.dtype);
-      RUNG_TRY(gpu::Address at, zeros(bytes));
+      RUNG_TRY(const gpu::Address at, zeros(bytes));
+      if (const auto length = full_length(problem, made_.inputs.size()))
+        RUNG_CHECK(queue_.upload(at, &*length, sizeof *length));
       made_.inputs.push_back(at);
     }
     RUNG_TRY(made_.output, zeros(results_of(problem).back().end()));

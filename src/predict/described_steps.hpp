@@ -16,9 +16,9 @@ std::string work_key(const Step& step);
 // Returns the launches of a step of a plan for a described target.
 Result<std::vector<gpu::RecordedLaunch>> launches_of(const Plan& plan, const Step& step);
 
-// Executes a step's waves on the architecture's emulator, with zeros for all operands, and counts their work: the
-// amount depends on values only where faults are handled. Errors: the target is no AMD target that can be executed; an
-// error of the kernel; no memory.
+// Executes a step's waves on the architecture's emulator, with zeros for all operands and full caches, and counts their
+// work: beside that the amount depends on values only where faults are handled. Errors: the target is no AMD target
+// that can be executed; an error of the kernel; no memory.
 Result<amdgpu::Counts> executed_by(const Plan& plan, const Step& step);
 
 }  // namespace rung

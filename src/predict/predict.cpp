@@ -13,6 +13,7 @@
 #include "open/open_model.hpp"
 #include "open/recipe.hpp"
 #include "plan/build.hpp"
+#include "plan/step_bytes.hpp"
 #include "predict/described_steps.hpp"
 #include "predict/resident_blocks.hpp"
 
@@ -24,8 +25,14 @@ using Json = nlohmann::json;
 // LDS of a compute unit moves this many bytes a cycle, by AMD's CDNA 3 white paper.
 constexpr double kLdsBytesOfCycle = 128;
 
-ExecutedWork work_of(const amdgpu::Counts& counts) {
+struct CountedWork {
   ExecutedWork work;
+  uint64_t vector = 0, matrix = 0;  // instructions of waves
+};
+
+CountedWork work_of(const amdgpu::Counts& counts) {
+  CountedWork counted{.vector = counts.vector, .matrix = counts.matrix};
+  ExecutedWork& work = counted.work;
   for (const auto& [opcode, count] : counts.by_opcode) {
     const amdgpu::MatrixShape shape = amdgpu::matrix_shape_of(opcode);
     const double flops = 2.0 * shape.rows * shape.rows * shape.terms * shape.blocks * static_cast<double>(count);
@@ -34,11 +41,11 @@ ExecutedWork work_of(const amdgpu::Counts& counts) {
   work.vector = static_cast<double>(counts.vector);
   work.lds_cycles =
       static_cast<double>(counts.lds_bytes) / kLdsBytesOfCycle + static_cast<double>(counts.bank_conflict_cycles);
-  return work;
+  return counted;
 }
 
 // Work counted so far: cards of the same architecture and size execute the same instructions.
-using Counted = std::map<std::string, ExecutedWork>;
+using Counted = std::map<std::string, CountedWork>;
 
 class Predicting {
  public:
@@ -76,7 +83,8 @@ class Predicting {
     RUNG_TRY(const auto launches, launches_of(plan_, step));
     Known known{.op = {.problem = step.problem, .kernel = step.choice.kernel, .label = step.label},
                 .launches = static_cast<int>(launches.size())};
-    OpWork work{.cost = {step.flops, step.bytes}, .narrow = multiplies_narrow(step, *plan_.target)};
+    known.op.bytes = bytes_at(step, kFullCache);
+    OpWork work{.cost = {step.flops, known.op.bytes}, .narrow = multiplies_narrow(step, *plan_.target)};
     for (const gpu::RecordedLaunch& launch : launches) {
       const auto& [x, y, z] = launch.shape.grid;
       const double blocks = static_cast<double>(x) * y * z;
@@ -86,13 +94,15 @@ class Predicting {
       known.op.blocks = blocks, known.op.resident = resident.blocks, known.op.limit = resident.limit;
     }
     if (amd_) {
-      RUNG_TRY(work.executed, executed(step, key));
+      RUNG_TRY(const CountedWork counted, executed(step, key));
+      work.executed = counted.work;
+      known.op.vector_instructions = counted.vector, known.op.matrix_instructions = counted.matrix;
     }
     known.op.each = rung::predict(work, rates_of(card_));
     return known;
   }
 
-  Result<ExecutedWork> executed(const Step& step, const std::string& key) {
+  Result<CountedWork> executed(const Step& step, const std::string& key) {
     const std::string whole = fmt::format("{:x} {} {}", card_.architecture, card_.units, key);
     if (auto it = counted_.find(whole); it != counted_.end()) return it->second;
     auto counts = executed_by(plan_, step);
@@ -108,6 +118,9 @@ class Predicting {
     stage->launches += known.launches, stage->floor_ms += floor_ms, stage->expected_ms += ms;
     made_.launches += known.launches, made_.floor_ms += floor_ms, made_.expected_ms += ms;
     made_.boundaries_ms += known.op.each.launch_s * 1e3;
+    made_.bytes += known.op.bytes;
+    made_.vector_instructions += known.op.vector_instructions;
+    made_.matrix_instructions += known.op.matrix_instructions;
     ++known.op.count;
   }
 
@@ -124,6 +137,9 @@ Json to_json(const PredictedOp& op) {
           {"kernel", op.kernel},
           {"label", op.label},
           {"count", op.count},
+          {"bytes", op.bytes},
+          {"vector_instructions", op.vector_instructions},
+          {"matrix_instructions", op.matrix_instructions},
           {"floor_us", op.each.floor_s * 1e6},
           {"predicted_us", op.each.seconds() * 1e6},
           {"launch_us", op.each.launch_s * 1e6},
@@ -169,6 +185,9 @@ Json to_json(const Prediction& prediction) {
           {"predicted_ms", prediction.expected_ms},
           {"launch_ms", prediction.boundaries_ms},
           {"launches", prediction.launches},
+          {"bytes", prediction.bytes},
+          {"vector_instructions", prediction.vector_instructions},
+          {"matrix_instructions", prediction.matrix_instructions},
           {"stages", std::move(stages)},
           {"ops", std::move(ops)}};
 }

@@ -20,6 +20,8 @@ struct PredictTask {
 struct PredictedOp {
   std::string problem, kernel, label;  // label: the first step's
   int count = 0;
+  double bytes = 0;                                           // the least that one moves, with full caches
+  uint64_t vector_instructions = 0, matrix_instructions = 0;  // of waves, if they are counted
   PredictedTime each;
   double blocks = 0, resident = 0;  // of its launch with the most blocks
   std::string limit;                // the resource that limits `resident`
@@ -37,6 +39,8 @@ struct Prediction {
   double floor_ms = 0, expected_ms = 0;
   double boundaries_ms = 0;  // part of the expectation: time between launches and in rounds of blocks
   int launches = 0;
+  double bytes = 0;                                           // of all steps
+  uint64_t vector_instructions = 0, matrix_instructions = 0;  // of all steps
   std::vector<PredictedStage> stages;
   std::vector<PredictedOp> ops;  // sorted by total time, the longest first
 };

@@ -13,6 +13,7 @@
 #include "measure/clock.hpp"
 #include "measure/processor_time.hpp"
 #include "measure/statistics.hpp"
+#include "plan/step_bytes.hpp"
 
 namespace rung {
 namespace {
@@ -29,14 +30,6 @@ bool fill_settings(const Problem& problem, size_t i, std::span<float> out) {
   return true;
 }
 
-// Returns the length of an attention's full cache; nullopt: the operand has no length. Shorter texts take less time by
-// every row, but one that does not split keys does not lose by it there.
-std::optional<int64_t> full_length(const Problem& problem, size_t i) {
-  const auto* attention = as<Attention>(problem.op);
-  if (!attention || attention->slots.at(AttentionSlot::length) != static_cast<int>(i)) return std::nullopt;
-  return std::max(problem.inputs[attention->first_key()].shape[1], problem.output.shape[1]);
-}
-
 }  // namespace
 
 Tensor random_operand(const Problem& problem, size_t i, int64_t most) {
@@ -44,6 +37,7 @@ Tensor random_operand(const Problem& problem, size_t i, int64_t most) {
   const auto* linear = as<Linear>(problem.op);
   const bool squares = linear && linear->slots.at(LinearSlot::squares) == static_cast<int>(i);
   Type type{operand.dtype, {std::min(operand.span(), most)}};
+  // Shorter texts take less time by every row, but one that does not split keys does not lose by it there.
   if (const auto length = full_length(problem, i)) return Tensor::of<int64_t>({1}, {*length});
   if (!is_float(type.dtype)) return Tensor(type);
   Tensor values({DType::f32, type.shape});

@@ -39,14 +39,19 @@ TEST_F(PredictTasks, AddUpTheirOpsAndStages) {
   ASSERT_TRUE(got) << got.error().message;
   ASSERT_EQ(got->size(), 2u);
   for (const Prediction& prediction : *got) {
-    double floor_ms = 0, expected_ms = 0;
+    double floor_ms = 0, expected_ms = 0, bytes = 0;
+    uint64_t vector = 0;
     for (const PredictedOp& op : prediction.ops) {
+      bytes += op.count * op.bytes, vector += static_cast<uint64_t>(op.count) * op.vector_instructions;
       floor_ms += op.count * op.each.floor_s * 1e3, expected_ms += op.count * op.each.seconds() * 1e3;
       EXPECT_GE(op.each.seconds(), op.each.floor_s) << op.problem;
       EXPECT_GE(op.resident, 1) << op.problem;
     }
     EXPECT_NEAR(prediction.floor_ms, floor_ms, 1e-9);
     EXPECT_NEAR(prediction.expected_ms, expected_ms, 1e-9);
+    EXPECT_NEAR(prediction.bytes, bytes, 1e-3);
+    EXPECT_EQ(prediction.vector_instructions, vector);
+    EXPECT_EQ(vector > 0, prediction.counted);
     double staged_ms = 0;
     int launches = 0;
     for (const PredictedStage& stage : prediction.stages) staged_ms += stage.expected_ms, launches += stage.launches;
@@ -108,6 +113,30 @@ TEST_F(PredictTasks, FasterMachinesTakeLess) {
     EXPECT_LT((*got)[slower + 1].floor_ms, (*got)[slower].floor_ms + 1e-9);
     EXPECT_LE((*got)[slower + 1].expected_ms, (*got)[slower].expected_ms);
   }
+}
+
+double bytes_of_attention(const Prediction& prediction) {
+  double bytes = 0;
+  for (const PredictedOp& op : prediction.ops)
+    if (op.problem.starts_with("attention ")) bytes += op.count * op.bytes;
+  return bytes;
+}
+
+// Of a decoder's step, the cache that its attentions read: both its bytes and the instructions for it.
+TEST_F(PredictTasksOnAmd, FillCaches) {
+  const auto with_cache = [](int64_t tokens) {
+    PredictTask task = little_task({"mi300x"});
+    task.model = {
+        .path = RUNG_TEST_DATA "/checkpoints/llama", .shapes = {{"input_ids", {1, 1}}}, .cache = {.length = tokens}};
+    auto got = predict(task);
+    EXPECT_TRUE(got) << got.error().message;
+    return std::move(got->at(0));
+  };
+  const Prediction shorter = with_cache(8), longer = with_cache(32);
+  const int layers = 2, keys_and_values = 2, key_heads = 2, width = 8, bytes_of_f32 = 4;
+  EXPECT_EQ(bytes_of_attention(longer) - bytes_of_attention(shorter),
+            24 * layers * keys_and_values * key_heads * width * bytes_of_f32);
+  EXPECT_GT(longer.vector_instructions, shorter.vector_instructions);
 }
 
 TEST(PredictTaskErrors, NameWhatIsWrong) {
