@@ -51,7 +51,7 @@ class Decoder:
     measured_ms: float = 0  # a token on one H100; 0: not measured
 
 
-# A token is made behind so many, and the caches hold no more.
+# The tokens of a text before the one that is made; the caches hold no more.
 CONTEXT = 1024
 DECODERS = [
     Decoder('Llama-3.2-1B', {
@@ -172,8 +172,9 @@ def amd_table(name, predictions):
 
 def decoder_table(decoder, predictions):
     """predictions: of one decoder's step, by GPU."""
-    text = row(f'{decoder.name}, a token behind {CONTEXT:,}', 'launches', 'MB of memory', 'vector instructions, millions',
-               'matrix instructions, thousands', 'floor by published rates, ms', 'predicted, ms', 'measured, ms', 'error')
+    text = row(f'{decoder.name}, a token behind {CONTEXT:,}', 'launches', 'MB of memory',
+               'vector instructions, millions', 'matrix instructions, thousands', 'floor by published rates, ms',
+               'predicted, ms', 'measured, ms', 'error')
     text += row(*['---'] * 9)
     for gpu in DECODER_CARDS:
         got = predictions[gpu]

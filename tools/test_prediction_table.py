@@ -12,7 +12,8 @@ def prediction(word='h200', predicted_ms=12.0):
           'resident_limit': 'LDS'}
     return {'gpu': {'word': word, 'name': f'the {word}'}, 'launches': 30, 'floor_ms': 0.5, 'launch_ms': 3.0,
             'predicted_ms': predicted_ms, 'instructions_counted': word != 'h100', 'bytes': 2.5e9,
-            'vector_instructions': 4_560_000, 'matrix_instructions': 12_300, 'stages': [{'name': 'expert', 'predicted_ms': 4.0}], 'ops': [op]}
+            'vector_instructions': 4_560_000, 'matrix_instructions': 12_300,
+            'stages': [{'name': 'expert', 'predicted_ms': 4.0}], 'ops': [op]}
 
 
 class Tables(unittest.TestCase):

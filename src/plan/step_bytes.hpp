@@ -1,4 +1,4 @@
-// What a step reads and writes of memory when the caches of a text hold so many tokens.
+// The memory that a step reads and writes, by the length of the text that its caches hold.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>

@@ -65,7 +65,7 @@ TEST(HopperPlan, ReadsMasksWhereItsBestRowDoes) {
   EXPECT_TRUE(asked(64, {.after = 0}).yes);
 }
 
-TEST(HopperPlan, OfADecoderWithoutACacheHasRowsForItsSpans) {
+TEST(HopperPlan, HasRowsForSpansOfADecoder) {
   const Target target = hopper();
   for (const int width : {64, 128, 256}) {
     Graph graph = graph_of(
