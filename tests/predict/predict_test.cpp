@@ -8,8 +8,13 @@
 
 #include "amdgpu/code/code_object.hpp"
 #include "device/gpu/modules.hpp"
+#include "kernels/described_target.hpp"
+#include "plan/build.hpp"
+#include "plan/step_bytes.hpp"
+#include "predict/described_steps.hpp"
 #include "predict/resident_blocks.hpp"
 #include "support/bert_tiny.hpp"
+#include "support/graphs.hpp"
 
 namespace rung {
 namespace {
@@ -137,6 +142,26 @@ TEST_F(PredictTasksOnAmd, FillCaches) {
   EXPECT_EQ(bytes_of_attention(longer) - bytes_of_attention(shorter),
             24 * layers * keys_and_values * key_heads * width * bytes_of_f32);
   EXPECT_GT(longer.vector_instructions, shorter.vector_instructions);
+}
+
+TEST_F(PredictTasksOnAmd, ReadCachesThatAreFull) {
+  const auto target = described_target(**gpu::card_named("mi300x"));
+  ASSERT_TRUE(target) << target.error().message;
+  Graph graph = graph_of(
+      "q: f32[1,1,2,8] = input()\nlength: i64[1] = input()\nk: f32[1,16384,2,8] = input()\nv: f32[1,16384,2,8] = "
+      "input()\n"
+      "y = attention(q, length, k, v, slots=length)");
+  const auto built = build_plan(graph, {}, {.target = *target});
+  ASSERT_TRUE(built) << built.error().message;
+  ASSERT_EQ(built->plan.steps.size(), 1u);
+  const auto counts = executed_by(built->plan, built->plan.steps[0]);
+  ASSERT_TRUE(counts) << counts.error().message;
+  const Step& step = built->plan.steps[0];
+  EXPECT_EQ(bytes_at(step, kFullCache), 16384 * 2 * 2 * 8 * 4);
+  EXPECT_EQ(bytes_at(step, 5), 5 * 2 * 2 * 8 * 4);
+  EXPECT_GE(counts->global_bytes_read, static_cast<uint64_t>(bytes_at(step, kFullCache)));
+  const uint64_t lanes = 64, heads = 2;
+  EXPECT_GE(counts->by_opcode.at(amdgpu::Opcode::v_exp_f32) * lanes, heads * 16384) << "one of each key's score";
 }
 
 TEST(PredictTaskErrors, NameWhatIsWrong) {
