@@ -20,6 +20,12 @@ struct SplitKeys {
   __device__ bool empty() const { return begin >= end; }
 };
 
+// Returns how many splits leave results for a tile: the first does even where there is no key.
+__device__ inline int present_splits(const CacheAttentionArguments& a, const PresentKeys& keys, int tile) {
+  const SeenKeys seen(a.attention, keys, tile * a.tile, a.tile);
+  return max(1, min(a.splits, (seen.end - seen.begin + a.run - 1) / a.run));
+}
+
 __device__ inline float* results_of(const CacheAttentionArguments& a, const AttentionRows& rows, int split, int row) {
   const int64_t head = static_cast<int64_t>(rows.batch) * a.attention.groups + rows.group;
   return a.results + ((head * a.splits + split) * rows.count() + row) * Config::row_floats(a.attention.width);
@@ -250,8 +256,7 @@ __device__ void join(const CacheAttentionArguments& all) {
   wait_for_producers();
   PresentKeys keys(a);
   keys.read_length(a);
-  int splits = 1;
-  while (splits < all.splits && !SplitKeys(all, keys, row / all.tile, splits).empty()) ++splits;
+  const int splits = present_splits(all, keys, row / all.tile);
   for (int first = 0; first < a.width; first += kColumns) {
     const int d = min(first + own, a.width - 1);
     Running mine;
