@@ -51,7 +51,9 @@ struct Step {
   KernelChoice choice;
   Op op;
   std::vector<PlanOperand> inputs;
-  PlanOperand output;               // the first result; results_of() places further ones behind it in the same buffer
+  // The first result; results_of() places further ones behind it in the same buffer. Operands that the op updates
+  // (ir/op.hpp) are results in their own buffers.
+  PlanOperand output;
   std::optional<uint32_t> scratch;  // a buffer
   std::string label;
   std::string problem;  // problem_key() of the kernel's problem

@@ -45,6 +45,20 @@ TEST(AttentionRefusals, AreOfCaches) {
   }});
 }
 
+TEST(AttentionRefusals, AreOfHeadsForCaches) {
+  const std::string_view row = "cache_heads";
+  expect_refusals(std::array<Refusal, 3>{{
+      {row, "result = cache_heads(x:f32[1,@], keys:f32[9,1,@], values:f32[9,1,@], p:i64[1], c:f32[1,@], s:f32[1,@])",
+       "512", "514", "heads wider than 512"},
+      {row,
+       "result = cache_heads(x:bf16[1,12], slice(keys:bf16[9,1,@], axis=2, end=4), values:bf16[9,1,4], p:i64[1], "
+       "c:f32[1,4], s:f32[1,4])",
+       "4", "6", "operand 1 is not dense"},
+      {row, "result = cache_heads(x:f32[1,12], k:f32[9,1,4], v:f32[9,1,4], p:i64[1], c:@[1,4], s:f32[1,4])", "f16",
+       "f8e4m3fn", "operand 4 is f8e4m3fn"},
+  }});
+}
+
 TEST(AttentionRefusals, AreOfWarpgroups) {
   const std::string_view row = "attention_wgmma";
   const std::string width = "result = attention(q:bf16[1,9,4,@], k:bf16[1,9,4,@], v:bf16[1,9,4,@])";

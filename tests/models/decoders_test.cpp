@@ -1,7 +1,9 @@
 // Decoder language models as plans: chunks and single tokens run by plans of one set, which share what they remember.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/decoder_support.hpp"
+#include "kernels/gpu/kernel.hpp"
 #include "plan/support.hpp"
+#include "support/machines.hpp"
 #include "session/set_session.hpp"
 
 namespace rung {
@@ -64,6 +66,27 @@ TEST(DecoderPlan, HasFourProductsAndOneAttentionPerLayer) {
     EXPECT_EQ(count("linear"), 2 * 4 + 1) << name;
     EXPECT_EQ(count("attention"), 2) << name;
     EXPECT_EQ(count("scatter"), 4) << name;
+  }
+}
+
+// A GPU's step of two layers, whose keys and values reach their caches in the op that rotates their heads: the launches
+// with that op and without.
+TEST(DecoderPlan, OfAGpuFillsCachesInOneLaunch) {
+  const Target target{.kind = "cuda", .machine = testing::hopper(), .kernels = gpu::all_kernels()};
+  for (const auto& [name, with, without] : {std::tuple{"llama_bf16", size_t{24}, size_t{26}},
+                                            {"qwen3", size_t{24}, size_t{34}},
+                                            {"gemma3", size_t{24}, size_t{34}}}) {
+    const Model model = import_verified(decoder_path(name), {.cache = {.length = 26}});
+    Recipe recipe = in_bf16();
+    recipe.rungs.insert("regions");
+    const auto launches = [&] {
+      auto built = build_plan(model.graph, recipe, {.target = &target, .contents = false});
+      EXPECT_TRUE(built) << built.error().message;
+      return built->plan.steps.size();
+    };
+    EXPECT_EQ(launches(), with) << name;
+    recipe.disabled_passes.insert("fuse_caches");
+    EXPECT_EQ(launches(), without) << name;
   }
 }
 
