@@ -3,13 +3,13 @@
 #include "import/decoder_support.hpp"
 #include "kernels/gpu/kernel.hpp"
 #include "plan/support.hpp"
-#include "support/machines.hpp"
 #include "session/set_session.hpp"
+#include "support/machines.hpp"
 
 namespace rung {
 namespace {
 
-class DecoderPlans : public testing::TestWithParam<std::string> {
+class DecoderPlans : public ::testing::TestWithParam<std::string> {
  protected:
   static constexpr int64_t kChunk = 5;
   std::string path() const { return decoder_path(GetParam()); }
@@ -90,7 +90,7 @@ TEST(DecoderPlan, OfAGpuFillsCachesInOneLaunch) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, DecoderPlans, testing::ValuesIn(decoder_names()),
+INSTANTIATE_TEST_SUITE_P(Models, DecoderPlans, ::testing::ValuesIn(decoder_names()),
                          [](const auto& model) { return model.param; });
 
 }  // namespace
