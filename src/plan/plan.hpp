@@ -83,7 +83,7 @@ struct FrozenInput {
 enum class Initial : uint8_t { nothing, zeros, value };
 
 // A buffer outside the arena that outlives a run: each run finds it as the last one left it. Plans of one set that use
-// the same name share it. At most one step of a plan writes it, whole, or updates it.
+// the same name share it. At most one step of a plan writes it whole; others may update it.
 struct PlanState {
   std::string name;
   Type type;
