@@ -49,6 +49,9 @@ REASONS = {
     r'attention_portable_.*':
         'The row of f32 and of shapes that no other takes: neighbouring lanes take neighbouring elements of a key, one '
         'each.',
+    r'cache_heads_.*':
+        'Neighbouring lanes take neighbouring columns of a head, one of each half: heads are short, and rows of any '
+        'width.',
     r'(conv|pool)_windows':
         'Elements of windows at any stride, of types that are known only as it runs. Passes make matrix products of '
         'almost all convolutions.',

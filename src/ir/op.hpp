@@ -366,6 +366,21 @@ struct Rope {
   RUNG_FIELDS()
   RUNG_EQUAL(Rope);
 };
+// cache_heads(x: T[...,(H+2G) D], keys: T[N,G,D], values: T[N,G,D], places: i64[M], cos, sin: A[M,D], optionally
+//             norm_weight: U[H+G,D]) -> q: T[...,H,D]; M rows of x
+//   A row of x has H heads of queries, then G of keys and G of values. Heads of queries and keys are normalised one by
+//   one, if there are weights, as rms_norm does it, and then rotated by their row's angles, as rope does it. q has the
+//   queries; result 1 is `keys`, and result 2 `values`, with row places[i] set to the heads of row i, one after
+//   another. These two are updated where they are. A place out of range is an error at run time.
+struct CacheHeads {
+  RUNG_OP("cache_heads", elementwise, index_out_of_range, stays);
+  RUNG_RESULTS(3);
+  static constexpr size_t kX = 0, kKeys = 1, kValues = 2, kPlaces = 3, kCos = 4, kSin = 5, kNormWeight = 6;
+  float eps = 1e-6f;
+  float weight_offset = 0.0f;
+  RUNG_FIELDS(RUNG_FIELD(CacheHeads, eps), RUNG_FIELD(CacheHeads, weight_offset))
+  RUNG_EQUAL(CacheHeads);
+};
 // gated_mul(gate, up) -> activation(gate) * up
 struct GatedMul {
   RUNG_OP("gated_mul", elementwise, none, with_all);
@@ -419,7 +434,7 @@ struct Region {
   X(MatMul) X(Linear) X(Conv) X(Attention) X(Im2col) X(Pool)                                 \
   X(Softmax) X(LayerNorm) X(RmsNorm) X(L2Normalize) X(GroupNorm)                             \
   X(Reduce) X(TopK) X(CumSum) X(MaskedMean) X(Recurrence) X(Sample)                          \
-  X(Reshape) X(Transpose) X(Slice) X(Concat) X(Broadcast) X(Gather) X(Scatter)
+  X(Reshape) X(Transpose) X(Slice) X(Concat) X(Broadcast) X(Gather) X(Scatter) X(CacheHeads)
 // clang-format on
 
 template <class, class... Ops>
@@ -461,6 +476,9 @@ Fault fault_of(const Op& op, std::span<const Type> operands);
 Result<Type> infer_type(const Op& op, std::span<const Type> operands);
 // Returns the types of all results, `first` among them, which infer_type() gave.
 std::vector<Type> result_types(const Op& op, std::span<const Type> operands, const Type& first);
+
+// Returns whether the op updates its operand `i`, which is then its result `i`: that result has no memory of its own.
+bool updates(const Op& op, size_t i);
 
 // Returns the field that some ops have for their result's float type; null for others, which keep the operands'.
 DType* result_dtype(Op& op);

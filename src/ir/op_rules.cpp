@@ -25,6 +25,10 @@ std::vector<Type> result_types(const Op& op, std::span<const Type> operands, con
   return types;
 }
 
+bool updates(const Op& op, size_t i) {
+  return as<CacheHeads>(op) && (i == CacheHeads::kKeys || i == CacheHeads::kValues);
+}
+
 Semantics semantics_of(const Op& op, std::span<const Type> operands, const Type& result) {
   return std::visit([&](const auto& s) { return infer::semantics(s, {operands, result}); }, op);
 }

@@ -1,6 +1,7 @@
 // The memory that a kernel row reads and writes, derived from the problem alone. Every row keeps to it: it reads the
 // elements that an operand's strides reach, or the block that its pack() made of a constant; it writes the dense
-// results, and scratch_bytes() bytes of scratch. A checker compares these sizes with the memory that exists.
+// results, operands that the op updates, and scratch_bytes() bytes of scratch. A checker compares these sizes with the
+// memory that exists.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/kernel.hpp"

@@ -74,7 +74,11 @@ std::vector<Type> operand_types(const Problem& problem) {
 }
 
 std::vector<ResultPlace> results_of(const Problem& problem) {
-  return place_results(result_types(problem.op, operand_types(problem), {problem.output.dtype, problem.output.shape}));
+  const auto types = result_types(problem.op, operand_types(problem), {problem.output.dtype, problem.output.shape});
+  std::vector<Type> placed;
+  for (size_t i = 0; i < types.size(); ++i)
+    if (i == 0 || !updates(problem.op, i)) placed.push_back(types[i]);
+  return place_results(placed);
 }
 
 Fault fault_of(const Problem& problem) { return fault_of(problem.op, operand_types(problem)); }

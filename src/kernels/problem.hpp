@@ -59,6 +59,7 @@ struct ResultPlace {
 };
 // Places results one after another in the order of the op's results, each at a multiple of kBufferAlignment.
 std::vector<ResultPlace> place_results(const std::vector<Type>& types);
+// Returns the places of the results but for those that are updated operands (updates(), ir/op.hpp), which come last.
 std::vector<ResultPlace> results_of(const Problem& problem);
 
 std::vector<Type> operand_types(const Problem& problem);

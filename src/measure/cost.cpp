@@ -23,8 +23,13 @@ Cost cost_of(const Op& op, std::span<const Type> operands, const Type& result) {
   if (is_free(op)) return {};
   const Semantics semantics = semantics_of(op, operands, result);
   size_t bytes = bytes_of(result_types(op, operands, result));
-  for (size_t i = 0; i < operands.size(); ++i)
-    bytes += semantics.operands[i].picked ? std::min(operands[i].bytes(), result.bytes()) : operands[i].bytes();
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const OperandUse& use = semantics.operands[i];
+    if (updates(op, i))  // it is a result, too, of which no more moves than what is set
+      bytes -= operands[i].bytes() - static_cast<size_t>(use.updated) * size_of(operands[i].dtype);
+    else
+      bytes += use.picked ? std::min(operands[i].bytes(), result.bytes()) : operands[i].bytes();
+  }
   return {semantics.flops, static_cast<double>(bytes)};
 }
 

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/words.hpp"
+#include "passes/head_norms.hpp"
 #include "passes/move_before.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
@@ -21,13 +22,6 @@ struct NormedHeads {
   RotatedColumns columns;
 };
 
-// Registers 0 and 1 are the heads and their weights.
-std::string program_of(const RmsNorm& norm) {
-  return fmt::format(
-      "r2=square(r0);r3=row_mean(r2);r4=add(r3,{});r5=rsqrt(r4);r6=mul(r0,r5);r7=add(r1,{});r8=mul(r6,r7);return r8:{}",
-      norm.eps, norm.weight_offset, norm.out);
-}
-
 class NormJoiner {
  public:
   NormJoiner(Graph& graph, PassContext& context) : graph_(graph), context_(context) {}
@@ -39,7 +33,7 @@ class NormJoiner {
     if (b.columns.begin < a.columns.begin) std::swap(a, b);
     if (a.columns.end != b.columns.begin || !context_.same_precision(graph_, a.id, b.id)) return false;
     const NodeId heads = heads_before(first, a, b), weights = weights_behind(b, a);
-    const Region region{program_of(*graph_.as<RmsNorm>(a.id))};
+    const Region region = region_of_heads(*graph_.as<RmsNorm>(a.id));
     std::array<NodeId, 1> moved{weights};
     if (!context_.kernel_for(graph_, region, std::array{heads, weights}) || !move_before(graph_, first, moved))
       return erase_unused(graph_, heads), erase_unused(graph_, weights), false;

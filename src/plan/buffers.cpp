@@ -107,6 +107,15 @@ Status Holdings::add_results(uint32_t buffer, std::vector<ResultPlace> results, 
   return take(buffer, {Held::Kind::result, std::move(results)}, step, step);
 }
 
+Status Holdings::update(uint32_t buffer, const Type& type) {
+  Held& held = held_[buffer];
+  if (held.kind == Held::Kind::input) return fail("it updates the input in buffer {}", buffer);
+  if (held.values.size() != 1 || held.values[0].type.bytes() != type.bytes())
+    return fail("it updates {} in buffer {}, which holds more", type, buffer);
+  if (held.kind == Held::Kind::state) held.kind = Held::Kind::written_state;
+  return {};
+}
+
 Status Holdings::add_scratch(uint32_t buffer, uint64_t bytes, uint32_t step) {
   const Type type{DType::u8, {static_cast<int64_t>(bytes)}};
   return take(buffer, {Held::Kind::scratch, {{type}}}, step, step);

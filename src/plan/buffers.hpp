@@ -22,6 +22,8 @@ class Holdings {
   // A state is alive as long, and one step may write it.
   Status add_state(const PlanState& state);
   Status add_results(uint32_t buffer, std::vector<ResultPlace> results, uint32_t step);
+  // Lets a step that could read a value of that type change it: all of a state, or of a result.
+  Status update(uint32_t buffer, const Type& type);
   Status add_scratch(uint32_t buffer, uint64_t bytes, uint32_t step);
   // Checks a read of `access` bytes of the operand at that step.
   Status check_read(const PlanOperand& operand, const Access& access, uint32_t step) const;

@@ -68,6 +68,17 @@ Status check_kernel(const Plan& plan, const Kernel& kernel, const Problem& probl
   return verdict ? Status{} : fail("{}", verdict.reason);
 }
 
+// Checks an operand that the step updates, and could read: it is all of its buffer, and no other operand lies there.
+Status check_update(const Step& step, size_t i, Holdings& holdings) {
+  const PlanOperand& operand = step.inputs[i];
+  const auto is_there = [&](const PlanOperand& other) { return is_in(other, operand.index); };
+  if (operand.storage != Storage::buffer || operand.offset != 0 || !operand.view.contiguous())
+    return fail("operand {}, which it updates, is not all of a buffer", i);
+  if (std::ranges::count_if(step.inputs, is_there) != 1)
+    return fail("it reads operand {} as another one, too, and updates it", i);
+  return holdings.update(operand.index, type_of(operand));
+}
+
 // Reads operands before it adds the result and scratch, so that operands cannot lie in the step's own buffers.
 Status check_accesses(const Plan& plan, const Kernel& kernel, uint32_t index, Holdings& holdings) {
   const Step& step = plan.steps[index];
@@ -84,6 +95,8 @@ Status check_accesses(const Plan& plan, const Kernel& kernel, uint32_t index, Ho
     for (size_t i = 0; i < step.inputs.size(); ++i)
       if (is_in(step.inputs[i], state->buffer) && !may_update(plan, step, i))
         return fail("it reads state '{}' while it writes it", state->name);
+  for (size_t i = 0; i < step.inputs.size(); ++i)
+    if (updates(step.op, i)) RUNG_CHECK(check_update(step, i, holdings));
   RUNG_CHECK(holdings.add_results(step.output.index, results_of(problem), index));
   const uint64_t scratch = kernel.scratch_for(problem, plan.target->machine);
   if (step.scratch.has_value() != (scratch > 0))

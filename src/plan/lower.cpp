@@ -100,9 +100,11 @@ class Lowering {
     return {};
   }
 
-  // Returns a further result's operand; it lies behind the op's first result in the same buffer.
+  // Returns a further result's operand: it is an operand that the op updates, or lies behind the op's first result in
+  // the same buffer.
   PlanOperand further_result(NodeId id, size_t index) const {
     const NodeId first = graph_[id].operands[0];
+    if (updates(graph_[first].op, index)) return std::ranges::find(plan_.steps, first, &Step::node)->inputs[index];
     const auto types = result_types(graph_[first].op, graph_.operand_types(first), graph_.type(first));
     PlanOperand result = dense_operand(Storage::buffer, at_[first]->index, graph_.type(id));
     result.offset = place_results(types)[index].offset;
@@ -129,6 +131,10 @@ class Lowering {
     const Node& node = graph_[id];
     std::vector<PlanOperand> inputs;
     for (NodeId operand : node.operands) inputs.push_back(operand_of(operand));
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (updates(node.op, i) && !may_change(id, i)) {
+        RUNG_TRY(inputs[i], copy_to_update(node, i));
+      }
     RUNG_TRY(KernelCandidate chosen, choose(node, inputs));
     Problem problem = problem_over(node.op, inputs, node.type);
     problem.params = chosen.params;
@@ -136,6 +142,25 @@ class Lowering {
     at_[id] = add_step(node, *chosen.kernel, std::move(problem), std::move(inputs));
     plan_.steps.back().node = id;
     return {};
+  }
+
+  // Returns whether a step may update its operand where it is: it is a state that nothing else reads, and that becomes
+  // what the step makes of it.
+  bool may_change(NodeId id, size_t i) const {
+    const NodeId operand = graph_[id].operands[i];
+    const auto* input = graph_.as<Input>(operand);
+    const State* state = input ? graph_.state_of(input->name) : nullptr;
+    if (!state || !graph_.single_use(operand)) return false;
+    const NodeId next = std::ranges::find(graph_.outputs(), state->next, &Output::name)->node;
+    const auto* further = graph_.as<NthResult>(next);
+    return further && graph_[next].operands[0] == id && further->index == static_cast<int64_t>(i);
+  }
+
+  // Returns a copy of an operand that no other step reads.
+  Result<PlanOperand> copy_to_update(const Node& node, size_t i) {
+    PlanOperand from = operand_of(node.operands[i]);
+    if (from.storage == Storage::weight) from.index = weights_.plain(node.operands[i]);
+    return copy_dense(from, node.label);
   }
 
   // Chooses a kernel for the node. It copies operands that no fast kernel reads through their strides, or whose offset
@@ -334,7 +359,7 @@ class Lowering {
       for (size_t i = 0; i < step->inputs.size(); ++i)
         if (is_in(step->inputs[i], next.state) && !(step == maker && may_update(plan_, *maker, i))) return false;
     }
-    if (updates(*maker, next.state)) count_update(*maker);
+    if (reads(*maker, next.state)) count_update(*maker);
     maker->output.index = next.state;
     for (Step& step : plan_.steps)
       for (PlanOperand& input : step.inputs)
@@ -343,7 +368,7 @@ class Lowering {
     return true;
   }
 
-  bool updates(const Step& step, uint32_t state) const {
+  static bool reads(const Step& step, uint32_t state) {
     return std::ranges::any_of(step.inputs, [&](const PlanOperand& input) { return is_in(input, state); });
   }
 

@@ -51,7 +51,9 @@ struct Step {
   KernelChoice choice;
   Op op;
   std::vector<PlanOperand> inputs;
-  PlanOperand output;               // the first result; results_of() places further ones behind it in the same buffer
+  // The first result; results_of() places further ones behind it in the same buffer. Operands that the op updates
+  // (ir/op.hpp) are results in their own buffers.
+  PlanOperand output;
   std::optional<uint32_t> scratch;  // a buffer
   std::string label;
   std::string problem;  // problem_key() of the kernel's problem
@@ -81,7 +83,7 @@ struct FrozenInput {
 enum class Initial : uint8_t { nothing, zeros, value };
 
 // A buffer outside the arena that outlives a run: each run finds it as the last one left it. Plans of one set that use
-// the same name share it. At most one step of a plan writes it, whole, or updates it.
+// the same name share it. At most one step of a plan writes it whole; others may update it.
 struct PlanState {
   std::string name;
   Type type;

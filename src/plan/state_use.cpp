@@ -37,6 +37,8 @@ StateUse use_of(const Plan& plan, const PlanState& state) {
   for (const Step& step : plan.steps) {
     use.reads_first = use.reads_first || (!use.writes && std::ranges::any_of(step.inputs, is_state));
     use.writes = use.writes || is_state(step.output);
+    for (size_t i = 0; i < step.inputs.size(); ++i)
+      use.writes = use.writes || (updates(step.op, i) && is_state(step.inputs[i]));
   }
   return use;
 }

@@ -27,5 +27,6 @@ Result<Tensor> compute_further(const TopK&, const Arguments&, size_t i);
 Result<Tensor> compute_further(const Pool&, const Arguments&, size_t i);
 Result<Tensor> compute_further(const Region&, const Arguments&, size_t i);
 Result<Tensor> compute_further(const Recurrence&, const Arguments&, size_t i);
+Result<Tensor> compute_further(const CacheHeads&, const Arguments&, size_t i);
 
 }  // namespace rung::reference

@@ -102,6 +102,7 @@ void Decoder::read_bounds(const Plan& plan) {
     if (is_table && !is_in(step.inputs[1], tokens)) most_ = std::min(most_, first->view.shape[0]);
     if (as<Scatter>(step.op) && first->storage == Storage::buffer && is_state[first->index])
       caches.push_back(first->view.shape[0]);
+    if (as<CacheHeads>(step.op)) caches.push_back(step.inputs[CacheHeads::kKeys].view.shape[0]);
     const auto* attention = as<Attention>(step.op);
     if (!attention || !attention->has_length()) continue;
     const int64_t places = step.inputs[attention->first_key()].view.shape[1];

@@ -44,7 +44,8 @@ std::string_view scope_named(std::string_view label, bool (*names)(std::string_v
 
 bool is_norm(const Op& op) {
   const auto* linear = as<Linear>(op);
-  return as<RmsNorm>(op) || as<LayerNorm>(op) || as<L2Normalize>(op) || (linear && linear->prologue.eps != 0);
+  return as<RmsNorm>(op) || as<LayerNorm>(op) || as<L2Normalize>(op) || as<CacheHeads>(op) ||
+         (linear && linear->prologue.eps != 0);
 }
 
 class Comparison {

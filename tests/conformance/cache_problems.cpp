@@ -1,4 +1,5 @@
-// Problems of attention over caches that are filled up to a length, of which T stands for the type.
+// Problems of caches, of which T stands for the type: heads that go into them, and attention over them, filled up to a
+// length.
 // SPDX-License-Identifier: Apache-2.0
 #include "problems.hpp"
 
@@ -6,6 +7,17 @@ namespace rung::test {
 namespace {
 
 constexpr const char* kCacheProblems[] = {
+    // heads on their way there: of a token, of several, some of which have one place, with norms and without
+    "result = cache_heads(x:T[1,1,512], keys:T[9,2,64], values:T[9,2,64], index:i64[1], c:f32[1,64], s:f32[1,64])",
+    "result = cache_heads(x:T[1,1,64], keys:T[32,2,8], values:T[32,2,8], index:i64[1], c:f32[1,8], s:f32[1,8], "
+    "w:f32[6,8])",
+    "result = cache_heads(x:T[1,1,1152], keys:T[5,2,128], values:T[5,2,128], index:i64[1], c:f32[1,128], s:f32[1,128], "
+    "w:T[7,128], eps=0.5, weight_offset=1)",
+    "result = cache_heads(x:T[1,5,90], keys:T[4,1,18], values:T[4,1,18], index:i64[5], c:T[5,18], s:f32[5,18], "
+    "scale:f32[4,18])",
+    "result = cache_heads(x:T[70,36], keys:T[3,2,6], values:T[3,2,6], index:i64[70], c:f32[70,6], s:f32[70,6])",
+    "result = cache_heads(x:T[2,1536], keys:T[3,1,512], values:T[3,1,512], index:i64[2], c:f32[2,512], s:f32[2,512], "
+    "w:f32[2,512], weight_offset=1)",
     // one query: a cache that is partly filled, full, begun, and one that has begun again as a ring
     "result = attention(q:T[1,1,4,32], length22:i64[1], k:T[1,64,2,32], v:T[1,64,2,32], slots=length, scale=0.177, "
     "after=0)",

@@ -43,6 +43,18 @@ class GuardedBlock {
   size_t bytes_ = 0;
 };
 
+// The operands that the op updates, which a row wants dense.
+Result<std::vector<Tensor>> updated_operands(gpu::Queue& queue, const Problem& problem,
+                                             const std::vector<gpu::Address>& inputs) {
+  std::vector<Tensor> updated;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!updates(problem.op, i)) continue;
+    Tensor& tensor = updated.emplace_back(Type{problem.inputs[i].dtype, problem.inputs[i].shape});
+    RUNG_CHECK(queue.download(tensor.data(), inputs[i], tensor.bytes()));
+  }
+  return updated;
+}
+
 }  // namespace
 
 void compile_for(const Target& target, const Kernel& row, const std::vector<Case>& cases) {
@@ -97,7 +109,8 @@ Result<Outcome> run_gpu_row(const Target& target, const Kernel& kernel, const Ca
   RUNG_TRY(auto ignored, scratch.read(queue, intact));
   (void)ignored;
   RUNG_CHECK(queue.download(&outcome.fault, fault->address(), sizeof(Fault)));
-  outcome.outputs = read_results(test, first.data());
+  RUNG_TRY(const std::vector<Tensor> updated, updated_operands(queue, problem, inputs));
+  outcome.outputs = read_results(test, first.data(), updated);
   outcome.repeatable = first == second;
   outcome.cut_freely = true;  // calls of a GPU have no parts
   outcome.in_bounds = intact;

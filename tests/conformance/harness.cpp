@@ -201,24 +201,49 @@ const Result<Case>& answered(const Case& asked) {
 
 bool takes_part() { return std::getenv(kPart) != nullptr; }
 
-std::vector<Tensor> read_results(const Case& test, const std::byte* memory) {
+std::vector<Tensor> read_results(const Case& test, const std::byte* memory, const std::vector<Tensor>& updated) {
   std::vector<Tensor> results;
   for (const ResultPlace& place : results_of(test.problem)) {
     results.emplace_back(place.type);
     std::memcpy(results.back().data(), memory + place.offset, place.type.bytes());
   }
+  results.insert(results.end(), updated.begin(), updated.end());
   return results;
 }
 
 size_t result_bytes(const Case& test) { return results_of(test.problem).back().end(); }
 
+namespace {
+
+// Of an operand that a row updates: other cases share the original's memory.
+Tensor copy_of(const Tensor& tensor) {
+  Tensor copy(tensor.type());
+  std::memcpy(copy.data(), tensor.data(), tensor.bytes());
+  return copy;
+}
+
+// The operands that the op updates, which a row wants dense.
+std::vector<Tensor> updated_operands(const Problem& problem, const std::vector<const void*>& inputs) {
+  std::vector<Tensor> updated;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!updates(problem.op, i)) continue;
+    Tensor& tensor = updated.emplace_back(Type{problem.inputs[i].dtype, problem.inputs[i].shape});
+    std::memcpy(tensor.data(), inputs[i], tensor.bytes());
+  }
+  return updated;
+}
+
+}  // namespace
+
 Outcome run_row(const Kernel& kernel, const Case& test, int threads) {
   Problem problem = test.problem;
   problem.threads = threads;
   std::vector<const void*> inputs;
+  std::vector<Tensor> copies;
   for (NodeId operand : test.graph[test.node].operands) {
     auto view = cpu::resolve_view(test.graph, operand);
-    const Tensor& tensor = test.inputs.at(test.graph.as<Input>(view.base)->name);
+    Tensor tensor = test.inputs.at(test.graph.as<Input>(view.base)->name);
+    if (updates(problem.op, inputs.size())) copies.push_back(tensor = copy_of(tensor));
     inputs.push_back(tensor.data() + view.offset * static_cast<int64_t>(size_of(tensor.dtype())));
   }
   Guarded output(result_bytes(test)), scratch(kernel.scratch_for(problem, cpu::cpu_info()));
@@ -227,7 +252,7 @@ Outcome run_row(const Kernel& kernel, const Case& test, int threads) {
   cpu::Team team(threads), of_held(threads, cpu::Pinning::none, HeldWorkers::hold);
   std::atomic<Fault> fault{Fault::none};
   bound.run(team, &fault);
-  Outcome outcome{read_results(test, output.data())};
+  Outcome outcome{read_results(test, output.data(), updated_operands(problem, inputs))};
   const std::vector<std::byte> first(output.data(), output.data() + output.bytes);
   std::memset(scratch.data(), 0x7f, scratch.bytes);
   {

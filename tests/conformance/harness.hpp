@@ -47,7 +47,8 @@ struct Outcome {
 Outcome run_row(const Kernel& kernel, const Case& test, int threads);
 
 // The results where a call's memory for them has them.
-std::vector<Tensor> read_results(const Case& test, const std::byte* memory);
+// Returns the results: those in `memory`, then the operands that the op updated.
+std::vector<Tensor> read_results(const Case& test, const std::byte* memory, const std::vector<Tensor>& updated);
 size_t result_bytes(const Case& test);
 
 // "" when results are as close to those expected as their precision allows, else what is wrong.

@@ -104,6 +104,11 @@ TEST(KernelRows, OfScatterReportAnIndexOutOfRange) {
   expect_index_faults("y = scatter(x:bf16[3], index:i64[2], z:bf16[2])");
 }
 
+TEST(KernelRows, OfCachesReportAPlaceOutOfRange) {
+  expect_index_faults(
+      "y = cache_heads(x:f32[2,6], keys:f32[3,1,2], values:f32[3,1,2], index:i64[2], c:f32[2,2], s:f32[2,2])");
+}
+
 TEST(KernelRows, OfIntegerDivisionReportAZero) {
   for (const char* text : {"y = div(x:i64[70], nonzero:i64[70])", "y = div(x:i32[70], nonzero:i32[70])",
                            "y = div(x:i8[3,70], nonzero:i8[70])",

@@ -231,6 +231,30 @@ TEST_F(RowLaunches, OfRowsOfAnyLengthFillTheMachine) {
             "  linear_mma_bf16_2_1 32 32 1 of 128, 1 together, 0 bytes, dependent\n");
 }
 
+// The tuner may leave room on each multiprocessor, or have w prefetched, where kernels overlap and w is large enough.
+TEST_F(RowLaunches, OfLongProductsMayLeaveRoom) {
+  const Kernel* row = *std::ranges::find(gpu::all_kernels(), "linear_gemv", &Kernel::name);
+  const auto values_of = [&](std::string_view name, const Problem& problem, const Machine& machine) {
+    for (const Tunable& tunable : row->tunables_for(problem, machine))
+      if (tunable.names[0] == name) return tunable.values;
+    return std::vector<Tunable::Values>{};
+  };
+  using All = std::vector<Tunable::Values>;
+  Problem asked = linear(1, 16384, 2048);
+  EXPECT_EQ(values_of("blocks", asked, testing::hopper()), (All{{4}, {3}}));
+  EXPECT_EQ(values_of("prefetch", asked, testing::hopper()), (All{{0}, {8}, {24}}));
+  EXPECT_EQ(values_of("prefetch", linear(1, 2048, 2048), testing::hopper()), (All{{0}, {8}}));
+  for (const char* name : {"blocks", "prefetch"}) {
+    EXPECT_EQ(values_of(name, linear(1, 512, 2048), testing::hopper()).size(), 1u) << name;
+    EXPECT_EQ(values_of(name, asked, testing::cdna()).size(), 1u) << name;
+  }
+  EXPECT_EQ(launches_of("linear_gemv", asked),
+            "  linear_gemv_bf16_16_1 528 1 1 of 256, 1 together, 8192 bytes, dependent\n");
+  asked.params["blocks"] = 3;
+  EXPECT_EQ(launches_of("linear_gemv", asked),
+            "  linear_gemv_bf16_16_1 396 1 1 of 256, 1 together, 8192 bytes, dependent\n");
+}
+
 TEST_F(RowLaunches, OnHopperAreThoseThatWereMeasured) {
   EXPECT_EQ(launches_of("linear_skinny_sm90", linear(51, 2560, 1024)),
             "  boxes of 56 rows\n"

@@ -217,6 +217,44 @@ INSTANTIATE_TEST_SUITE_P(Formulas, TypeRule,
                                          Rule{"scatter(x:bool[5], i:i64[3], u:bool[3])", "bool[5]"}));
 
 INSTANTIATE_TEST_SUITE_P(
+    Caches, TypeRule,
+    testing::Values(Rule{"cache_heads(x:f16[1,3,40], k:f16[9,2,4], v:f16[9,2,4], p:i64[3], c:f32[3,4], s:f32[3,4])",
+                         "f16[1,3,6,4]"},
+                    Rule{"cache_heads(x:f32[2,6], k:f32[5,1,2], v:f32[5,1,2], p:i64[2], c:f16[2,2], s:f32[2,2], "
+                         "w:bf16[2,2])",
+                         "f32[2,1,2]"},
+                    Rule{
+                        "result(cache_heads(x:f32[2,6], k:f32[5,1,2], v:f32[5,1,2], p:i64[2], c:f32[2,2], s:f32[2,2]), "
+                        "index=2)",
+                        "f32[5,1,2]"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Caches, RefusedType,
+    testing::Values(
+        Rule{"cache_heads(x:f32[2,6], k:f32[5,1,2], v:f32[5,1,2])", "got 3 operands, wanted 6 or 7"},
+        Rule{"cache_heads(x:i64[2,6], k:i64[5,1,2], v:i64[5,1,2], p:i64[2], c:f32[2,2], s:f32[2,2])",
+             "x: got i64[2,6]"},
+        Rule{"cache_heads(x:f32[2,6], k:f32[5,2], v:f32[5,2], p:i64[2], c:f32[2,2], s:f32[2,2])", "keys: got f32[5,2]"},
+        Rule{"cache_heads(x:f32[2,6], k:f32[5,1,2], v:f32[4,1,2], p:i64[2], c:f32[2,2], s:f32[2,2])",
+             "values: got shape [4,1,2]"},
+        Rule{"cache_heads(x:f32[2,6], k:f32[5,1,2], v:f16[5,1,2], p:i64[2], c:f32[2,2], s:f32[2,2])",
+             "wanted one dtype"},
+        Rule{"cache_heads(x:f32[2,9], k:f32[5,1,3], v:f32[5,1,3], p:i64[2], c:f32[2,3], s:f32[2,3])",
+             "wanted heads of an even width"},
+        Rule{"cache_heads(x:f32[2,4], k:f32[5,1,2], v:f32[5,1,2], p:i64[2], c:f32[2,2], s:f32[2,2])",
+             "wanted rows of more than 2 heads of 2 columns"},
+        Rule{"cache_heads(x:f32[2,6], k:f32[5,1,2], v:f32[5,1,2], p:i32[2], c:f32[2,2], s:f32[2,2])",
+             "places: got i32[2], wanted i64[2]"},
+        Rule{"cache_heads(x:f32[2,6], k:f32[5,1,2], v:f32[5,1,2], p:i64[1], c:f32[2,2], s:f32[2,2])",
+             "places: got shape [1], wanted [2]"},
+        Rule{"cache_heads(x:f32[2,6], k:f32[5,1,2], v:f32[5,1,2], p:i64[2], c:f32[2], s:f32[2,2])",
+             "cos: got shape [2]"},
+        Rule{"cache_heads(x:f32[2,6], k:f32[5,1,2], v:f32[5,1,2], p:i64[2], c:f32[2,2], s:i64[2,2])",
+             "sin: got i64[2,2]"},
+        Rule{"cache_heads(x:f32[2,6], k:f32[5,1,2], v:f32[5,1,2], p:i64[2], c:f32[2,2], s:f32[2,2], w:f32[3,2])",
+             "norm_weight: got shape [3,2], wanted [2,2]"}));
+
+INSTANTIATE_TEST_SUITE_P(
     Sampling, TypeRule,
     testing::Values(Rule{"sample(x:bf16[1,9], s:f32[8], d:i64[2])", "i64[1]"},
                     Rule{"sample(x:f32[9], s:f32[8], d:i64[2], b:f32[9], slots=bias)", "i64[1]"},

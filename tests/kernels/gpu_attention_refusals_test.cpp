@@ -47,6 +47,25 @@ TEST(AttentionRefusals, AreOfCaches) {
   }});
 }
 
+// A head of queries, of keys and of values of that width, of one token.
+std::string heads(int64_t width) {
+  return fmt::format("x:f32[1,{}], k:f32[9,1,{}], v:f32[9,1,{}], p:i64[1], c:f32[1,{}], s:f32[1,{}]", 3 * width, width,
+                     width, width, width);
+}
+
+TEST(AttentionRefusals, AreOfHeadsForCaches) {
+  const std::string_view row = "cache_heads";
+  expect_refusals(std::array<Refusal, 3>{{
+      {row, "result = cache_heads(@)", heads(512), heads(514), "heads wider than 512"},
+      {row,
+       "result = cache_heads(x:bf16[1,12], slice(k:bf16[9,1,@], axis=2, end=4), v:bf16[9,1,4], p:i64[1], c:f32[1,4], "
+       "s:f32[1,4])",
+       "4", "6", "operand 1 is not dense"},
+      {row, "result = cache_heads(x:f32[1,12], k:f32[9,1,4], v:f32[9,1,4], p:i64[1], c:@[1,4], s:f32[1,4])", "f16",
+       "f8e4m3fn", "operand 4 is f8e4m3fn"},
+  }});
+}
+
 TEST(AttentionRefusals, AreOfWarpgroups) {
   const std::string_view row = "attention_wgmma";
   const std::string width = "result = attention(q:bf16[1,9,4,@], k:bf16[1,9,4,@], v:bf16[1,9,4,@])";

@@ -82,6 +82,10 @@ const Module kModules[] = {
      {
 #include "kernels/gpu/attention/attention_portable.inc"
      }},
+    {"cache_heads",
+     {
+#include "kernels/gpu/attention/cache_heads.inc"
+     }},
     {"attention_cache",
      {
 #include "kernels/gpu/attention/attention_cache.inc"

@@ -1,13 +1,15 @@
 // Decoder language models as plans: chunks and single tokens run by plans of one set, which share what they remember.
 // SPDX-License-Identifier: Apache-2.0
 #include "import/decoder_support.hpp"
+#include "kernels/gpu/kernel.hpp"
 #include "plan/support.hpp"
 #include "session/set_session.hpp"
+#include "support/machines.hpp"
 
 namespace rung {
 namespace {
 
-class DecoderPlans : public testing::TestWithParam<std::string> {
+class DecoderPlans : public ::testing::TestWithParam<std::string> {
  protected:
   static constexpr int64_t kChunk = 5;
   std::string path() const { return decoder_path(GetParam()); }
@@ -67,7 +69,31 @@ TEST(DecoderPlan, HasFourProductsAndOneAttentionPerLayer) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, DecoderPlans, testing::ValuesIn(decoder_names()),
+// Steps of two layers on a GPU: norms and rotations of heads, casts of queries and keys, and writes to two caches are
+// one launch of a layer. The last number is without the pass.
+TEST(DecoderPlan, OfAGpuFillsCachesInOneLaunch) {
+  const Target target{.kind = "cuda", .machine = testing::hopper(), .kernels = gpu::all_kernels()};
+  struct Steps {
+    const char* model;
+    size_t with, without;
+  };
+  for (const auto& [name, with, without] :
+       {Steps{"llama_bf16", 26, 28}, Steps{"qwen3", 26, 36}, Steps{"gemma3", 30, 40}}) {
+    const Model model = import_verified(decoder_path(name), {.cache = {.length = 26}});
+    Recipe recipe = in_bf16();
+    recipe.rungs.insert("regions");
+    const auto steps = [&] {
+      const auto built = build_plan(model.graph, recipe, {.target = &target, .contents = false});
+      EXPECT_TRUE(built) << built.error().message;
+      return built ? built->plan.steps.size() : 0;
+    };
+    EXPECT_EQ(steps(), with) << name;
+    recipe.disabled_passes.insert("fuse_caches");
+    EXPECT_EQ(steps(), without) << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, DecoderPlans, ::testing::ValuesIn(decoder_names()),
                          [](const auto& model) { return model.param; });
 
 }  // namespace

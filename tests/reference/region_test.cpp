@@ -10,7 +10,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const Inputs kOperands{{"a", f32({2, 3}, {0.1f, -2, 3, 0.25f, 5, -0.7f})}, {"b", f32({3}, {0.3f, 1.5f, -1})}};
+const Inputs kRegionOperands{{"a", f32({2, 3}, {0.1f, -2, 3, 0.25f, 5, -0.7f})}, {"b", f32({3}, {0.3f, 1.5f, -1})}};
 
 std::string region_text(const std::string& operands, const std::string& program) {
   return fmt::format("region({}, program=\"{}\")", operands, program);
@@ -26,17 +26,17 @@ std::vector<Tensor> results_of(const std::string& region, const Inputs& inputs) 
 }
 
 TEST(RegionReference, EqualsTheChainOfOps) {
-  Tensor chain = run("softmax(add(a:f32[2,3], b:f32[3]))", kOperands);
+  Tensor chain = run("softmax(add(a:f32[2,3], b:f32[3]))", kRegionOperands);
   Tensor fused = run(region_text("a:f32[2,3], b:f32[3]",
                                  "r2=add(r0,r1);r3=row_max(r2);r4=sub(r2,r3);r5=exp(r4);r6=row_sum(r5);r7=div(r5,r6);"
                                  "return r7:f32"),
-                     kOperands);
+                     kRegionOperands);
   expect_values(fused, values_of(chain), 1e-7);
 }
 
 TEST(RegionReference, ReducesRowsInEveryWay) {
   auto value = [](const char* kind) {
-    return run(region_text("a:f32[2,3]", fmt::format("r1={}(r0);return r1:f32", kind)), kOperands);
+    return run(region_text("a:f32[2,3]", fmt::format("r1={}(r0);return r1:f32", kind)), kRegionOperands);
   };
   expect_values(value("row_max"), {3, 5}, 0);
   expect_values(value("row_min"), {-2, -0.7f}, 0);
@@ -56,7 +56,7 @@ TEST(RegionReference, ScansEachRow) {
 
 TEST(RegionReference, GivesSeveralResultsInTypesOfTheirOwn) {
   const auto results =
-      results_of(region_text("a:f32[2,3]", "r1=row_argmax(r0);r2=sub(r0,r1);return r2:bf16,r1:i64"), kOperands);
+      results_of(region_text("a:f32[2,3]", "r1=row_argmax(r0);r2=sub(r0,r1);return r2:bf16,r1:i64"), kRegionOperands);
   EXPECT_EQ(results[0].type(), (Type{DType::bf16, {2, 3}}));
   EXPECT_EQ(results[1].type(), (Type{DType::i64, {2, 1}}));
   expect_values(results[0], {-1.9, -4, 1, -0.75, 4, -1.7}, 0.01);
@@ -86,7 +86,7 @@ TEST(RegionReference, RowsBroadcastBackToElements) {
 }
 
 TEST(RegionReference, NamesABadProgram) {
-  EXPECT_THAT(error_of(region_text("a:f32[2,3]", "r1=frobnicate(r0);return r1:f32"), kOperands),
+  EXPECT_THAT(error_of(region_text("a:f32[2,3]", "r1=frobnicate(r0);return r1:f32"), kRegionOperands),
               HasSubstr("frobnicate"));
 }
 

@@ -14,6 +14,9 @@ namespace {
 Verdict supports(const Problem& problem, const Machine&) {
   for (const Operand& operand : problem.inputs)
     if (!has_type(operand.dtype)) return reject(fmt::format("an operand is {}", name_of(operand.dtype)));
+  for (size_t i = 0; i < problem.inputs.size(); ++i)
+    if (updates(problem.op, i) && !problem.inputs[i].contiguous())
+      return reject(fmt::format("operand {}, which it updates, is not dense", i));
   return has_type(problem.output.dtype) ? accept() : reject(fmt::format("result is {}", name_of(problem.output.dtype)));
 }
 
@@ -32,8 +35,11 @@ void run(const Call& call) {
   const auto results = evaluate_results(problem.op, operands, {problem.output.dtype, problem.output.shape});
   if (results) {
     const auto places = results_of(problem);
-    for (size_t i = 0; i < places.size(); ++i)
-      std::copy_n((*results)[i].data(), (*results)[i].bytes(), static_cast<std::byte*>(call.output) + places[i].offset);
+    for (size_t i = 0; i < results->size(); ++i) {
+      void* to = i < places.size() ? static_cast<std::byte*>(call.output) + places[i].offset
+                                   : const_cast<void*>(call.inputs[i]);  // an operand that it updates
+      std::copy_n((*results)[i].data(), (*results)[i].bytes(), static_cast<std::byte*>(to));
+    }
     return;
   }
   const Fault fault = fault_of(problem);

@@ -59,9 +59,26 @@ struct Cut : ProductShape {
     std::rotate(all.begin(), preferred, preferred + 1);
     return all;
   }
-  uint32_t blocks(int64_t team) const {
+  // Returns the MiB of w that all blocks may prefetch together while they wait for their producers, none first: as much
+  // as half of the cache holds, where kernels overlap.
+  std::vector<int64_t> prefetches(const Problem& problem, const GpuInfo& gpu) const {
+    std::vector<int64_t> all{0};
+    if (!gpu.dependent_launch || !problem.inputs[1].constant || count > 1) return all;
+    for (const int64_t each : {8, 24})
+      if (each << 20 <= static_cast<int64_t>(gpu.l2_bytes / 2) && n * k * tile.bytes / tile.vector() > each << 19)
+        all.push_back(each);
+    return all;
+  }
+  // Returns how many blocks share a multiprocessor, as many as fit first: fewer leave room for blocks of the next
+  // kernel, which then asks for its own weights earlier, where kernels overlap.
+  std::vector<int64_t> together(const GpuInfo& gpu) const {
+    const int64_t most = std::clamp<int64_t>(most_shared_bytes / std::max(shared_bytes(), 1u), 1, tile.blocks());
+    std::vector<int64_t> all{most};
+    if (gpu.dependent_launch && most > 2 && n * count > multiprocessors * most * warps()) all.push_back(most - 1);
+    return all;
+  }
+  uint32_t blocks(int64_t team, int64_t together) const {
     const int64_t columns = divide_up(n, warps() / team);
-    const int64_t together = std::clamp<int64_t>(most_shared_bytes / std::max(shared_bytes(), 1u), 1, tile.blocks());
     return static_cast<uint32_t>(std::min(columns, multiprocessors * together));
   }
 };
@@ -90,7 +107,10 @@ Verdict supports(const Problem& problem, const Machine& machine) {
 }
 
 std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
-  return {{"warps", Cut(problem, machine.gpu).teams()}};
+  const Cut cut(problem, machine.gpu);
+  return {{"warps", cut.teams()},
+          {"prefetch", cut.prefetches(problem, machine.gpu)},
+          {"blocks", cut.together(machine.gpu)}};
 }
 
 Status enqueue(const Call& call) {
@@ -98,6 +118,8 @@ Status enqueue(const Call& call) {
   Cut cut(problem, call.gpu.info());
   cut.narrow([&](int64_t bytes) { return call.inputs[1] % static_cast<uint64_t>(bytes) == 0; });
   const int64_t team = problem.param("warps", cut.teams().front());
+  const uint32_t blocks = cut.blocks(team, problem.param("blocks", cut.together(call.gpu.info()).front()));
+  const int64_t teams = blocks * (cut.warps() / team);
   const auto quad = static_cast<int64_t>(size_of(problem.inputs[0].dtype)) * 4;
   const Operand& x = problem.inputs[0];
   const bool x_quads = x.strides[cut.x_axis] == 1 && cut.k % 4 == 0 &&
@@ -105,8 +127,9 @@ Status enqueue(const Call& call) {
   const LinearGemvArguments a{.of = as<Linear>(problem.op) ? tiled_linear(call) : tiled_matmul(call),
                               .team = static_cast<uint32_t>(team),
                               .w_constant = problem.inputs[1].constant,
-                              .x_quads = x_quads};
-  const Launch launch{.grid = {cut.blocks(team), static_cast<uint32_t>(cut.count)},
+                              .x_quads = x_quads,
+                              .prefetch = static_cast<uint32_t>((problem.param("prefetch", 0) << 20) / teams)};
+  const Launch launch{.grid = {blocks, static_cast<uint32_t>(cut.count)},
                       .block = {kGemvThreads},
                       .shared_bytes = cut.shared_bytes(),
                       .dependent = call.gpu.info().dependent_launch};

@@ -24,14 +24,15 @@ class Gemv {
     a.batch.locate(blockIdx.y, matrices);
   }
 
-  __device__ void run(bool w_constant, bool x_quads) {
+  __device__ void run(const LinearGemvArguments& all) {
     allow_dependents();
-    if (!w_constant) wait_for_producers();
+    if (!all.w_constant) wait_for_producers();
     Item item{blockIdx.x * teams, 0};
     Vectors held;
     load(held, line_of(item), first_vector);
+    prefetch(item, all.prefetch);
     wait_for_producers();
-    load_x(x_quads);
+    load_x(all.x_quads != 0);
     sync_block();
     for (uint32_t parity = 0; item.column < a.n; parity ^= 1) {
       const Result mine = result_of(item.column);
@@ -80,6 +81,20 @@ class Gemv {
 #pragma unroll
     for (int i = 0; i < kAhead; ++i)
       if (at + i * team_lanes < line.vectors) to[i] = from[at + i * team_lanes];
+  }
+  // Prefetches about that many bytes of this team's rows into the cache, from what load() has not asked for on.
+  __device__ void prefetch(Item item, uint32_t bytes) const {
+    constexpr uint32_t kLine = 128;
+    uint32_t begin = kAhead * team_lanes * config.bytes;
+    while (bytes > 0 && item.column < a.n) {
+      const Line line = line_of(item);
+      const uint32_t end = line.vectors * config.bytes;
+      const auto* row = reinterpret_cast<const unsigned char*>(in_memory<const T>(a.w) + line.first);
+      for (uint32_t at = begin + first_vector * kLine; at < end; at += team_lanes * kLine) prefetch_to_l2(row + at);
+      bytes -= min(bytes, max(end, kLine));
+      begin = 0;
+      item = next(item);
+    }
   }
   __device__ void multiply(Sums& sums, Vectors& held, const Line& line) const {
     for (uint32_t at = first_vector; at < line.vectors; at += kAhead * team_lanes) {
@@ -208,7 +223,7 @@ class Gemv {
   RUNG_KERNEL(kGemvThreads, (GemvConfig{__VA_ARGS__}.blocks()))                                    \
   entry(const __grid_constant__ LinearGemvArguments a) {                                           \
     extern __shared__ __align__(16) float shared_memory[];                                         \
-    Gemv<GemvConfig{__VA_ARGS__}>(a, shared_memory).run(a.w_constant != 0, a.x_quads != 0);        \
+    Gemv<GemvConfig{__VA_ARGS__}>(a, shared_memory).run(a);                                        \
   }
 #include "kernels/gpu/linear/linear_gemv.inc"
 #undef RUNG_VARIANT

@@ -1,7 +1,7 @@
 // The end of one result of a product of any strides and types: its operands, and what becomes of its sum.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kernels/gpu/elements.cuh"
+#include "kernels/gpu/float_bits.cuh"
 #include "kernels/gpu/linear/linear_tiled_arguments.hpp"
 #include "kernels/gpu/pointwise/activation.cuh"
 
@@ -12,21 +12,6 @@ __device__ inline uint32_t partner_of(const TiledArguments& a, uint32_t column) 
   if (a.end.gated) return a.n + column;
   if (column >= a.end.rotated) return column;
   return column / a.end.half % 2 == 0 ? column + a.end.half : column - a.end.half;
-}
-
-// A float of a type known only at run time, as it is in memory. A conversion in the branch that loads would wait there:
-// so several are loaded before the first is converted.
-struct FloatBits {
-  uint32_t bits = 0;
-  __device__ float value(DType type) const {
-    if (type == DType::f32) return as_float(bits);
-    float both[2];
-    unpack_pair(bits, type, both);
-    return both[0];
-  }
-};
-__device__ inline FloatBits load_bits(uint64_t base, DType type, int64_t at) {
-  return {type == DType::f32 ? element<const uint32_t>(base, at) : element<const uint16_t>(base, at)};
 }
 
 // The operands of the end of one result.

@@ -1,0 +1,64 @@
+// The row of heads on their way into caches.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/attention/cache_heads_arguments.hpp"
+#include "kernels/gpu/make_nest.hpp"
+#include "kernels/gpu/variant.hpp"
+
+namespace rung::gpu {
+namespace {
+
+// The variants by the type of the heads.
+constexpr Variant<DType> kVariants[] = {
+#include "kernels/gpu/attention/cache_heads.inc"
+};
+
+Verdict supports(const Problem& p, const Machine&) {
+  if (!is_computed_float(p.output.dtype)) return reject(fmt::format("heads of {}", name_of(p.output.dtype)));
+  for (size_t i = 0; i < p.inputs.size(); ++i) {
+    if (!p.inputs[i].contiguous()) return reject(fmt::format("operand {} is not dense", i));
+    if (i >= CacheHeads::kCos && !is_computed_float(p.inputs[i].dtype))
+      return reject(fmt::format("operand {} is {}", i, name_of(p.inputs[i].dtype)));
+  }
+  if (p.output.shape.back() > 2 * kCacheHeadsMostPairs)
+    return reject(fmt::format("heads wider than {}", 2 * kCacheHeadsMostPairs));
+  return supports_count(p.inputs[CacheHeads::kX].shape);
+}
+
+Status enqueue(const Call& call) {
+  const Problem& p = call.problem;
+  const Operand& keys = p.inputs[CacheHeads::kKeys];
+  const auto& op = p.as<CacheHeads>();
+  const bool normed = p.inputs.size() > CacheHeads::kNormWeight;
+  const auto dim = [](int64_t n) { return static_cast<uint32_t>(n); };
+  const CacheHeadsArguments a{
+      .x = call.inputs[CacheHeads::kX],
+      .keys = call.inputs[CacheHeads::kKeys],
+      .values = call.inputs[CacheHeads::kValues],
+      .places = call.inputs[CacheHeads::kPlaces],
+      .cos = call.inputs[CacheHeads::kCos],
+      .sin = call.inputs[CacheHeads::kSin],
+      .norm_weight = normed ? call.inputs[CacheHeads::kNormWeight] : 0,
+      .q = call.output,
+      .fault = call.fault,
+      .slots = keys.shape[0],
+      .rows = dim(p.inputs[CacheHeads::kPlaces].shape[0]),
+      .heads = dim(p.output.shape.back(1)),
+      .groups = dim(keys.shape[1]),
+      .half = dim(keys.shape[2] / 2),
+      .cos_type = p.inputs[CacheHeads::kCos].dtype,
+      .sin_type = p.inputs[CacheHeads::kSin].dtype,
+      .weight_type = normed ? p.inputs[CacheHeads::kNormWeight].dtype : DType::f32,
+      .eps = op.eps,
+      .weight_offset = op.weight_offset,
+      .weight_constant = normed && p.inputs[CacheHeads::kNormWeight].constant,
+  };
+  const int64_t warps = int64_t{a.rows} * (a.heads + 2 * a.groups);
+  return call.launch("cache_heads", symbol_of(kVariants, p.output.dtype),
+                     launch_threads(call, warps * call.gpu.info().lanes, kCacheHeadsThreads), a);
+}
+
+}  // namespace
+
+extern const Kernel cache_heads{.name = "cache_heads", .op = "cache_heads", .supports = supports, .enqueue = enqueue};
+
+}  // namespace rung::gpu

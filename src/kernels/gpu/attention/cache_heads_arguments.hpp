@@ -1,0 +1,24 @@
+// The arguments of the kernels that store heads in caches, shared by host and device.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ir/dtype.hpp"
+#include "ir/fault.hpp"
+
+namespace rung::gpu {
+
+constexpr int kCacheHeadsThreads = 128;
+constexpr int kCacheHeadsMostPairs = 256;  // columns of half a head, which a warp holds in registers
+
+// Warps take one head of one row of x each. All arrays are dense; those of heads are of one type, the variant's.
+struct CacheHeadsArguments {
+  uint64_t x, keys, values, places, cos, sin;  // addresses; keys and values: [slots, groups, 2 * half], updated
+  uint64_t norm_weight;                        // address of [heads + groups, 2 * half]; 0: no norm
+  uint64_t q, fault;                           // addresses; q: [rows, heads, 2 * half]
+  int64_t slots;
+  uint32_t rows, heads, groups, half;
+  DType cos_type, sin_type, weight_type;
+  float eps, weight_offset;
+  uint32_t weight_constant;  // not 0: norm_weight may be read before the producers have ended
+};
+
+}  // namespace rung::gpu

@@ -1,0 +1,61 @@
+// Heads on their way into caches: what is rotated, normalised and stored where.
+// SPDX-License-Identifier: Apache-2.0
+#include "reference/run.hpp"
+
+namespace rung {
+namespace {
+
+using testing::ElementsAre;
+using testing::FloatNear;
+using testing::HasSubstr;
+
+// A quarter of a turn makes -y, x of x, y.
+Inputs inputs_of(const std::vector<float>& x, const std::vector<int64_t>& places) {
+  const auto rows = static_cast<int64_t>(places.size());
+  const std::vector<float> zeros(places.size() * 2, 0.0f), ones(places.size() * 2, 1.0f);
+  return {{"x", Tensor::of<float>({rows, 6}, x)},
+          {"k", Tensor::of<float>({3, 1, 2}, {10, 11, 12, 13, 14, 15})},
+          {"v", Tensor::of<float>({3, 1, 2}, {20, 21, 22, 23, 24, 25})},
+          {"p", i64({rows}, places)},
+          {"c", Tensor::of<float>({rows, 2}, zeros)},
+          {"s", Tensor::of<float>({rows, 2}, ones)}};
+}
+constexpr const char* kOne = "cache_heads(x:f32[1,6], k:f32[3,1,2], v:f32[3,1,2], p:i64[1], c:f32[1,2], s:f32[1,2])";
+
+TEST(CacheHeadsReference, RotatesQueriesAndKeysAndStoresTheRest) {
+  const Inputs inputs = inputs_of({3, 4, 1, 2, 5, 6}, {1});
+  const Tensor q = run(kOne, inputs);
+  EXPECT_EQ(q.shape(), (Shape{1, 1, 2}));
+  EXPECT_THAT(q.as<float>(), ElementsAre(-4, 3));
+  EXPECT_THAT(run(fmt::format("result({})", kOne), inputs).as<float>(), ElementsAre(10, 11, -2, 1, 14, 15));
+  EXPECT_THAT(run(fmt::format("result({}, index=2)", kOne), inputs).as<float>(), ElementsAre(20, 21, 5, 6, 24, 25));
+}
+
+TEST(CacheHeadsReference, StoresOneRowAfterAnother) {
+  const char* two =
+      "result(cache_heads(x:f32[2,6], k:f32[3,1,2], v:f32[3,1,2], p:i64[2], c:f32[2,2], s:f32[2,2]), index=2)";
+  const std::vector<float> x{0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 3, 4};
+  EXPECT_THAT(run(two, inputs_of(x, {2, 0})).as<float>(), ElementsAre(3, 4, 22, 23, 1, 2));
+  EXPECT_THAT(run(two, inputs_of(x, {2, 2})).as<float>(), ElementsAre(20, 21, 22, 23, 3, 4));
+}
+
+// Both heads have a mean square of 25. Each is multiplied by its own weights, and values by none.
+TEST(CacheHeadsReference, NormalisesHeadsByTheirOwnWeights) {
+  Inputs inputs = inputs_of({1, 7, 7, 1, 5, 6}, {0});
+  inputs["w"] = Tensor::of<float>({2, 2}, {4, 0, 0, 9});
+  const char* normed =
+      "cache_heads(x:f32[1,6], k:f32[3,1,2], v:f32[3,1,2], p:i64[1], c:f32[1,2], s:f32[1,2], w:f32[2,2], eps=0, "
+      "weight_offset=1)";
+  EXPECT_THAT(run(normed, inputs).as<float>(), ElementsAre(FloatNear(-1.4f, 1e-6f), FloatNear(1, 1e-6f)));
+  const Tensor keys = run(fmt::format("result({})", normed), inputs);
+  EXPECT_THAT(keys.as<float>().subspan(0, 2), ElementsAre(FloatNear(-2, 1e-6f), FloatNear(1.4f, 1e-6f)));
+  EXPECT_THAT(run(fmt::format("result({}, index=2)", normed), inputs).as<float>().subspan(0, 2), ElementsAre(5, 6));
+}
+
+TEST(CacheHeadsReference, NamesAPlaceOutOfRange) {
+  EXPECT_THAT(error_of(kOne, inputs_of({3, 4, 1, 2, 5, 6}, {3})), HasSubstr("place 3 at position 0: wanted 0 to 2"));
+  EXPECT_THAT(error_of(kOne, inputs_of({3, 4, 1, 2, 5, 6}, {-1})), HasSubstr("place -1 at position 0"));
+}
+
+}  // namespace
+}  // namespace rung
