@@ -74,7 +74,7 @@ struct Worker {
 
   Range chunk_from(int64_t first) const { return {first, std::min(rows.end, first + plan.row_chunk)}; }
 
-  // The part of x that is read after the present slab, and is fetched meanwhile: so many lines with each tile.
+  // The part of x that is read after the present slab, and is fetched meanwhile: `quota` lines with each tile.
   struct Coming {
     const std::byte* row = nullptr;
     int64_t stride = 0, lines = 0, rows = 0, quota = 0, line = 0;
