@@ -31,22 +31,78 @@ void pack_as(const PackedPlan& plan, const From* w, std::byte* to) {
 
 const std::byte* at(const void* base, int64_t bytes) { return static_cast<const std::byte*>(base) + bytes; }
 
+// Copies rows and columns of x, which may end beyond k; `to` is for the first of them.
+void copy_x(const PackedPlan& plan, const Call& call, Range rows, Range columns, void* to) {
+  const int64_t first = rows.begin * plan.from_stride + columns.begin;
+  CopyRows c;
+  c.from = at(call.inputs[0], first * static_cast<int64_t>(size_of(plan.x_type)));
+  c.from_stride = plan.from_stride;
+  c.from_type = plan.x_type;
+  c.to = to;
+  c.to_stride = plan.x_stride;
+  c.to_type = plan.micro->x_type;
+  c.rows = rows.end - rows.begin;
+  c.columns = std::min(plan.shape.k, columns.end) - columns.begin;
+  c.padded = columns.end - columns.begin;
+  plan.micro->copy_rows(c);
+}
+
 // A worker computes one part of the result: a piece of the panels of a lane.
 struct Worker {
   const PackedPlan& plan;
   const Call& call;
-  const void* x;  // x or its copy, which the tiles read
+  void* copy;  // of x, where the plan makes one
   float* sums;
   Range rows, panels;
   int64_t lane_end;  // end of the lane's panels: the pieces after this one are usually the same thread's
   FinishOperands operands{call};
+  const void* x = plan.copies_x ? copy : call.inputs[0];  // what the tiles read
+  int64_t x_row = 0, x_column = 0;                        // of x's first element
 
   void run() {
-    for (int64_t first = rows.begin; first < rows.end; first += plan.row_chunk)
-      for (int64_t slab = 0; slab == 0 || slab < plan.k_padded; slab += plan.k_slab)
+    for (int64_t first = rows.begin; first < rows.end; first += plan.row_chunk) {
+      const Range chunk = chunk_from(first);
+      for (int64_t slab = 0; slab == 0 || slab < plan.k_padded; slab += plan.k_slab) {
+        if (plan.copies_x && !plan.copies_ahead) copy_slab(chunk, slab);
+        coming = slab_end(slab) < plan.k_padded ? Coming(*this, chunk, slab_end(slab))
+                                                : Coming(*this, chunk_from(chunk.end), 0);
         for (int64_t p = panels.begin; p < panels.end; ++p)
-          for (int64_t k = slab; k == slab || k < slab_end(slab); k += plan.k_block)
-            block({first, std::min(rows.end, first + plan.row_chunk)}, p, k);
+          for (int64_t k = slab; k == slab || k < slab_end(slab); k += plan.k_block) block(chunk, p, k);
+      }
+    }
+  }
+
+  Range chunk_from(int64_t first) const { return {first, std::min(rows.end, first + plan.row_chunk)}; }
+
+  // The part of x that is read after the present slab, and is fetched meanwhile: `quota` lines with each tile.
+  struct Coming {
+    const std::byte* row = nullptr;
+    int64_t stride = 0, lines = 0, rows = 0, quota = 0, line = 0;
+    Coming() = default;
+    Coming(const Worker& worker, Range chunk, int64_t column) {
+      const PackedPlan& plan = worker.plan;
+      rows = std::max<int64_t>(0, chunk.end - chunk.begin);
+      if (rows == 0) return;
+      const bool is_copied = plan.copies_x && plan.copies_ahead;
+      const auto size = static_cast<int64_t>(size_of(is_copied ? plan.micro->x_type : plan.x_type));
+      stride = (is_copied ? plan.x_stride : plan.from_stride) * size;
+      row = at(is_copied ? worker.copy : worker.call.inputs[0], chunk.begin * stride + column * size);
+      lines = divide_up((std::min(plan.shape.k, worker.slab_end(column)) - column) * size, 64);
+      const int64_t tiles = divide_up(plan.row_chunk, plan.micro->max_rows) * divide_up(plan.k_slab, plan.k_block) *
+                            (worker.panels.end - worker.panels.begin);
+      quota = divide_up(lines * rows, std::max<int64_t>(1, tiles));
+    }
+    void fetch() {
+      for (int64_t i = 0; i < quota && rows > 0; ++i) {
+        __builtin_prefetch(row + line * 64, 0, 2);
+        if (++line == lines) line = 0, row += stride, --rows;
+      }
+    }
+  } coming;
+
+  void copy_slab(Range chunk, int64_t slab) {
+    copy_x(plan, call, chunk, {slab, slab_end(slab)}, copy);
+    x_row = chunk.begin, x_column = slab;
   }
 
   int64_t slab_end(int64_t slab) const { return std::min(plan.k_padded, slab + plan.k_slab); }
@@ -61,6 +117,7 @@ struct Worker {
       const bool is_last = k + plan.k_block >= plan.k_padded;
       const Finish last = last_step({begin, std::min(end, chunk.end)}, chunk, p);
       if (is_last) fetch_ends(last);
+      coming.fetch();
       multiply({begin, end}, chunk, p, k, {i, tiles});
       if (is_last) micro.finish(last);
     }
@@ -89,7 +146,7 @@ struct Worker {
     const MicroKernels& micro = *plan.micro;
     const int64_t x_size = static_cast<int64_t>(size_of(micro.x_type));
     Tile t;
-    t.x = at(x, (tile_rows.begin * plan.x_stride + k) * x_size);
+    t.x = at(x, ((tile_rows.begin - x_row) * plan.x_stride + k - x_column) * x_size);
     t.x_stride = plan.x_stride;
     t.depth = std::min(plan.k_block, plan.k_padded - k);
     t.accumulate = k > 0;
@@ -163,22 +220,13 @@ struct LanePiece {
 };
 
 // Runs the first phase: the first piece of each lane copies the lane's share of x, which takes a microsecond or two.
-void copy_x(const PackedPlan& plan, const Call& call) {
+void copy_ahead(const PackedPlan& plan, const Call& call) {
   const LanePiece own(call);
   if (own.piece > 0) return;
   const Range rows = share(plan.shape.m, own.lane, own.lanes);
-  CopyRows c;
-  c.from = at(call.inputs[0], rows.begin * plan.from_stride * static_cast<int64_t>(size_of(plan.x_type)));
-  c.from_stride = plan.from_stride;
-  c.from_type = plan.x_type;
-  c.to = static_cast<std::byte*>(call.scratch) +
-         rows.begin * plan.x_stride * static_cast<int64_t>(size_of(plan.micro->x_type));
-  c.to_stride = plan.x_stride;
-  c.to_type = plan.micro->x_type;
-  c.rows = rows.end - rows.begin;
-  c.columns = plan.shape.k;
-  c.padded = plan.k_padded;
-  plan.micro->copy_rows(c);
+  auto* copy = static_cast<std::byte*>(call.scratch);
+  copy += rows.begin * plan.x_stride * static_cast<int64_t>(size_of(plan.micro->x_type));
+  copy_x(plan, call, rows, {0, plan.k_padded}, copy);
 }
 
 }  // namespace
@@ -194,7 +242,7 @@ void pack(const PackedPlan& plan, const void* from, void* to) {
 }
 
 void run(const PackedPlan& plan, const Call& call) {
-  if (plan.copies_x && call.phase == 0) return copy_x(plan, call);
+  if (plan.copies_ahead && call.phase == 0) return copy_ahead(plan, call);
   const LanePiece own(call);
   const int row_shares = static_cast<int>(plan.row_threads), column_shares = own.lanes / row_shares;
   const int column_share = own.lane / row_shares;
@@ -202,7 +250,7 @@ void run(const PackedPlan& plan, const Call& call) {
   auto* sums = scratch + plan.copy_bytes + static_cast<size_t>(call.thread) * plan.sums_bytes;
   Worker worker{plan,
                 call,
-                plan.copies_x ? scratch : call.inputs[0],
+                scratch,
                 reinterpret_cast<float*>(sums),
                 share(plan.shape.m, own.lane % row_shares, row_shares, plan.micro->row_grain),
                 share(plan.panels, column_share * own.pieces + own.piece, column_shares * own.pieces),

@@ -21,15 +21,16 @@ struct PackedPlan {
   int64_t row_threads = 1;  // threads / row_threads share the columns
   int pieces = 1;           // pieces of a thread's share of the columns; each is a part
   bool copies_x = false, prefetches = true;
-  int64_t x_stride = 0;                            // of x or its copy, whichever the tiles read, in elements
-  int64_t from_stride = 0;                         // of x itself
+  bool copies_ahead = false;  // x is copied in a phase of its own: lanes share it; else slab by slab, into the L2
+  int64_t x_stride = 0;       // of x or its copy, whichever the tiles read, in elements
+  int64_t from_stride = 0;    // of x itself
   DType x_type = DType::f32, w_type = DType::f32;  // of x and w themselves; f16 becomes f32 in panels
   Finish finish;                                   // see finish_of()
   size_t sums_bytes = 0;                           // per thread
   size_t copy_bytes = 0;                           // of x's copy, which is first in scratch
   PackedPlan(const Problem& problem, const MicroKernels& micro_kernels, const Machine& machine);
   int64_t held_rows() const { return (row_chunk + micro->row_grain - 1) / micro->row_grain * micro->row_grain; }
-  Split split(int threads) const { return {threads * pieces, copies_x ? 2 : 1}; }
+  Split split(int threads) const { return {threads * pieces, copies_ahead ? 2 : 1}; }
 };
 
 // Returns the linear's last step, without the rows and columns, which place() sets, and the sums, which callers set.

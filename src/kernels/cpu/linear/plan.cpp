@@ -45,10 +45,22 @@ double microseconds(const PackedPlan& plan) {
   return 1e-3 * std::max(multiply, weights * (is_narrow ? 2 : 4) / kReadGbps);
 }
 
-// Returns the part of k that a chunk of rows keeps in a quarter of the L2, the weights beside it: whole blocks.
+// Returns the bytes of x that a chunk of rows keeps in the L2, the weights beside them.
+int64_t room_for_x(const Machine& machine) { return static_cast<int64_t>(machine.l2_bytes / 4); }
+
+// Returns the most rows of a chunk. Each chunk reads all weights again; where k is cut into blocks, one block of a
+// chunk has to fit.
+int64_t most_rows(const PackedPlan& plan, const Machine& machine) {
+  constexpr int64_t kFewest = 96, kMost = 256;
+  if (plan.k_block >= plan.k_padded) return kMost;
+  const int64_t row = plan.k_block * static_cast<int64_t>(size_of(plan.micro->x_type));
+  return std::clamp(room_for_x(machine) / row, kFewest, kMost);
+}
+
+// Returns the part of k that a chunk of rows keeps in its room: whole blocks.
 int64_t slab_of(const PackedPlan& plan, const Machine& machine) {
   const int64_t line = plan.row_chunk * static_cast<int64_t>(size_of(plan.micro->x_type));
-  const auto room = static_cast<int64_t>(machine.l2_bytes / 4);
+  const int64_t room = room_for_x(machine);
   if (line * plan.k_padded <= room) return std::max<int64_t>(plan.k_padded, 1);
   return std::max<int64_t>(1, room / (line * plan.k_block)) * plan.k_block;
 }
@@ -109,15 +121,18 @@ PackedPlan::PackedPlan(const Problem& problem, const MicroKernels& micro_kernels
                                                                             : choose_row_threads(*this, threads);
   pieces = pieces_of_share(problem, microseconds(*this), panels / (threads / row_threads));
   const int64_t thread_rows = divide_up(shape.m, row_threads);
-  row_chunk = even_part(thread_rows, 256, micro->row_grain);
+  row_chunk = even_part(thread_rows, most_rows(*this, machine), micro->row_grain);
   copies_x = x_type != micro->x_type || shape.k % micro->depth_grain != 0 || shape.m % micro->row_grain != 0 ||
              rows_collide(*this);
+  copies_ahead = copies_x && threads > 1;
+  k_slab = slab_of(*this, machine);
   // The copy's rows start on cache lines, an odd number of lines apart.
   const int64_t line = 64 / static_cast<int64_t>(size_of(micro->x_type));
-  x_stride = copies_x ? (divide_up(k_padded, line) | 1) * line : from_stride;
-  if (copies_x)
-    copy_bytes = static_cast<size_t>(round_up(shape.m, micro->row_grain) * x_stride) * size_of(micro->x_type);
-  k_slab = slab_of(*this, machine);
+  x_stride = copies_x ? (divide_up(copies_ahead ? k_padded : k_slab, line) | 1) * line : from_stride;
+  if (copies_x) {
+    const int64_t copied_rows = copies_ahead ? round_up(shape.m, micro->row_grain) : held_rows();
+    copy_bytes = static_cast<size_t>(copied_rows * x_stride) * size_of(micro->x_type);
+  }
   const int64_t column_lanes = threads / row_threads;
   const int64_t held_panels = k_slab < k_padded ? divide_up(panels, column_lanes * pieces) : 1;
   sums_bytes = static_cast<size_t>(
