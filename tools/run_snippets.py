@@ -6,12 +6,12 @@
 # that file. A `sh` block is run there, with the folder as home and the build folder as `build`. All other blocks of a
 # language are one program, in the page's order, so that a later one uses what an earlier one made: those in `cpp` are
 # the body of a function that returns rung::api::Status, those in `c` of one that returns rung_status, those in `python`
-# a module. Lines of `#include` go to the program's top. A `text` block says what the block before it on the page prints;
-# if that one is not run, nothing is compared. What stands after the language says what a block needs: `gpu`, a program,
-# or a module of Python's. Without it the block is compiled, and not run. Blocks for a GPU that follow each other see each other's names, which no other block sees.
-# Without a language nothing is done with a block. The folder has what a reader has after ./dev setup: the files of a
-# clone, the model that it fetched, and `rung` among the commands; what else a page opens, the page makes. Climbs that
-# are given no budget are short.
+# a module. Lines of `#include` go to the program's top. A `text` block says what the block before it on the page
+# prints; if that one is not run, nothing is compared. What stands after the language says what a block needs: `gpu`, a
+# program, or a module of Python's. Without it the block is compiled, and not run. Blocks for a GPU that follow each
+# other see each other's names, which no other block sees. Without a language nothing is done with a block. The folder
+# has what a reader has after ./dev setup: the files of a clone, the model that it fetched, and `rung` among the
+# commands; what else a page opens, the page makes. Climbs that are given no budget are short.
 import argparse
 import ctypes
 import importlib.util

@@ -21,11 +21,14 @@ def texts(rng):
         for n in range(4):
             begin, length = 1000 + n * 5000, 900 + (n if grows else 0)
             trace.step(n, begin, 4000)
-            operation(trace, 'aten::mm', begin + 10, [[1, 4096], [4096, 4096]], kernel=GEMV, start=begin + 30, us=100)
+            operation(trace, 'aten::mm', begin + 10, [[1, 4096], [4096, 4096]], kernel=GEMV, start=begin + 30,
+                      us=100)
             for i in range(16):
-                cat(trace, begin + 20 + 10 * i, [[1, 8, length, 128], [1, 8, 1, 128]], start=begin + 130 + 24 * i, us=24)
+                cat(trace, begin + 20 + 10 * i, [[1, 8, length, 128], [1, 8, 1, 128]], start=begin + 130 + 24 * i,
+                    us=24)
         yield Case(f'cache_{name}', trace, found={'growing_cache'} if grows else set(),
-                   absent=set() if grows else {'growing_cache'}, gains={'growing_cache': 16 * 24 / 1e3} if grows else {},
+                   absent=set() if grows else {'growing_cache'},
+                   gains={'growing_cache': 16 * 24 / 1e3} if grows else {},
                    evidence={'growing_cache': '+ [1,8,1,128]'} if grows else {})
 
 
@@ -42,7 +45,8 @@ def read_back(trace, at, start, bytes_read):
 
 def loops(rng):
     """Steps of 300 us, behind each of which 40 us pass until the next one runs."""
-    for name, rows, bytes_read, found in (('tokens', 1, 8, True), ('answers', 64, 8, False), ('actions', 1, 6400, False)):
+    for name, rows, bytes_read, found in (('tokens', 1, 8, True), ('answers', 64, 8, False),
+                                          ('actions', 1, 6400, False)):
         trace, begin = Trace(), 1000.0
         for n in range(6):
             at = begin
@@ -53,4 +57,5 @@ def loops(rng):
             trace.step(n, begin - 1, done - begin + 2)
             begin = done + 30
         yield Case(f'loop_of_{name}', trace, found={'wait_per_token'} if found else set(),
-                   absent=set() if found else {'wait_per_token'}, gains={'wait_per_token': 5 / 6 * 0.040} if found else {})
+                   absent=set() if found else {'wait_per_token'},
+                   gains={'wait_per_token': 5 / 6 * 0.040} if found else {})

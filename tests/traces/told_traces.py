@@ -339,7 +339,8 @@ def without_work(rng):
 
 
 MAKERS = (rates, graphs_at_rate, work_between, empty_steps, outliers, layers, causes, loading_first,
-          busy_with_older_work, streams, moved, devices, lost, captures, without_work, tiles, nodes, attentions, texts, loops)
+          busy_with_older_work, streams, moved, devices, lost, captures, without_work, tiles, nodes, attentions, texts,
+          loops)
 
 
 def cases():

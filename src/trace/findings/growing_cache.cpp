@@ -86,12 +86,13 @@ std::optional<TraceFinding> growing_cache(const Analysis& analysis) {
   if (tally.empty() || !is_worthwhile(analysis, saving.bound_ms())) return std::nullopt;
   TraceFinding finding;
   finding.id = "growing_cache";
-  finding.title = fmt::format("{} caches are copied whole in a step to grow by its tokens, {} in all",
-                              count_in_words(per_step(analysis, tally.count())),
-                              duration_ms(ms_per_step(analysis, tally.ns())));
+  finding.title =
+      fmt::format("{} caches are copied whole in a step to grow by its tokens, {} in all",
+                  count_in_words(per_step(analysis, tally.count())), duration_ms(ms_per_step(analysis, tally.ns())));
   finding.evidence = tally.rows();
   saving.give_bound(finding, "time of the copies, at the length recorded: a longer text takes more");
-  finding.remedy = "Keep keys and values in tensors of the longest text's length, and write each token's rows in place.";
+  finding.remedy =
+      "Keep keys and values in tensors of the longest text's length, and write each token's rows in place.";
   finding.changes = {
       {"PyTorch",
        "allocate the cache once and write cache[:, :, position] = k, or index_copy_ with the position on the device; "

@@ -15,7 +15,7 @@ namespace rung::trace::findings {
 namespace {
 
 constexpr int64_t kMostBytes = 64;  // of a token, or of those of a few texts
-constexpr int64_t kTokenRows = 4;     // of products that make one token
+constexpr int64_t kTokenRows = 4;   // of products that make one token
 // Kernels for products of one row.
 constexpr std::string_view kTokenKernels[] = {"gemv", "Gemv", "GEMV", "wvSplitK", "LLMM"};
 

@@ -44,14 +44,15 @@ TEST(GrowingCache, IsCopiedWholeEachStep) {
 }
 
 TEST(GrowingCache, OfASlidingWindowIsNone) {
-  EXPECT_FALSE(found([](ToldModel& model, int64_t) { cat(model, {1, 8, 500, 64}, {1, 8, 1, 64}); }))
-      << "the next step does not append to what this one made";
+  EXPECT_FALSE(found([](ToldModel& model, int64_t) {
+    cat(model, {1, 8, 500, 64}, {1, 8, 1, 64});
+  })) << "the next step does not append to what this one made";
 }
 
 TEST(GrowingCache, OtherConcatenationsAreNone) {
   EXPECT_FALSE(found([](ToldModel& model, int64_t length) {
     cat(model, {1, 8, length, 32}, {1, 8, length, 32});
-  })) << "two halves of rotary positions, of a text that is read anew each step";
+  })) << "two halves of rotary positions, of a text that is read again each step";
   EXPECT_FALSE(found([](ToldModel& model, int64_t) { cat(model, {1, 64}, {1, 64}); }));
   EXPECT_FALSE(found([](ToldModel& model, int64_t) {
     cat(model, {8, 32}, {8, 33});
@@ -60,20 +61,21 @@ TEST(GrowingCache, OtherConcatenationsAreNone) {
 }
 
 TEST(GrowingCache, OfFewBytesIsNoMatter) {
-  EXPECT_FALSE(found([](ToldModel& model, int64_t length) { cat(model, {1, length}, {1, 1}, 0.4); }))
-      << "the tokens of the text";
+  EXPECT_FALSE(found([](ToldModel& model, int64_t length) {
+    cat(model, {1, length}, {1, 1}, 0.4);
+  })) << "the tokens of the text";
 }
 
 TEST(GrowingCache, NeedsShapes) {
-  EXPECT_FALSE(found([](ToldModel& model, int64_t) {
-    model.script.op("aten::cat", [&] { model.script.kernel(kKernel, 20); });
-  }));
+  EXPECT_FALSE(found(
+      [](ToldModel& model, int64_t) { model.script.op("aten::cat", [&] { model.script.kernel(kKernel, 20); }); }));
 }
 
 TEST(ListedShapes, AreThoseOfTheFirstArgument) {
   ScriptedRecording script;
   const auto op = [&](std::string_view shapes) {
-    script.op("aten::cat", [] {}, script.operands(shapes, R"(["TensorList","Scalar"])"));
+    script.op(
+        "aten::cat", [] {}, script.operands(shapes, R"(["TensorList","Scalar"])"));
   };
   op("[[[1,2],[3,4]],[]]"), op("[[1,2],[]]"), op("[]"), op("nonsense"), op("[[[1,null],[5]],[]]");
   const Recording recording = script.finish();

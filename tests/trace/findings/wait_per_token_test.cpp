@@ -10,7 +10,7 @@ namespace {
 
 constexpr auto kFinding = findings::wait_per_token;
 
-// A loop of steps with a product of `rows` rows, then a copy of so many bytes to the host, which waits for it.
+// A loop of steps with a product of `rows` rows, then a copy of `bytes` bytes to the host, which waits for it.
 struct Loop {
   int64_t rows = 1, bytes = 8;
   double pause_us = 30;  // of the host, behind the wait
