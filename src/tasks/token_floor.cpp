@@ -9,6 +9,7 @@
 #include "device/cpu/peaks.hpp"
 #include "device/cpu/start_team.hpp"
 #include "device/gpu/peaks.hpp"
+#include "plan/step_cost.hpp"
 
 namespace rung::tasks {
 namespace {
@@ -26,16 +27,7 @@ double measured_gbps(const Plan& plan) {
 
 double bytes_per_token(const Plan& plan, int64_t length) {
   double bytes = 0;
-  for (const Step& step : plan.steps) {
-    const auto* attention = as<Attention>(step.op);
-    if (!attention || !attention->has_length()) {
-      bytes += step.bytes;
-      continue;
-    }
-    const Operand& keys = step.inputs[attention->first_key()].view;
-    const int64_t of_place = keys.shape[2] * keys.shape[3] * static_cast<int64_t>(size_of(keys.dtype));
-    bytes += 2.0 * static_cast<double>(std::min(length, keys.shape[1]) * of_place);
-  }
+  for (const Step& step : plan.steps) bytes += cost_behind(step, std::max<int64_t>(0, length - 1)).bytes;
   return bytes;
 }
 
