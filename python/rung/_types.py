@@ -72,7 +72,8 @@ class Generated(TypedDict):
     `tokens` are the new ones, and `text` is theirs (None: the model has no tokenizer). `prefill_ms` goes from the
     prompt's `prompt_tokens` to the first new token; `decode_ms` and `tokens_per_s` are of the further ones.
     `bytes_per_token` is what the last token reads of memory, and `floor_ms` the time that memory needs for it.
-    `weight_bytes` are those of all chunks' weights in memory. `drafted` counts draft tokens that were read ahead, and `accepted` those that became the text's.
+    `weight_bytes` are those of all chunks' weights in memory. `drafted` counts draft tokens that were read ahead, and
+    `accepted` those that became the text's.
     `stopped_by` is "count", "stop token", "stop string" or "full cache"; empty: the text could go on.
     """
 
