@@ -6,12 +6,12 @@
 # that file. A `sh` block is run there, with the folder as home and the build folder as `build`. All other blocks of a
 # language are one program, in the page's order, so that a later one uses what an earlier one made: those in `cpp` are
 # the body of a function that returns rung::api::Status, those in `c` of one that returns rung_status, those in `python`
-# a module. Lines of `#include` go to the program's top. A `text` block says what the block before it prints. What
-# stands after the language says what a block needs: `gpu`, a program, or a module of Python's. Without it the block is
-# compiled, and not run. Blocks for a GPU that follow each other see each other's names, which no other block sees.
-# Without a language nothing is done with a block. The folder has what a reader has after ./dev setup: the files of a
-# clone, the model that it fetched, and `rung` among the commands; what else a page opens, the page makes. Climbs that
-# are given no budget are short.
+# a module. Lines of `#include` go to the program's top. A `text` block says what the block before it on the page
+# prints; if that one is not run, nothing is compared. What stands after the language says what a block needs: `gpu`, a
+# program, or a module of Python's. Without it the block is compiled, and not run. Blocks for a GPU that follow each
+# other see each other's names, which no other block sees. Without a language nothing is done with a block. The folder
+# has what a reader has after ./dev setup: the files of a clone, the model that it fetched, and `rung` among the
+# commands; what else a page opens, the page makes. Climbs that are given no budget are short.
 import argparse
 import ctypes
 import importlib.util
@@ -146,10 +146,11 @@ def module_of(blocks, page):
 
 class Page:
     def __init__(self, path, folder, library=None, languages=()):
-        """Blocks of other languages than these are none of its; () means all."""
+        """Blocks of other languages than these are not run; () means all."""
         self.path, self.folder, self.library = path, folder, library
         blocks = blocks_of(path.read_text(encoding='utf-8'))
         self.blocks = [b for b in blocks if not languages or b.language in languages]
+        self.outputs = {block.line: after for block, after in zip(blocks, blocks[1:]) if after.language == 'text'}
         self.notes = []
 
     def fail(self, line, why):
@@ -208,11 +209,11 @@ class Page:
         return ['./page']
 
     def compare(self, printed):
-        """A `text` block holds what the block before it printed, whose line `printed` has."""
-        for block, after in zip(self.blocks, self.blocks[1:]):
-            got = printed.get(block.line)
-            if after.language == 'text' and got is not None and got.strip() != after.text.strip():
-                self.fail(after.line, f'got\n{got.strip()}\nwanted\n{after.text.strip()}')
+        """Compares what blocks printed, by their lines, with the `text` blocks behind them."""
+        for line, got in printed.items():
+            output = self.outputs.get(line)
+            if output and got.strip() != output.text.strip():
+                self.fail(output.line, f'got\n{got.strip()}\nwanted\n{output.text.strip()}')
 
     def execute(self, command):
         environment = {k: v for k, v in os.environ.items() if not k.startswith('RUNG_')}
@@ -244,7 +245,7 @@ def main():
     parser.add_argument('--tool', type=Path, help='the command rung, in the build folder; without it nothing is there')
     parser.add_argument('--library', type=Path, help='the shared library that programs are linked with')
     parser.add_argument('--languages', type=lambda words: words.split(','), default=[],
-                        help='such as cpp,text: blocks of these alone; default: all')
+                        help='such as cpp,sh: blocks of these alone are run; default: all')
     arguments = parser.parse_args()
     if arguments.tool and not (model_folder() / 'model.safetensors').exists():
         print(f'SKIPPED: {model_folder()} is not here; ./dev setup fetches it')

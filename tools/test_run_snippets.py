@@ -113,8 +113,15 @@ class RunsOtherLanguages(SnippetTest):
         self.assertEqual(len(self.page.notes), 1)
 
     def test_blocks_of_some_languages_alone(self):
-        self.run_page(('sh', 'false'), ('python', 'print(1)'), ('text', '1'), languages=['python', 'text'])
-        self.assertEqual([b.language for b in self.page.blocks], ['python', 'text'])
+        self.run_page(('sh', 'false'), ('python', 'print(1)'), ('text', '1'), languages=['python'])
+        self.assertEqual([b.language for b in self.page.blocks], ['python'])
+
+    def test_a_text_belongs_to_the_block_before_it_on_the_page(self):
+        page = ('sh', 'echo 1'), ('python', 'print(2)'), ('text', '2')
+        self.run_page(*page, languages=['sh'])
+        self.run_page(*page)
+        self.assertIn('got\n2\nwanted\n1', self.failure(*page[:2], ('text', '1')))
+        self.assertIn('got\n1\nwanted\n2', self.failure(page[0], page[2], page[1]))
 
     def test_what_nothing_runs_is_an_error(self):
         self.assertRegex(self.failure(('rust', 'fn main() {}')), "^page.md:3: nothing runs 'rust'")

@@ -71,6 +71,9 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      "the text"},
     {"chat", "", "JSON",
      "a chat for the model's template: a list of messages such as [{\"role\": \"user\", \"content\": \"Hello\"}]"},
+    {"prompt", "", "TOKENS",
+     "climb a decoder language model for texts behind a prompt of that many tokens: one plan reads its chunks, another "
+     "makes the tokens of --new, and both are measured behind as many tokens as stand before them"},
     {"new", "", "N", "the most tokens to make"},
     {"steps", "", "N", "the most tokens that a GPU makes before it is asked for them; 0: the host chooses each"},
     {"temperature", "", "NUMBER",

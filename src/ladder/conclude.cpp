@@ -67,6 +67,7 @@ void Climber::record_profile(Profile& profile) {
   result_.peaks = profile.peaks;
   result_.host_us = profile.host_us;
   result_.floor_ms = profile.floor_ms;
+  result_.text_before = profile.tokens_before;
 }
 
 void Climber::record_plan() {

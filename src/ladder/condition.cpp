@@ -54,19 +54,19 @@ int64_t longest_reduction_path(const Graph& graph) {
 }
 
 Result<Sway> rounding_sway(const Graph& reference, const std::vector<SequenceRun>& exact,
-                           const Interrupted& interrupted) {
+                           const Interrupted& interrupted, const SequenceStart& start) {
   const EvaluateOptions options{.interrupted = interrupted, .change = [&](NodeId id, std::vector<Tensor>& operands) {
                                   move_operands(reference, id, operands);
                                 }};
   Sway sway;
   std::vector<NamedTensors> inputs;
   for (const SequenceRun& run : exact) inputs.push_back(run.inputs);
-  RUNG_TRY(auto moved_runs, evaluate_sequence(reference, inputs, options));
+  RUNG_TRY(auto moved_runs, evaluate_sequence(reference, inputs, options, start));
   for (size_t i = 0; i < exact.size(); ++i) {
-    const auto wanted = callers_outputs(reference, exact[i].outputs);
-    const auto answers = callers_outputs(reference, moved_runs[i].outputs);
-    for (size_t output = 0; output < answers.size(); ++output) {
-      const Comparison apart = compare("", answers[output], wanted[output], {INFINITY, INFINITY});
+    const auto wanted = answers(reference, exact[i].outputs);
+    const auto got = answers(reference, moved_runs[i].outputs);
+    for (size_t answer = 0; answer < got.size(); ++answer) {
+      const Comparison apart = compare("", got[answer], wanted[answer], {INFINITY, INFINITY});
       sway.rel_l2 = std::max(sway.rel_l2, apart.rel_l2);
       sway.element = std::max(sway.element, apart.worst_element);
     }

@@ -24,9 +24,10 @@ struct Sway {
 // computes moved by that share, up or down at random; the answers are as far from the reference as f32 may put them,
 // whatever the graph does to an error on its way. No plan has a part in this: a wrong plan makes the sway no larger.
 //
-// `exact` holds the reference's answers without rounding, run by run. Errors: an op's; interrupted.
+// `exact` holds the reference's answers without rounding, run by run of a sequence that begins as `start` says. Errors:
+// an op's; interrupted.
 Result<Sway> rounding_sway(const Graph& reference, const std::vector<SequenceRun>& exact,
-                           const Interrupted& interrupted = {});
+                           const Interrupted& interrupted = {}, const SequenceStart& start = {});
 
 // An answer that is further off than this is wrong, whatever the condition.
 inline constexpr double kMostSway = 0.01;

@@ -9,6 +9,7 @@
 #include "base/words.hpp"
 #include "ladder/rungs.hpp"
 #include "measure/cost.hpp"
+#include "session/sequence_start.hpp"
 
 namespace rung {
 namespace {
@@ -55,21 +56,33 @@ Status Judge::make_reference() {
 
 Status Judge::evaluate_reference() {
   if (options_.progress) options_.progress("reference", 0, inputs_.size());
-  RUNG_TRY(reference_runs_, evaluate_sequence(subject_.reference, inputs_, {.interrupted = options_.interrupted}));
-  for (const SequenceRun& run : reference_runs_) wanted_.push_back(callers_outputs(subject_.reference, run.outputs));
+  RUNG_TRY(reference_runs_,
+           evaluate_sequence(subject_.reference, inputs_, {.interrupted = options_.interrupted}, subject_.start));
+  for (const SequenceRun& run : reference_runs_) wanted_.push_back(answers(subject_.reference, run.outputs));
   return {};
 }
 
 Status Judge::run_reference(Session& session) {
-  RUNG_CHECK(session.reset_states());
-  for (const auto& input : inputs_) {
-    if (options_.progress) options_.progress("reference", wanted_.size(), inputs_.size());
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    if (options_.progress) options_.progress("reference", i, inputs_.size());
     RUNG_CHECK(check_interrupted(options_.interrupted));
-    RUNG_TRY(auto named, session.infer(input));
+    RUNG_TRY(auto named, run_of(session, i));
     std::vector<Tensor>& outputs = wanted_.emplace_back();
     for (auto& [name, tensor] : named) outputs.push_back(std::move(tensor));
   }
   return {};
+}
+
+// Returns what the i-th run of the sequence is judged by; states may be narrow in a plan, and outputs are not.
+Result<NamedAnswers> Judge::run_of(Session& session, size_t i) const {
+  if (subject_.start.begins(i)) RUNG_CHECK(begin_sequence(session, subject_.start));
+  RUNG_TRY(NamedAnswers all, session.infer(inputs_[i]));
+  for (const std::string& name : made_states(subject_.reference)) {
+    RUNG_TRY(const Tensor value, session.state(name));
+    const DType dtype = subject_.reference.type(subject_.reference.input_named(name)).dtype;
+    all.emplace_back(name, value.dtype() == dtype ? value : convert(value, dtype));
+  }
+  return all;
 }
 
 bool Judge::low_precision(const Recipe& recipe) const {
@@ -121,7 +134,7 @@ Result<Judgement> Judge::judge(Session& session, const Recipe& recipe) {
   RUNG_TRY(Judgement judgement, compare(session, tolerance));
   const bool may_be_condition = !judgement.right && judgement.rel_l2 <= kMostSway && !low_precision(recipe);
   if (!may_be_condition || sway_ || !evaluated_) return judgement;
-  RUNG_TRY(sway_, rounding_sway(subject_.reference, reference_runs_, options_.interrupted));
+  RUNG_TRY(sway_, rounding_sway(subject_.reference, reference_runs_, options_.interrupted, subject_.start));
   if (can_judge(*sway_)) return compare(session, f32_tolerance());
   judgement.reason +=
       fmt::format("; rounding alone moves these answers by {:.2g}, too far to judge them in f32", sway_->rel_l2);
@@ -154,10 +167,9 @@ Result<Judgement> Judge::error_of(Session& session) const { return compare(sessi
 Result<Judgement> Judge::compare(Session& session, const Tolerance& tolerance) const {
   Judgement judgement{.right = true};
   double begin = budget_.spent();
-  RUNG_CHECK(session.reset_states());
   for (size_t i = 0; i < inputs_.size(); ++i) {
     RUNG_CHECK(check_interrupted(options_.interrupted));
-    RUNG_TRY(auto outputs, session.infer(inputs_[i]));
+    RUNG_TRY(auto outputs, run_of(session, i));
     std::vector<std::string> names;
     std::vector<Tensor> got;
     for (auto& [name, tensor] : outputs) names.push_back(name), got.push_back(std::move(tensor));
@@ -170,6 +182,7 @@ Result<Judgement> Judge::compare(Session& session, const Tolerance& tolerance) c
     if (!verdict.passed && judgement.right) judgement.right = false, judgement.reason = verdict.reason;
     judgement.verdicts.push_back(std::move(verdict));
   }
+  RUNG_CHECK(begin_sequence(session, subject_.start));  // it is timed from there
   log(2, "judged on {} inputs in {:.2f} s", inputs_.size(), budget_.spent() - begin);
   return judgement;
 }

@@ -38,10 +38,13 @@ struct JudgeOptions {
 // Returns whether the scalar evaluator can be the reference without taking too much of the budget.
 bool can_evaluate(const Graph& graph, size_t inputs, double budget_s);
 
+using NamedAnswers = std::vector<std::pair<std::string, Tensor>>;
+
 class Judge {
  public:
-  // Evaluates the reference on every input; the inputs of a model with states are one sequence of runs. Errors: an
-  // input is bad; interrupted.
+  // Evaluates the reference on every input; the inputs of a model with states are a sequence of runs, which begins as
+  // Subject::start says. A session that was judged is left as it is before the first of them. Errors: an input is bad;
+  // interrupted.
   static Result<std::unique_ptr<Judge>> create(const Subject& subject, std::vector<NamedTensors> inputs,
                                                JudgeOptions options, const Budget& budget);
   // Prepares the tolerance before binding the recipe: it may take another's session, and two at once double the memory.
@@ -67,6 +70,7 @@ class Judge {
   Status make_reference();
   Status evaluate_reference();
   Status run_reference(Session& session);
+  Result<NamedAnswers> run_of(Session& session, size_t i) const;
   Result<Judgement> compare(Session& session, const Tolerance& tolerance) const;
   // Returns whether the recipe's tolerance comes from its own answers, which are not measured yet.
   bool is_unmeasured_baseline(const Recipe& recipe) const;

@@ -17,7 +17,9 @@
 #include "measure/clock.hpp"
 #include "measure/cost.hpp"
 #include "measure/statistics.hpp"
+#include "plan/step_cost.hpp"
 #include "session/held_states.hpp"
+#include "session/sequence_start.hpp"
 #include "session/timed_run.hpp"
 #include "tune/trial.hpp"
 
@@ -37,13 +39,16 @@ Result<std::vector<LaunchTime>> time_round(Session& session) {
   return round;
 }
 
+// A round moves a decoder's position, as a run does, and a text would outgrow its caches.
 Result<std::vector<std::vector<LaunchTime>>> time_steps(Session& session, double seconds,
                                                         const Interrupted& interrupted) {
+  RUNG_TRY(const HeldStates held, HeldStates::of(session));
   std::vector<std::vector<LaunchTime>> rounds;
   int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
   while (rounds.empty() || (rounds.size() < kSchedule.profile_rounds && now_ns() < end)) {
     RUNG_CHECK(check_interrupted(interrupted));
     RUNG_TRY(rounds.emplace_back(), time_round(session));
+    RUNG_CHECK(held.restore());
   }
   return rounds;
 }
@@ -130,7 +135,8 @@ bool multiplies_narrow(const Step& step, const Target& target) {
 void add_op(Profile& profile, const Step& step, double us, const Target& target) {
   const bool narrow = multiplies_narrow(step, target);
   const double gflops = narrow ? profile.peaks.gemm_bf16_gflops : profile.peaks.gemm_f32_gflops;
-  const double floor_s = floor_seconds({step.flops, step.bytes}, gflops * 1e9, profile.peaks.read_gbps * 1e9);
+  const Cost cost = cost_behind(step, profile.tokens_before);
+  const double floor_s = floor_seconds(cost, gflops * 1e9, profile.peaks.read_gbps * 1e9);
   profile.ops.push_back({.label = step.label,
                          .op = print_op(step.op),
                          .kernel = step.choice.kernel,
@@ -138,8 +144,8 @@ void add_op(Profile& profile, const Step& step, double us, const Target& target)
                          .category = step.category,
                          .us = us,
                          .floor_us = floor_s * 1e6,
-                         .flops = step.flops,
-                         .bytes = step.bytes});
+                         .flops = cost.flops,
+                         .bytes = cost.bytes});
   profile.floor_ms += profile.ops.back().floor_us * 1e-3;
 }
 
@@ -204,9 +210,9 @@ Result<Profile> profile_session(Session& session, const NamedTensors& inputs, do
   RUNG_CHECK(held.restore());
   if (session.plan().target->gpu) return profile_gpu_session(session, interrupted, peaks_file);
   Profile profile;
+  RUNG_TRY(profile.tokens_before, tokens_before(session));
   profile.peaks = machine_peaks(session.team(), kSchedule.peaks.most_s, peaks_file);
   RUNG_TRY(auto rounds, time_steps(session, kSchedule.steps_share * seconds, interrupted));
-  RUNG_CHECK(held.restore());  // steps that ran alone wrote them, too
   double launched_us = 0;
   for (size_t i = 0; i < session.plan().steps.size(); ++i) {
     const Step& step = session.plan().steps[i];

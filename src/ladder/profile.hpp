@@ -15,7 +15,8 @@
 namespace rung {
 
 struct Profile {
-  std::vector<OpTime> ops;  // by launch, in order; time_stages() names their stages
+  int64_t tokens_before = 0;  // of a decoder's text: floors are those of this place
+  std::vector<OpTime> ops;    // by launch, in order; time_stages() names their stages
   Peaks peaks;
   Latency cold;         // weights and buffers flushed from the caches before each run; on a GPU from its L2
   double host_us = 0;   // per replay, outside kernels: wake-up and barriers

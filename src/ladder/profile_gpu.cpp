@@ -14,6 +14,7 @@
 #include "measure/cost.hpp"
 #include "measure/statistics.hpp"
 #include "session/held_states.hpp"
+#include "session/sequence_start.hpp"
 
 namespace rung {
 Result<Peaks> gpu_machine_peaks(const Target& target, const std::string& peaks_file) {
@@ -35,6 +36,7 @@ Result<Profile> profile_gpu_session(Session& session, const Interrupted& interru
   RUNG_TRY(profile.peaks, gpu_machine_peaks(*plan.target, peaks_file));
   RUNG_CHECK(check_interrupted(interrupted));
   RUNG_TRY(const HeldStates held, HeldStates::of(session));
+  RUNG_TRY(profile.tokens_before, tokens_before(session));
   RUNG_TRY(std::vector<double> us, session.recorder().step_us());
   RUNG_CHECK(held.restore());        // steps that ran alone wrote them, too
   std::vector<LaunchTime> launches;  // in order, on the device's clock

@@ -105,6 +105,7 @@ struct CheaperPrecision {
 struct ClimbResult {
   std::string model, device, dtype, architecture;
   std::string shapes;            // "input_ids=i64[1,128] ..."
+  int64_t text_before = 0;       // tokens of a decoder's text before every run that was timed
   bool takes_text = false;       // the model has a tokenizer
   std::string precision{"f32"};  // of the recipe: "bf16" where that was opted in
   int threads = 1;

@@ -207,6 +207,7 @@ Result<Opened> open_directory(const OpenOptions& options) {
   RUNG_TRY(subject.model, of_options(options, import_model(options.path, import)));
   RUNG_TRY(subject.attachments, tokenizer_texts(subject.model.directory));
   RUNG_CHECK(complete(options, std::move(import), opened));
+  if (options.cache.length > 0) begin_with(subject, {}, options.cache.length);
   return opened;
 }
 

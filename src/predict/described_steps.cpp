@@ -5,7 +5,7 @@
 #include "device/gpu/current_context.hpp"
 #include "device/gpu/emulated.hpp"
 #include "kernels/gpu/kernel.hpp"
-#include "plan/step_bytes.hpp"
+#include "plan/step_cost.hpp"
 
 namespace rung {
 namespace {

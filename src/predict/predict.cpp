@@ -13,7 +13,7 @@
 #include "open/open_model.hpp"
 #include "open/recipe.hpp"
 #include "plan/build.hpp"
-#include "plan/step_bytes.hpp"
+#include "plan/step_cost.hpp"
 #include "predict/described_steps.hpp"
 #include "predict/resident_blocks.hpp"
 
@@ -83,8 +83,8 @@ class Predicting {
     RUNG_TRY(const auto launches, launches_of(plan_, step));
     Known known{.op = {.problem = step.problem, .kernel = step.choice.kernel, .label = step.label},
                 .launches = static_cast<int>(launches.size())};
-    known.op.bytes = bytes_at(step, kFullCache);
-    OpWork work{.cost = {step.flops, known.op.bytes}, .narrow = multiplies_narrow(step, *plan_.target)};
+    OpWork work{.cost = cost_of_full_cache(step), .narrow = multiplies_narrow(step, *plan_.target)};
+    known.op.bytes = work.cost.bytes;
     for (const gpu::RecordedLaunch& launch : launches) {
       const auto& [x, y, z] = launch.shape.grid;
       const double blocks = static_cast<double>(x) * y * z;

@@ -76,8 +76,8 @@ void fields(auto& v, Like<Disturbance> auto& r) {
 }
 void fields(auto& v, Like<ClimbResult> auto& r) {
   v("model", r.model), v("device", r.device), v("dtype", r.dtype), v("architecture", r.architecture);
-  v("shapes", r.shapes), v("takes_text", r.takes_text), v("precision", r.precision), v("threads", r.threads),
-      v("baseline_ms", r.baseline_ms), v("final_ms", r.final_ms);
+  v("shapes", r.shapes), v("text_before", r.text_before), v("takes_text", r.takes_text), v("precision", r.precision),
+      v("threads", r.threads), v("baseline_ms", r.baseline_ms), v("final_ms", r.final_ms);
   v("floor_ms", r.floor_ms), v("tuning_s", r.tuning_s), v("total_s", r.total_s), v("budget_s", r.budget_s);
   v("against_baseline", r.against_baseline), v("against_no_climb", r.against_no_climb), v("cheaper", r.cheaper);
   v("trials_s", r.trials_s), v("untried", r.untried), v("budget_note", r.budget_note), v("host_us", r.host_us);

@@ -67,6 +67,8 @@ std::vector<std::string> headlines(const ClimbResult& result) {
                                 duration_ms(result.floor_ms, clock_of(result.device)),
                                 duration_ms(time_left(result.final_ms, result.floor_ms), clock_of(result.device))));
   }
+  if (result.text_before > 0)
+    lines.push_back(fmt::format("timed and verified behind {} tokens of a text", count(result.text_before)));
   lines.push_back(verify_line(result));
   lines.push_back(disturbance_line(result.disturbance));
   lines.push_back(overrun_line(result));

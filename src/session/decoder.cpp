@@ -3,154 +3,10 @@
 #include "session/decoder.hpp"
 
 #include <algorithm>
-#include <limits>
 
-#include "plan/named.hpp"
-#include "plan/state_use.hpp"
+#include "session/decoder_ports.hpp"
 
 namespace rung {
-namespace {
-
-constexpr const char *kTokens = "input_ids", *kDecoderTokens = "decoder_input_ids", *kCount = "count";
-constexpr const char *kLogits = "logits", *kPosition = "position";
-
-// The encoder's plan is the one that knows no place in the text.
-bool is_encoder(const Plan& plan) {
-  return !plan.states.empty() && find_named(plan.states, kPosition) == nullptr && !find_named(plan.outputs, kLogits);
-}
-
-Status check_ports(const Plan& plan) {
-  const auto lacks = [](const char* what) {
-    return mismatch("the plan is not a decoder's that remembers its text: it lacks {}", what);
-  };
-  const auto has_type = [](const auto* port, const Type& type) { return port && port->type == type; };
-  const PlanInput* tokens = tokens_of(plan);
-  const Type one{DType::i64, {1}};
-  if (!tokens || tokens->type.dtype != DType::i64 || tokens->type.shape.rank() != 2 || tokens->type.shape[0] != 1)
-    return lacks("input_ids of i64[1,S]");
-  if (!has_type(find_named(plan.inputs, kCount), one)) return lacks("an input count of i64[1]");
-  if (!has_type(find_named(plan.states, kPosition), one)) return lacks("a state position of i64[1]");
-  const auto* logits = find_named(plan.outputs, kLogits);
-  const auto has_rows = [&](int64_t rows) { return logits->type.shape[0] == rows; };
-  if (!logits || logits->type.dtype != DType::f32 || logits->type.shape.rank() != 2 ||
-      !(has_rows(1) || has_rows(tokens->type.shape[1])))
-    return lacks("logits of f32[1,V] or f32[S,V]");
-  return {};
-}
-
-}  // namespace
-
-const PlanInput* tokens_of(const Plan& plan) {
-  const auto* tokens = find_named(plan.inputs, kDecoderTokens);
-  return tokens ? tokens : find_named(plan.inputs, kTokens);
-}
-
-Result<Decoder> Decoder::create(PlanSet plans) {
-  for (const auto& plan : plans)
-    if (!is_encoder(*plan)) RUNG_CHECK(check_ports(*plan));
-  RUNG_TRY(SetSession session, SetSession::create(std::move(plans)));
-  return over(std::move(session));
-}
-
-Result<Decoder> Decoder::over(SetSession session) {
-  Decoder decoder(std::move(session));
-  RUNG_CHECK(decoder.read_plans());
-  return decoder;
-}
-
-Result<Decoder> Decoder::fork() {
-  RUNG_TRY(SetSession session, session_.fork());
-  RUNG_TRY(Decoder other, over(std::move(session)));
-  other.text_ = text_;
-  return other;
-}
-
-Status Decoder::read_plans() {
-  const PlanSet& plans = session_.plans();
-  for (size_t i = 0; i < plans.size(); ++i) {
-    if (!is_encoder(*plans[i])) {
-      plan_of_.push_back(i);
-    } else if (encoder_) {
-      return mismatch("got plans of several encoders, wanted one; the file serves: {}", plans.served());
-    } else {
-      encoder_ = i;
-    }
-  }
-  if (plan_of_.empty()) return mismatch("got an encoder's plan alone, wanted a decoder's, too");
-  const auto chunk_of = [&](size_t plan) { return tokens_of(*plans[plan])->type.shape[1]; };
-  std::ranges::sort(plan_of_, {}, chunk_of);
-  for (size_t plan : plan_of_) {
-    chunks_.push_back(chunk_of(plan));
-    if (find_named(plans[plan]->outputs, kLogits)->type.shape[0] == chunks_.back()) scored_chunk_ = chunks_.back();
-  }
-  vocabulary_ = find_named(plan_of_one().outputs, kLogits)->type.shape[1];
-  read_bounds(plan_of_one());
-  return {};
-}
-
-// A text is bounded by the caches of layers that see all of it, and by tables with a row for each place, which are
-// those that something else than its tokens is looked up in.
-void Decoder::read_bounds(const Plan& plan) {
-  most_ = std::numeric_limits<int32_t>::max();
-  const uint32_t tokens = tokens_of(plan)->buffer;
-  const std::vector<bool> is_state = state_buffers(plan);
-  std::vector<int64_t> caches;
-  for (const Step& step : plan.steps) {
-    const PlanOperand* first = step.inputs.empty() ? nullptr : &step.inputs[0];
-    const auto* gather = as<Gather>(step.op);
-    const bool is_table = gather && gather->axis == 0 && first->storage == Storage::weight;
-    if (is_table && !is_in(step.inputs[1], tokens)) most_ = std::min(most_, first->view.shape[0]);
-    if (as<Scatter>(step.op) && first->storage == Storage::buffer && is_state[first->index])
-      caches.push_back(first->view.shape[0]);
-    if (as<CacheHeads>(step.op)) caches.push_back(step.inputs[CacheHeads::kKeys].view.shape[0]);
-    const auto* attention = as<Attention>(step.op);
-    if (!attention || !attention->has_length()) continue;
-    const int64_t places = step.inputs[attention->first_key()].view.shape[1];
-    if (attention->span.before >= places)
-      most_ = std::min(most_, places);
-    else
-      rings_.push_back({places, attention->span.before + 1});
-  }
-  std::ranges::sort(rings_, {}, [](const Ring& ring) { return std::pair(ring.places, ring.window); });
-  rings_.erase(std::unique(rings_.begin(), rings_.end()), rings_.end());
-  for (int64_t places : caches)
-    if (std::ranges::find(rings_, places, &Ring::places) == rings_.end()) most_ = std::min(most_, places);
-}
-
-// Returns the source as the encoder's plan takes it: shorter texts are padded with their last token.
-Result<NamedTensors> Decoder::padded(const NamedTensors& source) const {
-  NamedTensors inputs;
-  for (const auto& [name, value] : source) {
-    const auto* input = name == kCount ? nullptr : find_named(encoder()->inputs, name);
-    if (!input) return wrong_usage("got the input '{}', which the encoder does not have", name);
-    const Type& wanted = input->type;
-    const bool is_text = name == kTokens && find_named(encoder()->inputs, kCount) != nullptr;
-    const bool fits = is_text ? value.dtype() == DType::i64 && value.shape().rank() == 2 && value.shape()[0] == 1 &&
-                                    value.shape()[1] >= 1 && value.shape()[1] <= wanted.shape[1]
-                              : value.type() == wanted;
-    if (!fits)
-      return wrong_usage("{}: got {}, wanted {}{}", name, value.type(), wanted, is_text ? ", or fewer tokens" : "");
-    inputs.emplace(name, value);
-    if (!is_text) continue;
-    Tensor all(wanted);
-    const auto given = value.as<int64_t>();
-    std::ranges::fill(all.as<int64_t>(), given.back());
-    std::ranges::copy(given, all.as<int64_t>().begin());
-    inputs.insert_or_assign(name, std::move(all));
-    inputs.insert_or_assign(kCount, Tensor::of<int64_t>({1}, {static_cast<int64_t>(given.size())}));
-  }
-  return inputs;
-}
-
-Status Decoder::read(const NamedTensors& source) {
-  if (!encoder_) return wrong_usage("got a source, and the model has no encoder that reads it");
-  RUNG_TRY(const NamedTensors inputs, padded(source));
-  text_ = {};
-  RUNG_CHECK(session_.reset_states());
-  RUNG_CHECK(session_[*encoder_].infer(inputs));
-  text_.has_source = true;
-  return {};
-}
 
 // Checks tokens that are to follow those that are not read.
 Status Decoder::check(std::span<const int64_t> tokens) const {
@@ -240,17 +96,18 @@ Status Decoder::run(size_t chunk, size_t count, std::span<const int64_t> drafts)
   std::ranges::fill(padded, tokens.back());
   std::ranges::copy(drafts, std::ranges::copy(tokens, padded.begin()).out);
   const auto real = static_cast<int64_t>(count + drafts.size());
-  if (text_.position != text_.read) RUNG_CHECK(session_.set_state(kPosition, Tensor::of<int64_t>({1}, {text_.read})));
+  if (text_.position != text_.read)
+    RUNG_CHECK(session_.set_state(decoder_ports::kPosition, Tensor::of<int64_t>({1}, {text_.read})));
   Session& session = session_[plan_of_[chunk]];
-  RUNG_TRY(auto outputs,
-           session.infer({{tokens_of(session.plan())->name, ids}, {kCount, Tensor::of<int64_t>({1}, {real})}}));
+  RUNG_TRY(auto outputs, session.infer({{tokens_of(session.plan())->name, ids},
+                                        {decoder_ports::kCount, Tensor::of<int64_t>({1}, {real})}}));
   ++runs_;
   text_.position = text_.read + real;
   text_.written = std::max(text_.written, text_.read + chunks_[chunk]);
   text_.read += static_cast<int64_t>(count);
   text_.ahead.assign(drafts.begin(), drafts.end());
   for (auto& [name, value] : outputs)
-    if (name == kLogits) text_.scores = std::make_shared<Tensor>(std::move(value));
+    if (name == decoder_ports::kLogits) text_.scores = std::make_shared<Tensor>(std::move(value));
   set_row(text_.scores->shape()[0] == 1 ? 0 : static_cast<int64_t>(count) - 1);
   return {};
 }
@@ -289,7 +146,8 @@ Status Decoder::go_back(int64_t length) {
 
 Status Decoder::begin_ahead() {
   if (unread() != 1) return wrong_usage("got {} tokens that are not read, wanted one", unread());
-  if (text_.position != text_.read) RUNG_CHECK(session_.set_state(kPosition, Tensor::of<int64_t>({1}, {text_.read})));
+  if (text_.position != text_.read)
+    RUNG_CHECK(session_.set_state(decoder_ports::kPosition, Tensor::of<int64_t>({1}, {text_.read})));
   text_.position = text_.read;
   return {};
 }

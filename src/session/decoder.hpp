@@ -58,6 +58,9 @@ class Decoder {
   // Errors: those of SetSession::fork().
   Result<Decoder> fork();
 
+  // Returns copies of what the plans remember of the text and its source, by name. Errors: the device failed.
+  Result<NamedTensors> states() { return session_.states(); }
+
   const std::vector<int64_t>& tokens() const { return text_.tokens; }
   int64_t length() const { return static_cast<int64_t>(text_.tokens.size()); }
   int64_t most_tokens() const { return most_; }       // that a text can have

@@ -17,6 +17,7 @@
 #include "session/gpu_copies.hpp"
 #include "session/gpu_weights.hpp"
 #include "session/recorder.hpp"
+#include "session/small_states.hpp"
 #include "session/states.hpp"
 
 namespace rung {
@@ -152,17 +153,23 @@ class GpuRecorder : public Recorder {
     for (size_t i = 0; i < bound_.size(); ++i)
       groups[plan_.steps[i].choice.kernel + ' ' + plan_.steps[i].problem].push_back(i);
     std::vector<double> us(bound_.size());
+    RUNG_TRY(const SmallStates held, hold());
     for (const auto& [problem, steps] : groups) {
+      RUNG_CHECK(make_operands(held));
       size_t rounds = (least + steps.size() - 1) / steps.size();
-      RUNG_TRY(double all, time_rounds(steps, rounds));
+      RUNG_TRY(double all, time_rounds(steps, rounds, held));
       double each = all / static_cast<double>(rounds * steps.size());
       for (size_t i : steps) us[i] = each;
     }
+    RUNG_CHECK(restore(held));
     return us;
   }
 
   Result<std::optional<double>> together_us(std::span<const size_t> steps) override {
-    RUNG_TRY(double us, time_rounds(steps, 1));
+    RUNG_TRY(const SmallStates held, hold());
+    RUNG_CHECK(make_operands(held));
+    RUNG_TRY(double us, time_rounds(steps, 1, held));
+    RUNG_CHECK(restore(held));
     return std::optional(us);
   }
 
@@ -228,8 +235,29 @@ class GpuRecorder : public Recorder {
     return done;
   }
 
-  // Returns the microseconds of a graph that repeats these steps `rounds` times.
-  Result<double> time_rounds(std::span<const size_t> steps, size_t rounds) {
+  Result<SmallStates> hold() {
+    const gpu::CurrentContext current(gpu_);
+    RUNG_CHECK(hold_back(queue_->stream()));
+    return SmallStates::of(*queue_, plan_, states_);
+  }
+  Status restore(const SmallStates& held) {
+    const gpu::CurrentContext current(gpu_);
+    return held.restore(*queue_);
+  }
+
+  // Runs all steps once, where steps that ran alone have moved a decoder's position and what follows from it: attention
+  // would be timed on a text of another length.
+  Status make_operands(const SmallStates& held) {
+    if (held.empty()) return {};
+    const gpu::CurrentContext current(gpu_);
+    RUNG_CHECK(held.restore(*queue_));
+    if (may_fault_) faults_->disown();
+    RUNG_CHECK(enqueue_all(queue_->stream()));
+    return held.restore(*queue_);
+  }
+
+  // Returns the microseconds of a graph that repeats these steps `rounds` times; each replay finds the states held.
+  Result<double> time_rounds(std::span<const size_t> steps, size_t rounds, const SmallStates& held) {
     const int replays = counts_ ? 1 : 5;
     RUNG_TRY(auto graph, gpu::TimedGraph::record(*queue_, [&]() -> Status {
                for (size_t round = 0; round < rounds; ++round)
@@ -240,6 +268,7 @@ class GpuRecorder : public Recorder {
     if (may_fault_) faults_->disown();
     std::vector<double> us;
     for (int i = 0; i < replays; ++i) {
+      RUNG_CHECK(restore(held));
       RUNG_CHECK(graph->replay());
       us.push_back(graph->ms() * 1e3);
     }

@@ -9,10 +9,14 @@ constexpr size_t kSmall = 4096;  // bytes: copying caches would take longer than
 
 }  // namespace
 
+bool HeldStates::holds(const PlanState& state) {
+  return state.type.bytes() <= kSmall && state.initial != Initial::nothing;
+}
+
 Result<HeldStates> HeldStates::of(Session& session) {
   HeldStates held(session);
   for (const PlanState& state : session.plan().states) {
-    if (state.type.bytes() > kSmall || state.initial == Initial::nothing) continue;
+    if (!holds(state)) continue;
     RUNG_TRY(held.values_[state.name], session.state(state.name));
   }
   return held;

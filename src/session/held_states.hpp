@@ -8,7 +8,9 @@ namespace rung {
 // A position in a text, for instance: a plan may be timed any number of times, but a text would outgrow its caches.
 class HeldStates {
  public:
-  // Copies the values of states of at most 4 KiB. Errors: the device failed.
+  // Returns whether a state is held: it has an initial value, and at most 4 KiB.
+  static bool holds(const PlanState& state);
+  // Copies the values of those states. Errors: the device failed.
   static Result<HeldStates> of(Session& session);
   // Gives them those values again. Errors: the device failed.
   Status restore() const;

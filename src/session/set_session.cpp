@@ -40,6 +40,11 @@ Status SetSession::set_state(std::string_view name, const Tensor& value) {
   return selected().set_state(name, value);
 }
 
+Result<NamedTensors> SetSession::states() {
+  for (Session& session : sessions_) RUNG_CHECK(session.wait());
+  return states_->values();
+}
+
 Result<SetSession> SetSession::fork() {
   for (Session& session : sessions_) RUNG_CHECK(session.wait());
   RUNG_TRY(SetSession other, create(plans_));

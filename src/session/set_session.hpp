@@ -24,6 +24,8 @@ class SetSession {
   Status reset_states();
   // Waits for all runs, then gives a state another value. Errors: those of Session::set_state().
   Status set_state(std::string_view name, const Tensor& value);
+  // Waits for all runs, then returns copies of the states that hold a value, by name. Errors: the device failed.
+  Result<NamedTensors> states();
   // Makes sessions of the same plans, with threads and memory of their own, whose states begin with copies of these.
   // Waits for all runs first. Errors: those of create(); the device failed.
   Result<SetSession> fork();

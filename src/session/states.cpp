@@ -128,4 +128,13 @@ Result<Tensor> States::value(std::string_view name) const {
   return tensor;
 }
 
+Result<NamedTensors> States::values() const {
+  NamedTensors values;
+  for (const auto& [name, held] : held_) {
+    if (!held.has_value) continue;
+    RUNG_TRY(values[std::string(name)], value(name));
+  }
+  return values;
+}
+
 }  // namespace rung

@@ -35,6 +35,8 @@ class States {
   Status set(std::string_view name, const Tensor& value);
   // Returns a copy of the value. Errors: no such state, or one that holds nothing (mismatch).
   Result<Tensor> value(std::string_view name) const;
+  // Returns copies of all values that there are, by name. Errors: the device failed.
+  Result<NamedTensors> values() const;
 
  private:
   struct Held {

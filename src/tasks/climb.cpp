@@ -16,29 +16,25 @@
 #include "report/json.hpp"
 #include "report/markdown.hpp"
 #include "report/write.hpp"
+#include "tasks/text_start.hpp"
 
 namespace rung::tasks {
 
 namespace {
 
-// Quotes text as a shell takes it.
-std::string word(const std::string& text) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
-  if (!text.empty() && text.find_first_not_of(kPlain) == text.npos) return text;
-  std::string quoted = "'";
-  for (char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 std::string command_of(const ClimbTask& task, DType dtype) {
   const OpenOptions& model = task.model;
-  std::string command = fmt::format("rung climb {} --dtype {}", word(model.path), dtype);
-  if (model.device) command += " --device " + word(model.device->word);
+  std::string command = fmt::format("rung climb {} --dtype {}", shell_word(model.path), dtype);
+  if (model.device) command += " --device " + shell_word(model.device->word);
   if (model.threads > 0) command += fmt::format(" --threads {}", model.threads);
-  for (const auto& [name, shape] : model.shapes)
-    command += " --shape " + word(fmt::format("{}={}", name, fmt::join(shape, ",")));
-  if (!model.inputs.source.empty()) command += " --inputs " + word(model.inputs.source);
-  if (!model.freeze.empty()) command += " --freeze " + word(fmt::format("{}", fmt::join(model.freeze, ",")));
+  command += task.words_of_plans;
+  if (task.words_of_plans.empty())
+    for (const auto& [name, shape] : model.shapes)
+      command += " --shape " + shell_word(fmt::format("{}={}", name, fmt::join(shape, ",")));
+  if (model.cache.length > 0) command += fmt::format(" --cache {}", model.cache.length);
+  if (model.cache.scored_chunk > 0) command += fmt::format(" --scored-chunk {}", model.cache.scored_chunk);
+  if (!model.inputs.source.empty()) command += " --inputs " + shell_word(model.inputs.source);
+  if (!model.freeze.empty()) command += " --freeze " + shell_word(fmt::format("{}", fmt::join(model.freeze, ",")));
   if (model.random_weights) command += fmt::format(" --random-weights {}", *model.random_weights);
   return command;
 }
@@ -51,6 +47,14 @@ Status add_notes(PendingFiles& files, const ClimbOutcome& outcome, const std::st
 }
 
 }  // namespace
+
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
+  if (!text.empty() && text.find_first_not_of(kPlain) == text.npos) return text;
+  std::string quoted = "'";
+  for (char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
 
 Result<ClimbOptions> climb_options(const ClimbTask& task, const Opened& opened) {
   if (!opened.subject) return wrong_usage("'{}' is already a plan: climb a model directory", task.model.path);
@@ -81,6 +85,7 @@ Result<ClimbOutcome> climb_model(const ClimbTask& task) {
   const int64_t began = now_ns();
   RUNG_TRY(Opened opened, open_model(task.model));
   RUNG_TRY(ClimbOptions options, climb_options(task, opened));
+  RUNG_CHECK(begin_behind_texts({&task, 1}, {&opened, 1}));
   options.spent_s += static_cast<double>(now_ns() - began) * 1e-9;
   return climb(*opened.subject, options);
 }

@@ -13,12 +13,19 @@ struct ClimbTask {
   double spent_s = 0;             // part of the budget, before the task began
   std::vector<std::string> skip;  // rungs not to climb
   std::string database;           // a file; empty: tuning results are not kept
+  int64_t text_before = 0;        // tokens of a decoder's text before the runs that are judged and timed
+  // The words by which a command says which plans it makes, for the command that repeats the climb. Empty: the model's
+  // shapes say it.
+  std::string words_of_plans = {};
   // Passed on as ClimbOptions; each may be empty.
   std::function<bool()> interrupted;
   std::function<void(const std::string& what, double fraction)> progress;
   std::function<void(const Receipt&)> decided;
   std::function<void(const Recipe&)> device_failed;
 };
+
+// Quotes text as a shell takes it.
+std::string shell_word(const std::string& text);
 
 // Returns the options of climb() for an open model, for callers that do something before the climb. Errors: it is a
 // plan, the budget, an unknown rung in `skip` (usage); no program to tune with if the target is a GPU (file).

@@ -16,6 +16,7 @@ constexpr const char *kTokens = "input_ids", *kDecoderTokens = "decoder_input_id
 struct TextModel {
   ModelText text;
   bool has_encoder;
+  std::optional<PlanSet> plans = {};  // of a plan file
 };
 
 Result<TextModel> text_model_of(const GenerateTask& task) {
@@ -30,7 +31,7 @@ Result<TextModel> text_model_of(const GenerateTask& task) {
   RUNG_TRY(ModelText text, ModelText::of_plan(opened.plans->first()));
   const bool has_encoder = std::ranges::any_of(
       *opened.plans, [](const auto& one) { return find_named(one->inputs, kDecoderTokens) != nullptr; });
-  return TextModel{std::move(text), has_encoder};
+  return TextModel{std::move(text), has_encoder, std::move(opened.plans)};
 }
 
 // All that is given before the first new token.
@@ -97,12 +98,17 @@ DecoderTask decoder_task(const GenerateTask& task, const Beginning& beginning, b
   return open;
 }
 
+Result<Decoder> decoder_of(const GenerateTask& task, const Beginning& beginning, TextModel& model) {
+  if (model.plans) return Decoder::create(std::move(*model.plans));
+  return open_decoder(decoder_task(task, beginning, model.has_encoder));
+}
+
 }  // namespace
 
 Result<Generated> generate(const GenerateTask& task) {
-  RUNG_TRY(const TextModel model, text_model_of(task));
+  RUNG_TRY(TextModel model, text_model_of(task));
   RUNG_TRY(const Beginning beginning, beginning_of(task, model));
-  RUNG_TRY(Decoder decoder, open_decoder(decoder_task(task, beginning, model.has_encoder)));
+  RUNG_TRY(Decoder decoder, decoder_of(task, beginning, model));
   RUNG_TRY(TextGeneration generation, TextGeneration::begin(model.text, std::make_shared<Decoder>(std::move(decoder)),
                                                             beginning.tokens, task.options, beginning.source));
   for (bool listens = true; listens;) {

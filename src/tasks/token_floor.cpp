@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/token_floor.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
 #include "device/cpu/peaks.hpp"
 #include "device/cpu/start_team.hpp"
 #include "device/gpu/peaks.hpp"
-#include "plan/step_bytes.hpp"
+#include "plan/step_cost.hpp"
 
 namespace rung::tasks {
 namespace {
@@ -26,7 +27,7 @@ double measured_gbps(const Plan& plan) {
 
 double bytes_per_token(const Plan& plan, int64_t length) {
   double bytes = 0;
-  for (const Step& step : plan.steps) bytes += bytes_at(step, length);
+  for (const Step& step : plan.steps) bytes += cost_behind(step, std::max<int64_t>(0, length - 1)).bytes;
   return bytes;
 }
 

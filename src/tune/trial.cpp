@@ -13,7 +13,7 @@
 #include "measure/clock.hpp"
 #include "measure/processor_time.hpp"
 #include "measure/statistics.hpp"
-#include "plan/step_bytes.hpp"
+#include "plan/step_cost.hpp"
 
 namespace rung {
 namespace {

@@ -193,6 +193,15 @@ class JsonOutput(unittest.TestCase):
         self.expect('inspect_model', 'inspect', BERT, *recipe)
         self.expect('build', 'build', BERT, *recipe, '--out', str(self.folder / 'again.rung'))
 
+    def test_texts_and_climbs_for_them(self):
+        llama = str(DATA / 'checkpoints' / 'llama')
+        made = self.expect('generate', 'generate', llama, '--inputs', llama + '/inputs.npz', '--new', '3')
+        self.assertEqual((len(made['tokens']), made['stopped_by']), (3, 'count'))
+        mixed = self.expect('climbs', 'climb', llama, '--prompt', '8', '--new', '8', '--budget', '2s', '--threads', '1',
+                            '--out', str(self.folder / 'mix'))
+        self.assertEqual([plan['text_before'] for plan in mixed['plans']], [0, 11])
+        self.assertEqual((mixed['mix']['prompt'], mixed['mix']['chunks']), (8, 1))
+
     def test_code_of_a_plan(self):
         plan = str(self.folder / 'plan.rung')
         built = subprocess.run([TOOL, 'build', DATA / 'exported/operators_of_windows.pt2', '--device', 'emu:gfx942',

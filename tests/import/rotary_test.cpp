@@ -17,8 +17,8 @@ struct Known {
   double inverse;
 };
 
-RotaryFrequencies frequencies_of(const std::string& json, const RotaryRequest& request) {
-  const auto config = Config::parse(json, "config.json");
+RotaryFrequencies frequencies_of(const std::string& text, const RotaryRequest& request) {
+  const auto config = Config::parse(text, "config.json");
   EXPECT_TRUE(config) << config.error().message;
   auto read = read_rotary(*config, request);
   EXPECT_TRUE(read) << read.error().message;

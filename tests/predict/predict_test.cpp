@@ -10,7 +10,7 @@
 #include "device/gpu/modules.hpp"
 #include "kernels/described_target.hpp"
 #include "plan/build.hpp"
-#include "plan/step_bytes.hpp"
+#include "plan/step_cost.hpp"
 #include "predict/described_steps.hpp"
 #include "predict/resident_blocks.hpp"
 #include "support/bert_tiny.hpp"
@@ -157,9 +157,8 @@ TEST_F(PredictTasksOnAmd, ReadCachesThatAreFull) {
   const auto counts = executed_by(built->plan, built->plan.steps[0]);
   ASSERT_TRUE(counts) << counts.error().message;
   const Step& step = built->plan.steps[0];
-  EXPECT_EQ(bytes_at(step, kFullCache), 16384 * 2 * 2 * 8 * 4);
-  EXPECT_EQ(bytes_at(step, 5), 5 * 2 * 2 * 8 * 4);
-  EXPECT_GE(counts->global_bytes_read, static_cast<uint64_t>(bytes_at(step, kFullCache)));
+  EXPECT_EQ(cost_of_full_cache(step).bytes - cost_behind(step, 0).bytes, 16383 * 2 * 2 * 8 * 4);
+  EXPECT_GE(counts->global_bytes_read, uint64_t{16384} * 2 * 2 * 8 * 4);
   const uint64_t lanes = 64, heads = 2;
   EXPECT_GE(counts->by_opcode.at(amdgpu::Opcode::v_exp_f32) * lanes, heads * 16384) << "one of each key's score";
 }

@@ -5,6 +5,7 @@
 import random
 
 from told_case import ELEMENTWISE, GEMM, NORM, Case, Trace, ahead, short_kernels
+from told_decoding import loops, texts
 from told_device_work import attentions, nodes, tiles
 
 
@@ -338,7 +339,8 @@ def without_work(rng):
 
 
 MAKERS = (rates, graphs_at_rate, work_between, empty_steps, outliers, layers, causes, loading_first,
-          busy_with_older_work, streams, moved, devices, lost, captures, without_work, tiles, nodes, attentions)
+          busy_with_older_work, streams, moved, devices, lost, captures, without_work, tiles, nodes, attentions, texts,
+          loops)
 
 
 def cases():

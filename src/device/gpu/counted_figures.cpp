@@ -15,7 +15,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::array<std::string_view, 2> kOfThisProcessor{"load_ms", "first_run_ms"};
-constexpr std::array<std::string_view, 6> kOfTimeAlone{"peaks", "gflops", "gbps", "floor_ms", "floor_us", "host_us"};
+constexpr std::array<std::string_view, 8> kOfTimeAlone{
+    "peaks", "gflops", "gbps", "floor_ms", "floor_us", "host_us", "prefill_floor_ms", "decode_floor_ms"};
 
 // Scales numbers, and lists and objects of numbers; a number that is not finite becomes null.
 Json scaled(Json json, double factor) {

@@ -148,5 +148,8 @@ struct CallOperand {
 };
 std::vector<CallOperand> operands_of(const Recording& recording, const Event& op);
 int64_t elements_of(const CallOperand& operand);
+// Returns the shapes of the tensors in an operation's first argument, a list, such as that of aten::cat; empty: it is
+// no list, or none is recorded.
+std::vector<std::vector<int64_t>> listed_shapes(const Recording& recording, const Event& op);
 
 }  // namespace rung::trace

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "trace/analysis/analysis.hpp"
 #include "trace/recording/json_cursor.hpp"
@@ -89,6 +90,19 @@ int64_t elements_of(const CallOperand& operand) {
   double elements = operand.shape.empty() ? 0 : 1;
   for (const int64_t length : operand.shape) elements *= static_cast<double>(std::max<int64_t>(length, 0));
   return static_cast<int64_t>(std::min(elements, 1e18));  // a file may contain any number
+}
+
+std::vector<std::vector<int64_t>> listed_shapes(const Recording& recording, const Event& op) {
+  if (op.kind != EventKind::host_op || op.detail == 0 || op.detail >= recording.operands.size()) return {};
+  const Padded arguments(recording.strings[recording.operands[op.detail].shapes]);
+  std::vector<std::vector<int64_t>> shapes;
+  bool is_first = true;
+  each_value(arguments.cursor(), [&](std::string_view argument) {
+    if (!std::exchange(is_first, false)) return;
+    const Padded list(argument);
+    each_value(list.cursor(), [&](std::string_view value) { shapes.push_back(numbers_of(value)); });
+  });
+  return shapes;
 }
 
 std::vector<CallOperand> operands_of(const Recording& recording, const Event& op) {
