@@ -63,6 +63,7 @@ void expect_the_published_librarys_tokens(const std::string& device, const std::
         return task;
       }(),
       4);
+  ASSERT_FALSE(made.empty());
   ASSERT_LE(made.size(), wanted.size());
   EXPECT_THAT(made, testing::ElementsAreArray(wanted.first(made.size())));
   constexpr int64_t kEnd = 23;  // which ends a text, as every checkpoint's config.json says
