@@ -80,15 +80,15 @@ struct Worker {
     int64_t stride = 0, lines = 0, rows = 0, quota = 0, line = 0;
     Coming() = default;
     Coming(const Worker& worker, Range chunk, int64_t column) {
-      const PackedPlan& plan = worker.plan;
+      const PackedPlan& cut = worker.plan;
       rows = std::max<int64_t>(0, chunk.end - chunk.begin);
       if (rows == 0) return;
-      const bool is_copied = plan.copies_x && plan.copies_ahead;
-      const auto size = static_cast<int64_t>(size_of(is_copied ? plan.micro->x_type : plan.x_type));
-      stride = (is_copied ? plan.x_stride : plan.from_stride) * size;
+      const bool is_copied = cut.copies_x && cut.copies_ahead;
+      const auto size = static_cast<int64_t>(size_of(is_copied ? cut.micro->x_type : cut.x_type));
+      stride = (is_copied ? cut.x_stride : cut.from_stride) * size;
       row = at(is_copied ? worker.copy : worker.call.inputs[0], chunk.begin * stride + column * size);
-      lines = divide_up((std::min(plan.shape.k, worker.slab_end(column)) - column) * size, 64);
-      const int64_t tiles = divide_up(plan.row_chunk, plan.micro->max_rows) * divide_up(plan.k_slab, plan.k_block) *
+      lines = divide_up((std::min(cut.shape.k, worker.slab_end(column)) - column) * size, 64);
+      const int64_t tiles = divide_up(cut.row_chunk, cut.micro->max_rows) * divide_up(cut.k_slab, cut.k_block) *
                             (worker.panels.end - worker.panels.begin);
       quota = divide_up(lines * rows, std::max<int64_t>(1, tiles));
     }
