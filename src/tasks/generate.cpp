@@ -78,7 +78,7 @@ Result<Beginning> beginning_of(const GenerateTask& task, const TextModel& model)
   if (!model.has_encoder) return beginning;
   if (has_text) {
     const auto count = static_cast<int64_t>(beginning.tokens.size());
-    beginning.source.emplace(kTokens, Tensor::of<int64_t>({1, count}, std::move(beginning.tokens)));
+    beginning.source.emplace(kTokens, Tensor::of<int64_t>({1, count}, beginning.tokens));
     beginning.tokens.clear();
   }
   if (beginning.tokens.empty()) {
