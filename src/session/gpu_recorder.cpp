@@ -155,7 +155,7 @@ class GpuRecorder : public Recorder {
     std::vector<double> us(bound_.size());
     RUNG_TRY(const SmallStates held, hold());
     for (const auto& [problem, steps] : groups) {
-      RUNG_CHECK(make_operands(held));
+      RUNG_CHECK(make_operands(held, steps[0]));
       size_t rounds = (least + steps.size() - 1) / steps.size();
       RUNG_TRY(double all, time_rounds(steps, rounds, held));
       double each = all / static_cast<double>(rounds * steps.size());
@@ -167,7 +167,7 @@ class GpuRecorder : public Recorder {
 
   Result<std::optional<double>> together_us(std::span<const size_t> steps) override {
     RUNG_TRY(const SmallStates held, hold());
-    RUNG_CHECK(make_operands(held));
+    if (!steps.empty()) RUNG_CHECK(make_operands(held, std::ranges::min(steps)));
     RUNG_TRY(double us, time_rounds(steps, 1, held));
     RUNG_CHECK(restore(held));
     return std::optional(us);
@@ -245,14 +245,14 @@ class GpuRecorder : public Recorder {
     return held.restore(*queue_);
   }
 
-  // Runs all steps once, where steps that ran alone have moved a decoder's position and what follows from it: attention
-  // would be timed on a text of another length.
-  Status make_operands(const SmallStates& held) {
+  // Runs the steps before `end` once, where steps that ran alone have moved a decoder's position and what follows from
+  // it: attention would be timed on a text of another length. Later steps may have the length's memory for results.
+  Status make_operands(const SmallStates& held, size_t end) {
     if (held.empty()) return {};
     const gpu::CurrentContext current(gpu_);
     RUNG_CHECK(held.restore(*queue_));
     if (may_fault_) faults_->disown();
-    RUNG_CHECK(enqueue_all(queue_->stream()));
+    for (size_t i = 0; i < end; ++i) RUNG_CHECK(enqueue(i));
     return held.restore(*queue_);
   }
 

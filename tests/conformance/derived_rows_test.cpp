@@ -97,6 +97,13 @@ TEST_P(EmulatedDerivedRow, RefusesOrAgrees) {
   expect_row_refuses_or_agrees(**target, *std::get<1>(GetParam()));
 }
 
+// A plan copies such an operand into dense memory, so that rows need not take it.
+bool updates_what_is_not_dense(const Problem& problem) {
+  for (size_t i = 0; i < problem.inputs.size(); ++i)
+    if (updates(problem.op, i) && !problem.inputs[i].contiguous()) return true;
+  return false;
+}
+
 TEST(DerivedProblems, AreOfEveryOpAndHaveRows) {
   std::set<std::string_view> ops;
   for (const Kernel* row : cpu::all_kernels()) ops.insert(row->op);
@@ -104,6 +111,7 @@ TEST(DerivedProblems, AreOfEveryOpAndHaveRows) {
     int with_answers = 0;
     for (const Case& asked : derived_cases(op)) {
       if (!answered(asked)) continue;
+      if (updates_what_is_not_dense(asked.problem)) continue;
       EXPECT_TRUE(std::ranges::any_of(cpu_target().kernels_for(op), [&](const Kernel* row) {
         return cpu_target().supports(*row, asked.problem).yes;
       })) << asked.text;
