@@ -53,17 +53,19 @@ class Decoder:
 
 # The tokens of a text before the one that is made; the caches hold no more.
 CONTEXT = 1024
+LLAMA = {'model_type': 'llama', 'architectures': ['LlamaForCausalLM']}
 DECODERS = [
     Decoder('Llama-3.2-1B', {
-        'model_type': 'llama', 'hidden_size': 2048, 'intermediate_size': 8192, 'num_hidden_layers': 16,
+        **LLAMA, 'hidden_size': 2048, 'intermediate_size': 8192, 'num_hidden_layers': 16,
         'num_attention_heads': 32, 'num_key_value_heads': 8, 'head_dim': 64, 'vocab_size': 128256,
         'rms_norm_eps': 1e-5, 'rope_theta': 500000.0}, measured_ms=1.190),
     Decoder('Llama-3.1-8B', {
-        'model_type': 'llama', 'hidden_size': 4096, 'intermediate_size': 14336, 'num_hidden_layers': 32,
+        **LLAMA, 'hidden_size': 4096, 'intermediate_size': 14336, 'num_hidden_layers': 32,
         'num_attention_heads': 32, 'num_key_value_heads': 8, 'head_dim': 128, 'vocab_size': 128256,
         'tie_word_embeddings': False, 'rms_norm_eps': 1e-5, 'rope_theta': 500000.0}),
     Decoder('Qwen3-0.6B', {
-        'model_type': 'qwen3', 'hidden_size': 1024, 'intermediate_size': 3072, 'num_hidden_layers': 28,
+        'model_type': 'qwen3', 'architectures': ['Qwen3ForCausalLM'],
+        'hidden_size': 1024, 'intermediate_size': 3072, 'num_hidden_layers': 28,
         'num_attention_heads': 16, 'num_key_value_heads': 8, 'head_dim': 128, 'vocab_size': 151936,
         'rms_norm_eps': 1e-6, 'rope_theta': 1000000.0}, measured_ms=1.094)]
 DECODER_CONFIG = {'hidden_act': 'silu', 'torch_dtype': 'bfloat16', 'max_position_embeddings': 4096,
