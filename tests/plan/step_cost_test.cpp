@@ -37,7 +37,7 @@ TEST(StepCost, GrowsWithTheTokensBefore) {
   const Step token = attention_step(1, ""), chunk = attention_step(16, "");
   EXPECT_EQ(cost_behind(token, 39).flops, 40 * kFlopsOfPair);
   EXPECT_EQ(cost_behind(token, 39).bytes - cost_behind(token, 0).bytes, 2 * 39 * kBytesOfPlace);
-  EXPECT_EQ(cost_behind(chunk, 32).flops, (16 * 32 + 16 * 17 / 2) * kFlopsOfPair);
+  EXPECT_EQ(cost_behind(chunk, 32).flops, (16 * 32 + 8 * 17) * kFlopsOfPair);
   EXPECT_EQ(cost_behind(chunk, 32).bytes - cost_behind(chunk, 0).bytes, 2 * 32 * kBytesOfPlace);
 }
 
