@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/divide.hpp"
 #include "import/model.hpp"
 #include "open/open_model.hpp"
 
@@ -42,16 +43,16 @@ Result<int64_t> positions_of(const OpenOptions& model) {
 Result<MixPhases> phases_of(const OpenOptions& model, const TextMix& mix) {
   RUNG_CHECK(check_mix(model, mix));
   RUNG_TRY(const int64_t positions, positions_of(model));
-  MixPhases phases;
-  phases.chunks = mix.prompt / kMostOfChunk + (mix.prompt % kMostOfChunk > 0);
-  phases.chunk = mix.prompt / phases.chunks + (mix.prompt % phases.chunks > 0);
-  const int64_t padded = phases.chunks * phases.chunk;
-  const bool fits = mix.prompt <= positions && mix.made <= positions - mix.prompt && padded <= positions;
-  if (!fits)
+  const auto too_long = [&](int64_t tokens) {
     return wrong_usage("{} {} and {} {}: got {} tokens, wanted at most {}, the model's positions",
-                       model.named("prompt"), mix.prompt, model.named("new"), mix.made,
-                       std::max(padded, mix.prompt + mix.made), positions);
-  const int64_t wanted = std::max(padded, mix.prompt + mix.made);
+                       model.named("prompt"), mix.prompt, model.named("new"), mix.made, tokens, positions);
+  };
+  if (const int64_t longer = std::max(mix.prompt, mix.made); longer > positions) return too_long(longer);
+  MixPhases phases;
+  phases.chunks = divide_up(mix.prompt, kMostOfChunk);
+  phases.chunk = divide_up(mix.prompt, phases.chunks);
+  const int64_t wanted = std::max(phases.chunks * phases.chunk, mix.prompt + mix.made);
+  if (wanted > positions) return too_long(wanted);
   phases.cache = model.cache.length > 0 ? model.cache.length : wanted;
   if (phases.cache < wanted)
     return wrong_usage("{} {} and {} {}: got {} {}, wanted at least {}", model.named("prompt"), mix.prompt,

@@ -28,8 +28,7 @@ struct LinearGemvArguments {
   uint32_t team;        // warps; a power of two that divides the block's
   uint32_t w_constant;  // not 0: w may be read before the producers have ended
   uint32_t x_quads;     // not 0: four neighbours of x are aligned to their size
-  uint32_t
-      prefetch;  // bytes of its rows of w that a team prefetches before the producers have ended; 0 if w may not be
+  uint32_t prefetch;    // bytes of its rows of w that a team prefetches before the producers have ended
 };
 
 }  // namespace rung::gpu
