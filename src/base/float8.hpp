@@ -35,21 +35,28 @@ struct Float8 {
  private:
   static constexpr uint8_t kInfinity = codes == Float8Codes::ieee ? 0x7c : kMost;  // NaNs are above
 
+  static constexpr int kDropped = 23 - mantissa_bits;                                // bits of an f32's mantissa
+  static constexpr uint32_t kRebias = static_cast<uint32_t>(127 - bias) << 23;       // of the exponents
+  static constexpr uint32_t kLeastNormal = static_cast<uint32_t>(128 - bias) << 23;  // its f32's bits
+  static constexpr float kStep = std::bit_cast<float>(kLeastNormal - (static_cast<uint32_t>(mantissa_bits) << 23));
+
   static float value_of(uint8_t magnitude) {
-    const int exponent = magnitude >> mantissa_bits, one = 1 << mantissa_bits, mantissa = magnitude & (one - 1);
-    return exponent == 0 ? std::ldexp(static_cast<float>(mantissa), 1 - bias - mantissa_bits)
-                         : std::ldexp(static_cast<float>(one + mantissa), exponent - bias - mantissa_bits);
+    if (magnitude < 1 << mantissa_bits) return static_cast<float>(magnitude) * kStep;
+    return std::bit_cast<float>((uint32_t{magnitude} << kDropped) + kRebias);
   }
   static uint8_t round(float value) {
-    if (std::isnan(value)) return kNan;
-    const float size = std::fabs(value);
-    const uint8_t sign = std::signbit(value) ? 0x80 : 0;
-    if (size >= value_of(kMost)) return sign | kMost;
-    // Units of the last place; below the least normal number they are that number's units.
-    const int exponent = std::max(size == 0 ? 1 - bias : std::ilogb(size), 1 - bias);
-    const auto units = static_cast<int>(std::nearbyint(std::ldexp(size, mantissa_bits - exponent)));
-    const int magnitude = ((exponent + bias - 1) << mantissa_bits) + units;  // a carry into the exponent is correct
-    return magnitude == 0 && codes == Float8Codes::one_nan ? 0 : static_cast<uint8_t>(sign | magnitude);
+    const auto u = std::bit_cast<uint32_t>(value), size = u & 0x7fffffffu;
+    if (size > 0x7f800000u) return kNan;
+    uint32_t magnitude = 0;
+    if (size < kLeastNormal) {  // the sum's last place is kStep
+      constexpr float kShift = std::bit_cast<float>(std::bit_cast<uint32_t>(kStep) + (uint32_t{23} << 23));
+      magnitude = std::bit_cast<uint32_t>(std::bit_cast<float>(size) + kShift) - std::bit_cast<uint32_t>(kShift);
+    } else {  // a carry into the exponent is correct
+      magnitude = (size - kRebias + (1u << (kDropped - 1)) - 1 + ((size >> kDropped) & 1u)) >> kDropped;
+    }
+    magnitude = std::min<uint32_t>(magnitude, kMost);
+    if (magnitude == 0 && codes == Float8Codes::one_nan) return 0;
+    return static_cast<uint8_t>(magnitude | ((u >> 24) & 0x80u));
   }
 };
 

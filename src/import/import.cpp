@@ -10,16 +10,6 @@
 namespace rung {
 namespace {
 
-// Marks the label's last value as an output, which is the result of the part that the label names.
-Status observe(Graph& graph, const std::string& label) {
-  NodeId found = kNoNode;
-  for (NodeId id = graph.first(); id != kNoNode; id = graph[id].next)
-    if (graph[id].label == label) found = id;
-  if (found == kNoNode) return fail("no value of the model is labelled '{}'; `inspect --graph` prints them all", label);
-  graph.set_output(label, found);
-  return {};
-}
-
 // A cache that nothing remembers would be ignored in silence.
 Status check_cache(const ImportOptions& options, const Model& model) {
   if (options.cache.length == 0 && options.cache.scored_chunk > 0)
@@ -66,6 +56,15 @@ std::vector<std::string_view> importable_kinds() {
   std::vector<std::string_view> kinds;
   for (const Importer& importer : kImporters) kinds.push_back(importer.what);
   return kinds;
+}
+
+Status observe(Graph& graph, const std::string& label) {
+  NodeId found = kNoNode;
+  for (NodeId id = graph.first(); id != kNoNode; id = graph[id].next)
+    if (graph[id].label == label) found = id;
+  if (found == kNoNode) return fail("no value of the model is labelled '{}'; `inspect --graph` prints them all", label);
+  graph.set_output(label, found);
+  return {};
 }
 
 Result<Model> import_model(const std::string& path, const ImportOptions& options) {

@@ -38,6 +38,7 @@ struct Model {
   std::map<std::string, InputDefault> defaults;  // one for every input of the graph that is no state
   std::vector<Stage> stages;                     // of its labels, for reports; other labels are the rest
   int64_t positions = 0;                         // the most tokens of a decoder's text; 0: it is no decoder
+  std::vector<std::string> watched;              // labels of inner values that matter as much as outputs do
   std::vector<std::string> notes;                // such as checkpoint tensors that inference does not read
 };
 
@@ -75,6 +76,10 @@ std::vector<std::string_view> importable_kinds();
 Result<Model> import_model(const std::string& path, const ImportOptions& options = {});
 // Does the same from the text of a config.json alone; weights are always random (seed 0 unless the options say).
 Result<Model> import_config_text(std::string_view config_json, const ImportOptions& options = {});
+
+// Makes an output, of the label's name, of the last value with that label: the result of the part that it names.
+// Errors: no value has the label.
+Status observe(Graph& graph, const std::string& label);
 
 // Makes constants of the named inputs. Errors: unknown names, wrong types, bad values; they leave the model unchanged.
 Status freeze_inputs(Model& model, const NamedTensors& values);

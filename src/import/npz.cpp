@@ -157,8 +157,8 @@ Result<ArrayHeaders> read_headers(const std::vector<ZipMember>& members, const W
 }
 
 Status add_array(ZipWriter& zip, const std::string& name, const Tensor& array) {
-  if (!has_type(array.dtype())) return fail("array '{}': got {}, which numpy has no type for", name, array.type());
-  Tensor value = array.dtype() == DType::bf16 ? convert(array, DType::f32) : array;
+  const bool has_no_type = array.dtype() == DType::bf16 || is_f8(array.dtype());  // of numpy
+  Tensor value = has_no_type ? convert(array, DType::f32) : array;
   NpyHeader header{std::string(type_of(value.dtype()).descr), false, {value.shape().begin(), value.shape().end()}};
   return zip.add(name + ".npy", make_npy_header(header), {value.data(), value.bytes()});
 }

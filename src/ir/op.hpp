@@ -15,6 +15,7 @@
 #include "ir/formulas.hpp"
 #include "ir/key_span.hpp"
 #include "ir/narrowing.hpp"
+#include "ir/op_contractions.hpp"
 #include "ir/op_fields.hpp"
 #include "ir/op_kinds.hpp"
 #include "ir/shape.hpp"
@@ -86,130 +87,6 @@ struct Formula {
   RUNG_EQUAL(Formula);
 };
 
-// ---- contractions
-
-// matmul(a: T[...,M,K], b: T[...,K,N]) -> T[...,M,N]; leading dimensions broadcast.
-struct MatMul {
-  RUNG_OP("matmul", gemm, none, products);
-  RUNG_FIELDS()
-  RUNG_EQUAL(MatMul);
-};
-// linear(x: T[...,K], w: U[N,K], then those operands that `slots` names, in the order of LinearSlot) -> out[...,N]
-//   y = activation(r x w' + bias) + residual
-// Prologue, before the products x w':
-// squares: Q[...,R], R divides K: means of squares, of K/R neighbours each, of the row that an RMS norm would see; the
-// row's factor in that norm is r = 1 / sqrt(their mean + eps); without them r = 1.
-// Epilogue, after the products:
-// bias: V[N], residual: R[...,N].
-// gated: w is [2N,K] (gate rows, then up rows), bias [2N]: y = activation(gate) * up + residual.
-// cos, sin: A[...,D]: the first rotated_heads runs of D columns of y are rotated (RoPE), each row by its own angles;
-// then it is not gated, and has neither activation nor residual.
-// norm_weight: S[N], weight of an RMS norm of y that follows, N a multiple of norm_run; not gated, no rotated heads.
-// Beside y, which is the next residual, there are then two further results, for linears that take over that norm:
-//   result 1: bf16 [...,N], y * norm_weight, which is their x
-//   result 2: f32 [...,N/norm_run], means of y^2, of norm_run neighbours each, which are their squares
-struct Linear {
-  RUNG_OP("linear", gemm, none, products);
-  RUNG_RESULTS(3);
-  struct Prologue {
-    float eps = 1e-6f;
-    RUNG_EQUAL(Prologue);
-  };
-  struct Epilogue {
-    bool gated = false;
-    Activation activation = Activation::none;
-    int64_t rotated_heads = 0;
-    int64_t norm_run = 0;  // 0: no norm_weight
-    RUNG_EQUAL(Epilogue);
-  };
-  LinearSlots slots;
-  Prologue prologue;
-  Epilogue epilogue;
-  DType out = DType::f32;
-
-  bool has(LinearSlot slot) const { return slots.has(slot); }
-  // Returns whether it takes no more than those operands.
-  bool is_within(const LinearSlots& known) const { return slots.within(known); }
-  // Returns whether it has a form that late passes make, for kernels that asked for it.
-  bool is_extended() const { return !is_within({LinearSlot::bias, LinearSlot::residual}); }
-  // Returns whether it is just x w' + bias, or x w'.
-  bool is_plain() const { return is_within({LinearSlot::bias}) && epilogue == Epilogue{}; }
-  RUNG_FIELDS(RUNG_FIELD(Linear, slots), RUNG_PART_FIELD(Linear, prologue, eps),
-              RUNG_PART_FIELD(Linear, epilogue, gated), RUNG_PART_FIELD(Linear, epilogue, activation),
-              RUNG_PART_FIELD(Linear, epilogue, rotated_heads), RUNG_PART_FIELD(Linear, epilogue, norm_run),
-              RUNG_FIELD(Linear, out))
-  RUNG_EQUAL(Linear);
-};
-// conv(x: T[B,I...,C], w: T[O,K...,C/groups], the slots bias: V[O] or V[2,O], residual: S[B,R...,O]) -> T[B,R...,O]
-//   y = tail(last(activation(products * f + b) + residual)); a bias V[2,O] is f and b, one of V[O] is b, and f is 1.
-// tail: a pointwise program of one operand, such as "r1=max(r0,0);r2=min(r1,6)"; empty: there is none.
-// Channels stand last. There are one to three axes I; each list has a number for each of them, or is empty: steps of 1,
-// nothing around x. Result r of an axis sees x[r * stride + k * dilation - before] through tap k, and zero outside of
-// x:
-//   R = (I + before + after - dilation * (K - 1) - 1) / stride + 1
-// transposed: result r sees x[i] through tap k where r = i * stride + k * dilation - before:
-//   R = (I - 1) * stride + dilation * (K - 1) + 1 - before - after + extra
-// Channels and rows of w are cut into as many equal runs as there are groups; each run of rows reads its run of
-// channels.
-struct Conv {
-  RUNG_OP("conv", gemm, none, products);
-  ConvSlots slots;
-  Dims stride, dilation, before, after;
-  Dims extra;  // of a transposed one
-  int64_t groups = 1;
-  bool transposed = false;
-  Activation activation = Activation::none;
-  Activation last = Activation::none;  // only with a residual
-  std::string tail;
-  bool has(ConvSlot slot) const { return slots.has(slot); }
-  // Returns whether it is just products, or products + bias.
-  bool is_plain() const {
-    return !has(ConvSlot::residual) && activation == Activation::none && last == Activation::none && tail.empty();
-  }
-  RUNG_FIELDS(RUNG_FIELD(Conv, slots), RUNG_FIELD(Conv, stride), RUNG_FIELD(Conv, dilation), RUNG_FIELD(Conv, before),
-              RUNG_FIELD(Conv, after), RUNG_FIELD(Conv, extra), RUNG_FIELD(Conv, groups), RUNG_FIELD(Conv, transposed),
-              RUNG_FIELD(Conv, activation), RUNG_FIELD(Conv, last), RUNG_FIELD(Conv, tail))
-  RUNG_EQUAL(Conv);
-};
-// pool(x: T[B,I...,C]) -> T[B,R...,C]: the largest element of each window, or the sum or mean of those inside of x. The
-// windows are conv's, of `window` taps along each axis. Where a window sees no element, the largest is -inf, the sum 0
-// and the mean NaN. places: result 1 is i64[B,R...,C], the place of the first largest among the elements of I..., in
-// row order; NaN is larger than every number.
-struct Pool {
-  RUNG_OP("pool", other, none, stays);
-  RUNG_RESULTS(2);
-  ReduceKind kind = ReduceKind::max;
-  Dims window, stride, dilation, before, after;
-  bool places = false;
-  RUNG_FIELDS(RUNG_FIELD(Pool, kind), RUNG_FIELD(Pool, window), RUNG_FIELD(Pool, stride), RUNG_FIELD(Pool, dilation),
-              RUNG_FIELD(Pool, before), RUNG_FIELD(Pool, after), RUNG_FIELD(Pool, places))
-  RUNG_EQUAL(Pool);
-};
-// attention(q: T[B,S,H,D], the slots mask: f32 broadcast to [B,H,S,K], length: i64[1], then for each segment
-//           k: T[B,Ki,G,D], v: T[B,Ki,G,D]) -> T[B,S,H,D]: softmax(cap(scale * q k') + mask) v, softmax in f32
-//   Keys of all segments one after another (K = sum of Ki); query head h reads key head h / (H/G); G divides H. Where
-//   the mask is -inf for every key a query gets zeros, not softmax's NaN; numbers, however low, take no key away.
-//   Keys outside the query's span are taken away, too.
-//   length: k and v are a cache of one segment, without a mask, filled up to that place, which is S at least: query i
-//   stands at place length - S + i, and key j holds the last place below length that is j modulo K, or nothing, which
-//   is taken away. So a cache that is shorter than the text is a ring of its last K places. The span counts places.
-struct Attention {
-  RUNG_OP("attention", attention, index_out_of_range, products);
-  AttentionSlots slots;
-  float scale = 1.0f;
-  float softcap = 0.0f;  // c: a scaled score s becomes c tanh(s / c) before the mask; 0: it stays
-  KeySpan span;
-  int64_t segments = 1;
-  bool has_mask() const { return slots.has(AttentionSlot::mask); }
-  bool has_length() const { return slots.has(AttentionSlot::length); }
-  // Returns the index of the first segment's keys; its values and the other segments follow.
-  size_t first_key() const { return slots.size(); }
-  RUNG_FIELDS(RUNG_FIELD(Attention, slots), RUNG_FIELD(Attention, scale), RUNG_FIELD(Attention, softcap),
-              RUNG_PART_FIELD(Attention, span, before), RUNG_PART_FIELD(Attention, span, after),
-              RUNG_PART_FIELD(Attention, span, prefix), RUNG_FIELD(Attention, segments))
-  RUNG_EQUAL(Attention);
-};
-
 // ---- reductions and normalisations; statistics in f32. Softmax is NaN where all values are -inf.
 
 struct Softmax {
@@ -260,6 +137,16 @@ struct Reduce {
   bool keep_dim = false;
   RUNG_FIELDS(RUNG_FIELD(Reduce, kind), RUNG_FIELD(Reduce, axis), RUNG_FIELD(Reduce, keep_dim))
   RUNG_EQUAL(Reduce);
+};
+// quantize(x: T[...,D]) -> to[...,D]; result 1: f32[...], each row's s: x is about the first result times s. With M the
+// largest number of `to` (f8e4m3fn 448, f8e4m3fnuz 240, i8 127) s = max |x| / M, and 1 for a row of zeros; the first
+// result is x / s, rounded to nearest even. A NaN in x makes its row's s NaN.
+struct Quantize {
+  RUNG_OP("quantize", elementwise, none, stays);
+  RUNG_RESULTS(2);
+  DType to = DType::f8e4m3fn;
+  RUNG_FIELDS(RUNG_FIELD(Quantize, to))
+  RUNG_EQUAL(Quantize);
 };
 // The k largest elements of each row, in descending order, equal ones by ascending place, NaN before all numbers.
 // top_k(x: T[...,D]) -> values: T[...,k]; result 1: their places in the row, i64[...,k]
@@ -433,7 +320,7 @@ struct Region {
   X(Unary) X(Binary) X(Cast) X(Select) X(Formula) X(Rope) X(GatedMul) X(Pointwise) X(Region) \
   X(MatMul) X(Linear) X(Conv) X(Attention) X(Im2col) X(Pool)                                 \
   X(Softmax) X(LayerNorm) X(RmsNorm) X(L2Normalize) X(GroupNorm)                             \
-  X(Reduce) X(TopK) X(CumSum) X(MaskedMean) X(Recurrence) X(Sample)                          \
+  X(Reduce) X(Quantize) X(TopK) X(CumSum) X(MaskedMean) X(Recurrence) X(Sample)              \
   X(Reshape) X(Transpose) X(Slice) X(Concat) X(Broadcast) X(Gather) X(Scatter) X(CacheHeads)
 // clang-format on
 

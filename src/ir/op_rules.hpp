@@ -24,6 +24,7 @@ RUNG_EACH_OP(RUNG_DECLARE_RULES)
 
 // Return the types of the results after the first, for ops that may have several (RUNG_RESULTS).
 std::vector<Type> further_types(const Linear&, const Signature&);
+std::vector<Type> further_types(const Quantize&, const Signature&);
 std::vector<Type> further_types(const TopK&, const Signature&);
 std::vector<Type> further_types(const Pool&, const Signature&);
 std::vector<Type> further_types(const Region&, const Signature&);

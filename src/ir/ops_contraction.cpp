@@ -72,6 +72,23 @@ Status want_norm_weight(const Linear& op, const Shape& shape, const Type& weight
   return want_shape(weight, Shape{shape.back()}, "norm_weight");
 }
 
+// Checks the operands that linears of 8 bits have.
+Status want_scales(const Linear& op, Types types) {
+  const Type &x = types[0], &w = types[1];
+  const Type* scale = op.slots.find(types, LinearSlot::scale);
+  for (const auto& [operand, name] : {std::pair(&x, "x"), std::pair(&w, "weight")})
+    if (operand->dtype != DType::i8 || !scale) RUNG_CHECK(want_float(*operand, name));
+  if (x.dtype != w.dtype && (x.dtype == DType::i8 || is_f8(x.dtype)))
+    return fail("got x {} and weight {}, wanted x of a type of 16 bits or more, or of the weight's", x, w);
+  if (scale && *scale != Type{DType::f32, {w.shape[0]}})
+    return fail("scale: got {}, wanted f32[{}]", *scale, w.shape[0]);
+  Shape rows = x.shape;
+  rows.erase(rows.rank() - 1);
+  const Type* of_x = op.slots.find(types, LinearSlot::x_scale);
+  if (of_x && *of_x != Type{DType::f32, rows}) return fail("x_scale: got {}, wanted {}", *of_x, Type{DType::f32, rows});
+  return {};
+}
+
 // Checks that the fields of a linear agree with its slots.
 Status want_slots(const Linear& op, Types types) {
   const int64_t heads = op.epilogue.rotated_heads, run = op.epilogue.norm_run;
@@ -89,14 +106,16 @@ Status want_slots(const Linear& op, Types types) {
 Result<Type> rule(const Linear& op, Types types) {
   RUNG_CHECK(want_slots(op, types));
   const Type &x = types[0], &w = types[1];
-  RUNG_CHECK(want_float(x, "x"));
-  RUNG_CHECK(want_float(w, "weight"));
   RUNG_CHECK(want_rank(w, 2, "weight"));
   if (x.shape.rank() < 1 || x.shape.back() != w.shape[1])
     return fail("got x {} and weight {}: inner dimensions differ", x, w);
+  RUNG_CHECK(want_scales(op, types));
   const bool gated = op.epilogue.gated;
   if (gated && w.shape[0] % 2) return fail("weight: got {}, wanted an even number of rows (gate and up)", w);
   if (!is_float(op.out)) return fail("got output type {}, wanted a float type", op.out);
+  const auto& [normed, factor] = std::tie(op.epilogue.normed, op.epilogue.factor);
+  if (!is_float(normed)) return fail("got normed={}, wanted a float type", normed);
+  if (!std::isfinite(factor) || factor == 0) return fail("got factor={}, wanted a number other than 0", factor);
   Shape shape = x.shape;
   shape[shape.rank() - 1] = gated ? w.shape[0] / 2 : w.shape[0];
   const auto operand = [&](LinearSlot slot) { return op.slots.find(types, slot); };
@@ -142,6 +161,10 @@ OperandUse use_of(const Linear& op, const Signature& s, LinearSlot slot) {
       return {.role = OperandRole::scale, .axes = {column}};
     case LinearSlot::squares:
       return rows(OperandRole::statistic, reduced());
+    case LinearSlot::scale:
+      return {.role = OperandRole::scale, .axes = {column}};
+    case LinearSlot::x_scale:
+      return aligned(OperandRole::scale, op.slots.find(s.operands, slot)->shape);
   }
   return use;
 }
@@ -153,8 +176,10 @@ double flops_of(const Linear& op, const Signature& s) {
   const bool feeds_norm = op.has(LinearSlot::norm_weight), normed = op.has(LinearSlot::squares);
   const Linear::Epilogue& end = op.epilogue;
   const double columns = count(s.result), products = columns * (end.gated ? 2 : 1);  // over all rows
-  return products * (2 * dim(w[1]) + op.has(LinearSlot::bias) + normed) +
-         columns * ((end.activation != Activation::none) + end.gated + op.has(LinearSlot::residual) + 3 * feeds_norm) +
+  const int factors = normed + op.has(LinearSlot::scale) + op.has(LinearSlot::x_scale);
+  return products * (2 * dim(w[1]) + op.has(LinearSlot::bias) + factors) +
+         columns * ((end.factor != 1) + (end.activation != Activation::none) + end.gated +
+                    op.has(LinearSlot::residual) + 3 * feeds_norm) +
          3 * elements(LinearSlot::cos) * dim(end.rotated_heads) + elements(LinearSlot::squares);
 }
 
@@ -171,7 +196,7 @@ std::vector<Type> further_types(const Linear& op, const Signature& s) {
   if (!op.has(LinearSlot::norm_weight)) return {};
   Shape squares = s.result.shape;
   squares[squares.rank() - 1] /= op.epilogue.norm_run;
-  return {{DType::bf16, s.result.shape}, {DType::f32, squares}};
+  return {{op.epilogue.normed, s.result.shape}, {DType::f32, squares}};
 }
 
 namespace {

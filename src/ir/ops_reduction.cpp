@@ -125,6 +125,26 @@ Semantics semantics(const Reduce& op, const Signature& s) {
           .flops = count(s.operands[0])};
 }
 
+Result<Type> rule(const Quantize& op, Types types) {
+  RUNG_CHECK(want_count(types, 1));
+  RUNG_CHECK(want_float(types[0], "x"));
+  if (types[0].shape.rank() < 1) return fail("x: got {}, wanted at least one dimension", types[0]);
+  if (!is_f8(op.to) && op.to != DType::i8) return fail("got to={}, wanted f8e4m3fn, f8e4m3fnuz or i8", op.to);
+  return Type{op.to, types[0].shape};
+}
+
+Semantics semantics(const Quantize&, const Signature& s) {
+  OperandUse use = aligned(OperandRole::statistic, s.shape(0), s.shape(0).rank() - 1);
+  use.any_float = true;
+  return {.operands = {use}, .flops = 3 * count(s.operands[0])};
+}
+
+std::vector<Type> further_types(const Quantize&, const Signature& s) {
+  Shape rows = s.result.shape;
+  rows.erase(rows.rank() - 1);
+  return {{DType::f32, rows}};
+}
+
 Result<Type> rule(const TopK& op, Types types) {
   RUNG_CHECK(want_count(types, 1));
   if (types[0].dtype == DType::boolean) return fail("x: got {}, wanted numbers", types[0]);

@@ -13,6 +13,7 @@ LabelPrecision precision_at(const Precision& precision, std::string_view label) 
   for (const PartPrecision& part : precision) {
     if (!part.covers(label)) continue;
     at.products = part.products.value_or(at.products);
+    if (part.weights || part.products) at.weights = part.weights;
     at.attention = part.attention.value_or(at.attention);
     at.values = part.values.value_or(at.values);
   }
@@ -27,11 +28,14 @@ Precision everywhere(DType dtype) {
 DType narrowest(const Precision& precision) {
   DType found = DType::f32;
   for (const PartPrecision& part : precision)
-    for (const auto& dtype : {part.products, part.attention, part.values})
+    for (const auto& dtype : {part.products, part.weights, part.attention, part.values})
       if (dtype && size_of(*dtype) < size_of(found)) found = *dtype;
   return found;
 }
 
-DType coarser(DType a, DType b) { return b == DType::bf16 || (b == DType::f16 && a == DType::f32) ? b : a; }
+DType coarser(DType a, DType b) {
+  if (is_quantised(a) || is_quantised(b)) return is_quantised(b) && !is_quantised(a) ? b : a;
+  return b == DType::bf16 || (b == DType::f16 && a == DType::f32) ? b : a;
+}
 
 }  // namespace rung

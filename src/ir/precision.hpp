@@ -2,6 +2,8 @@
 // measures their cost.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,9 +16,10 @@ namespace rung {
 // The entry of a recipe for one part of a model. Sums and statistics are f32 in every case.
 struct PartPrecision {
   std::string labels = "*";        // the part's scope (ir/scope.hpp); "*" alone is the whole model
-  std::optional<DType> products;   // read by products with weights
+  std::optional<DType> products;   // read by products with weights; of 8 bits: both operands are quantised
   std::optional<DType> attention;  // read by products of computed values: scores, and the values that they weigh
   std::optional<DType> values;     // values stored for the ops that follow
+  std::optional<DType> weights;    // of 8 bits: weights are quantised, and what they multiply is not
   bool covers(std::string_view label) const;
   friend auto operator<=>(const PartPrecision&, const PartPrecision&) = default;  // NOLINT(modernize-use-nullptr)
 };
@@ -27,17 +30,22 @@ using Precision = std::vector<PartPrecision>;
 // The dtypes that all entries together give the ops of one label.
 struct LabelPrecision {
   DType products = DType::f32, attention = DType::f32, values = DType::f32;
+  std::optional<DType> weights = {};
+  // Returns the type in which products with weights compute unless they are quantised.
+  DType unquantised() const { return is_quantised(products) ? values : products; }
   friend bool operator==(const LabelPrecision&, const LabelPrecision&) = default;
 };
+// The largest |x| that each linear saw, by its label: the static scales of values of 8 bits come from it.
+using Calibration = std::map<std::string, float, std::less<>>;
 LabelPrecision precision_at(const Precision& precision, std::string_view label);
 
 // Returns the entry for the whole model in that dtype; f32 takes no entry.
 Precision everywhere(DType dtype);
 
-// Returns the narrowest dtype that any entry names, else f32: answers are at best as exact as it.
+// Returns the narrowest dtype that any entry names, else f32: answers are at best as exact as it. Of 8 bits, the first.
 DType narrowest(const Precision& precision);
 
-// Returns b if it rounds more than a, of f32, f16 and bf16; else a.
+// Returns b if it rounds more than a, of f32, f16, bf16 and those of 8 bits; else a.
 DType coarser(DType a, DType b);
 
 }  // namespace rung

@@ -29,9 +29,6 @@ std::shared_ptr<std::byte> allocate_zeroed(size_t bytes) {
   return {data, [](std::byte* p) { std::free(p); }};
 }
 
-template <class T>
-inline constexpr bool is_narrow_float = std::is_same_v<T, bf16> || std::is_same_v<T, f16>;
-
 // Returns the lowest number for NaN and for numbers beyond the type's range, as x86's conversion does.
 template <class To>
 To truncated(double value) {
@@ -42,9 +39,9 @@ To truncated(double value) {
 
 template <class From, class To>
 To convert_value(From value) {
-  if constexpr (is_narrow_float<From>)
+  if constexpr (kStoredFloat<From>)
     return convert_value<float, To>(static_cast<float>(value));
-  else if constexpr (is_narrow_float<To>)
+  else if constexpr (kStoredFloat<To>)
     return To(static_cast<float>(value));
   else if constexpr (std::is_same_v<To, bool>)
     return value != From{};

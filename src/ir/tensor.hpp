@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/float8.hpp"
 #include "base/numeric.hpp"
 #include "base/status.hpp"
 #include "ir/shape.hpp"
@@ -30,6 +31,14 @@ constexpr DType dtype_of<f16>() {
 template <>
 constexpr DType dtype_of<bf16>() {
   return DType::bf16;
+}
+template <>
+constexpr DType dtype_of<f8e4m3fn>() {
+  return DType::f8e4m3fn;
+}
+template <>
+constexpr DType dtype_of<f8e4m3fnuz>() {
+  return DType::f8e4m3fnuz;
 }
 template <>
 constexpr DType dtype_of<int64_t>() {
@@ -98,7 +107,7 @@ class Tensor {
 using NamedTensors = std::map<std::string, Tensor, std::less<>>;
 
 // Converts element by element by value, as C++ casts do (floats to bool: non-zero is true; narrowing floats round to
-// nearest even). Works for every dtype but the reserved f8 ones.
+// nearest even, and those of 8 bits to their largest number beyond it).
 Tensor convert(const Tensor& from, DType to);
 
 // The contents of a Constant node. load() may map, generate or compute; it must return a tensor of exactly `type`.

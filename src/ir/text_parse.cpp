@@ -283,7 +283,6 @@ class Parser {
     if (!values) return graph_.constant(weight(name, type));
     if (static_cast<int64_t>(values->size()) != type.elements())
       return lex_.error("'{}': got {} values, wanted {} for {}", name, values->size(), type.elements(), type);
-    if (size_of(type.dtype) == 1 && is_float(type.dtype)) return lex_.error("{} literals are reserved", type.dtype);
     return graph_.literal(name, literal_of(type, *values));
   }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "ir/with_type.hpp"
+
 namespace rung {
 namespace {
 
@@ -32,6 +34,10 @@ int64_t ordered(Unsigned bits) {
 }
 int64_t ordered(float x) { return ordered<int32_t>(std::bit_cast<uint32_t>(x)); }
 int64_t ordered(bf16 x) { return ordered<int16_t>(x.bits); }
+template <int mantissa, int bias, Float8Codes codes>
+int64_t ordered(Float8<mantissa, bias, codes> x) {
+  return ordered<int8_t>(x.bits);
+}
 int64_t ordered(f16 x) { return ordered<int16_t>(x.bits); }
 template <class T>
 double ulps_between(T a, T b) {
@@ -43,7 +49,7 @@ double ulps_between(T a, T b) {
 
 template <class T>
 double value_of(T x) {
-  if constexpr (std::is_same_v<T, bf16> || std::is_same_v<T, f16>)
+  if constexpr (kStoredFloat<T>)
     return static_cast<float>(x);
   else
     return static_cast<double>(x);
@@ -149,26 +155,7 @@ std::string compare_as(const Tensor& got, const Tensor& want, const Tolerance& t
 }
 
 std::string compare_contents(const Tensor& got, const Tensor& want, const Tolerance& tolerance, Comparison& result) {
-  switch (want.dtype()) {
-    case DType::f32:
-      return compare_as<float>(got, want, tolerance, result);
-    case DType::f16:
-      return compare_as<f16>(got, want, tolerance, result);
-    case DType::bf16:
-      return compare_as<bf16>(got, want, tolerance, result);
-    case DType::i64:
-      return compare_as<int64_t>(got, want, tolerance, result);
-    case DType::i32:
-      return compare_as<int32_t>(got, want, tolerance, result);
-    case DType::i8:
-      return compare_as<int8_t>(got, want, tolerance, result);
-    case DType::u8:
-      return compare_as<uint8_t>(got, want, tolerance, result);
-    case DType::boolean:
-      return compare_as<bool>(got, want, tolerance, result);
-    default:
-      return fmt::format("values of {} cannot be compared", want.dtype());
-  }
+  return with_type(want.dtype(), [&](auto zero) { return compare_as<decltype(zero)>(got, want, tolerance, result); });
 }
 
 }  // namespace

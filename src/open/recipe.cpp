@@ -7,6 +7,8 @@
 #include "base/json.hpp"
 #include "base/log.hpp"
 #include "device/cpu/cpu_info.hpp"
+#include "open/calibration_source.hpp"
+#include "open/inputs.hpp"
 #include "passes/pipeline.hpp"
 #include "plan/build.hpp"
 
@@ -50,10 +52,12 @@ Result<Recipe> recipe_of(const Opened& opened, const std::optional<Recipe>& reci
     return default_recipe(threads_for(target, options.threads),
                           options.dtype == DType::bf16 ? DType::bf16 : DType::f32);
   RUNG_CHECK(check_beside(*recipe, options));
+  RUNG_CHECK(check_calibration(*recipe, opened.subject->model.graph,
+                               opened.given.empty() ? std::vector<NamedTensors>{} : verification_inputs(opened)));
   if (recipe->choices.empty() && recipe->precision.empty()) return *recipe;
   RUNG_TRY(Built listed, build_plan(opened.subject->model.graph, *recipe, {.target = &target, .contents = false}));
   RUNG_CHECK(check_choices(*recipe, listed.plan));
-  RUNG_CHECK(check_precision(*recipe, listed.plan));
+  RUNG_CHECK(check_precision(*recipe, opened.subject->model.graph, listed, {.target = &target}));
   return *recipe;
 }
 

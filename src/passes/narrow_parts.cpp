@@ -138,7 +138,7 @@ class Narrower {
   // An op without a result type of its own stores its operands' dtype.
   Form product_form(NodeId id, const Semantics& semantics, const LabelPrecision& asked) const {
     if (is_edge_product(id, semantics)) return {};
-    const DType reads = multiplies_computed(id, semantics) ? asked.attention : asked.products;
+    const DType reads = multiplies_computed(id, semantics) ? asked.attention : asked.unquantised();
     if (reads == DType::f32) return {.stores = edges_.at_edge(id) || !may_store_narrow(id) ? DType::f32 : asked.values};
     Op op = graph_[id].op;
     return {reads, result_dtype(op) ? asked.values : reads};

@@ -55,6 +55,7 @@ constexpr Pass kPipeline[] = {
     {"widen_sums",            "fusion",     "once it is known which values only sums and norms read", passes::widen_sums},
     {"fold_norm",             "fusion",     "after sums are wide: linears then leave more than their sum to those behind a norm", passes::fold_norm},
     {"pad_hidden",            "projection", "late: it asks for linears that have their epilogues", passes::pad_hidden},
+    {"quantise_products",     "precision",  "after linears have all that they take from and give to their neighbours", passes::quantise_products},
     {"lower_argmax",          "regions",    "makes regions, which those below take in", passes::lower_argmax},
     {"form_regions",          "regions",    "last: from what no named op took, with its casts and its programs", passes::form_regions},
 };

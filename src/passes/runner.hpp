@@ -15,6 +15,7 @@ struct PassOptions {
   bool as_written = false;                      // the canonical passes do not run
   KernelQuery has_kernel;
   Precision precision;
+  Calibration calibration;
   int64_t row_bytes = 1;       // of the target
   std::string dump_directory;  // where a failing pass leaves the graph it was given; empty: nowhere
 };

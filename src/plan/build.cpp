@@ -3,8 +3,11 @@
 #include "plan/build.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "device/cpu/start_team.hpp"
+#include "passes/origins.hpp"
 #include "plan/kernel_choice.hpp"
 #include "plan/lower.hpp"
 
@@ -18,20 +21,37 @@ Result<PassReport> run_recipe_passes(Graph& graph, const Recipe& recipe, const B
                      .as_written = recipe.as_written,
                      .has_kernel = kernel_query(*options.target, recipe.threads),
                      .precision = recipe.precision,
+                     .calibration = recipe.calibration,
                      .row_bytes = options.target->row_bytes,
                      .dump_directory = options.dump_directory};
   return run_passes(graph, passes);
 }
 
-bool has_launch(const Plan& plan, const PartPrecision& part) {
-  return std::ranges::any_of(plan.steps, [&](const Step& step) { return part.covers(step.label); });
+using Labels = std::set<std::string, std::less<>>;
+
+// Returns the labels by which entries of a precision decide something.
+Result<Labels> deciding_labels(const Graph& model, const Built& built, const BuildOptions& options) {
+  Labels labels;
+  for (const Step& step : built.plan.steps) labels.insert(step.label);
+  RUNG_TRY(const Graph passed, passed_in_own_types(model, built.plan.recipe, options));
+  for (const std::vector<NodeId>& took : origins(model, passed)) {
+    Labels products;
+    for (NodeId id : took)
+      if (narrowing_of(model[id].op) == Narrowing::products) products.insert(model[id].label);
+    if (products.size() > 1) labels.merge(products);
+  }
+  return labels;
+}
+
+bool covers_any(const PartPrecision& part, const Labels& labels) {
+  return std::ranges::any_of(labels, [&](std::string_view label) { return part.covers(label); });
 }
 
 // Returns ", but some begin 'encoder.layer'" for 'encoder.layer.12'; empty: no label begins with its first word either.
-std::string nearest_part(const Plan& plan, PartPrecision part) {
+std::string nearest_part(const Labels& labels, PartPrecision part) {
   for (size_t dot; (dot = part.labels.rfind('.')) != std::string::npos;) {
     part.labels.resize(dot);
-    if (has_launch(plan, part)) return fmt::format(", but some begin '{}'", part.labels);
+    if (covers_any(part, labels)) return fmt::format(", but some begin '{}'", part.labels);
   }
   return "";
 }
@@ -75,11 +95,27 @@ Status check_choices(const Recipe& recipe, const Plan& plan) {
   return {};
 }
 
-Status check_precision(const Recipe& recipe, const Plan& plan) {
+Result<Graph> passed_in_own_types(const Graph& model, Recipe recipe, const BuildOptions& options) {
+  for (const char* pass : {"narrow_parts", "narrow_states", "quantise_products"}) recipe.disabled_passes.emplace(pass);
+  return apply_passes(model, recipe, nullptr, options);
+}
+
+Result<Recipe> without_idle_entries(Recipe recipe, const Graph& model, const BuildOptions& options) {
+  BuildOptions listing = options;
+  listing.contents = false;
+  RUNG_TRY(const Built built, build_plan(model, recipe, listing));
+  RUNG_TRY(const Labels labels, deciding_labels(model, built, options));
+  std::erase_if(recipe.precision, [&](const PartPrecision& part) { return !covers_any(part, labels); });
+  return recipe;
+}
+
+Status check_precision(const Recipe& recipe, const Graph& model, const Built& built, const BuildOptions& options) {
+  if (recipe.precision.empty()) return {};
+  RUNG_TRY(const Labels labels, deciding_labels(model, built, options));
   for (const PartPrecision& part : recipe.precision) {
-    if (has_launch(plan, part)) continue;
+    if (covers_any(part, labels)) continue;
     return mismatch("recipe: precision of '{}': no launch of this model has a label that begins so{}; {}", part.labels,
-                    nearest_part(plan, part), "'rung inspect MODEL --graph --recipe FILE' lists the labels");
+                    nearest_part(labels, part), "'rung inspect MODEL --graph --recipe FILE' lists the labels");
   }
   return {};
 }

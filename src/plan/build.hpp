@@ -28,9 +28,16 @@ Result<Built> build_plan(const Graph& graph, const Recipe& recipe, const BuildOp
 // Checks that each choice that a person gave in a recipe decided something in the plan built with it. Errors name a
 // choice that did not.
 Status check_choices(const Recipe& recipe, const Plan& plan);
-// Checks that each entry of the recipe's precision names a part of that plan. Errors name an entry that does not, and
-// the nearest part of the plan.
-Status check_precision(const Recipe& recipe, const Plan& plan);
+// Returns the graph after the recipe's passes, except those that narrow: origins() follows each op of the model to the
+// op that computes it, whatever its type.
+Result<Graph> passed_in_own_types(const Graph& model, Recipe recipe, const BuildOptions& options);
+// Checks that each entry of the recipe's precision decides something in the plan that was built with it of `model`: it
+// covers the label of a launch or, where one computes several of the model's products together, of one of these, which
+// are together because their precision is the same. Errors name an entry that does not, and the nearest part of the
+// plan.
+Status check_precision(const Recipe& recipe, const Graph& model, const Built& built, const BuildOptions& options = {});
+// Returns the recipe without entries of the precision that decide nothing in its plan.
+Result<Recipe> without_idle_entries(Recipe recipe, const Graph& model, const BuildOptions& options);
 // Returns the graph after the recipe's passes, for inspection.
 Result<Graph> apply_passes(const Graph& graph, const Recipe& recipe, PassReport* report = nullptr,
                            const BuildOptions& options = {});

@@ -87,8 +87,10 @@ KernelQuery kernel_query(const Target& target, int threads) {
                     .output = {type->dtype, type->shape, contiguous_strides(type->shape)},
                     .threads = threads};
     const Semantics semantics = semantics_of(op, operands, *type);
+    const auto* linear = as<Linear>(op);
+    const int scale = linear ? linear->slots.at(LinearSlot::scale) : -1;  // follows from the weights
     for (size_t i = 0; i < operands.size(); ++i) {
-      const bool constant = semantics.operands[i].role == OperandRole::weights;
+      const bool constant = semantics.operands[i].role == OperandRole::weights || static_cast<int>(i) == scale;
       problem.inputs.push_back({operands[i].dtype, operands[i].shape, contiguous_strides(operands[i].shape), constant});
     }
     const FirstRow found = first_row(target, problem);

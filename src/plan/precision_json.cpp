@@ -4,6 +4,7 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
+#include <span>
 
 #include "base/json.hpp"
 #include "ir/shape.hpp"
@@ -13,21 +14,28 @@ namespace {
 
 using Json = nlohmann::json;
 
-// THE list of types that parts may compute in.
-constexpr DType kDTypes[] = {DType::f32, DType::bf16};
+// THE lists of types that parts may compute in, and of those that their products may.
+constexpr DType kComputed[] = {DType::f32, DType::bf16};
+constexpr DType kQuantised[] = {DType::f8e4m3fn, DType::f8e4m3fnuz, DType::i8};
+constexpr DType kProducts[] = {DType::f32, DType::bf16, DType::f8e4m3fn, DType::f8e4m3fnuz, DType::i8};
 
 struct Aspect {
   const char* field;
   std::optional<DType> PartPrecision::*dtype;
+  std::span<const DType> types;
 };
-constexpr Aspect kAspects[] = {{"products", &PartPrecision::products},
-                               {"attention", &PartPrecision::attention},
-                               {"values", &PartPrecision::values}};
+constexpr Aspect kAspects[] = {{"products", &PartPrecision::products, kProducts},
+                               {"weights", &PartPrecision::weights, kQuantised},
+                               {"attention", &PartPrecision::attention, kComputed},
+                               {"values", &PartPrecision::values, kComputed}};
 
-Result<DType> read_dtype(const Json& json) {
-  for (const DType dtype : kDTypes)
+Result<DType> read_dtype(const Json& json, std::span<const DType> types) {
+  std::string wanted;
+  for (const DType dtype : types) {
     if (json.is_string() && json.get_ref<const std::string&>() == name_of(dtype)) return dtype;
-  return fail("got {}, wanted f32 or bf16", describe(json));
+    wanted += fmt::format("{}{}", wanted.empty() ? "" : dtype == types.back() ? " or " : ", ", dtype);
+  }
+  return fail("got {}, wanted {}", describe(json), wanted);
 }
 
 Status read_field(const std::string& field, const Json& json, PartPrecision& part) {
@@ -39,7 +47,7 @@ Status read_field(const std::string& field, const Json& json, PartPrecision& par
   }
   for (const Aspect& aspect : kAspects) {
     if (field != aspect.field) continue;
-    auto dtype = read_dtype(json);
+    auto dtype = read_dtype(json, aspect.types);
     if (!dtype) return fail_in(dtype.error(), "field '{}'", field);
     part.*aspect.dtype = *dtype;
     return {};
@@ -50,7 +58,7 @@ Status read_field(const std::string& field, const Json& json, PartPrecision& par
 Result<PartPrecision> read_part(const Json& json) {
   if (!json.is_object()) return fail("got {}, wanted an object", describe(json));
   if (!json.contains("labels")) return fail("got no field 'labels'");
-  if (json.size() < 2) return fail("got 'labels' alone, wanted 'products', 'attention' or 'values' too");
+  if (json.size() < 2) return fail("got 'labels' alone, wanted 'products', 'weights', 'attention' or 'values' too");
   PartPrecision part;
   for (const auto& [field, value] : json.items()) RUNG_CHECK(read_field(field, value, part));
   return part;
@@ -66,7 +74,8 @@ Json to_json(const PartPrecision& part) {
 }
 
 Json to_json(const Precision& precision) {
-  if (precision == everywhere(narrowest(precision))) return name_of(narrowest(precision));
+  if (!is_quantised(narrowest(precision)) && precision == everywhere(narrowest(precision)))
+    return name_of(narrowest(precision));
   Json parts = Json::array();
   for (const PartPrecision& part : precision) parts.push_back(to_json(part));
   return parts;
@@ -74,7 +83,7 @@ Json to_json(const Precision& precision) {
 
 Result<Precision> precision_from_json(const Json& json) {
   if (!json.is_array()) {
-    auto dtype = read_dtype(json);
+    auto dtype = read_dtype(json, kComputed);
     if (!dtype) return fail("{}, or a list of parts", dtype.error().message);
     return everywhere(*dtype);
   }

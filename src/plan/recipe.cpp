@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/recipe.hpp"
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -62,8 +63,36 @@ Status read_precision(const Json& json, Recipe& recipe) {
   const DType dtype = narrowest(recipe.precision);
   const bool on = recipe.rungs.contains("precision");
   if ((dtype != DType::f32) == on) return {};
-  return fail("recipe: field 'precision': got {} {} the rung 'precision' in 'rungs'; wanted bf16 with it, f32 without",
-              dtype, on ? "with" : "without");
+  return fail(
+      "recipe: field 'precision': got {} {} the rung 'precision' in 'rungs'; wanted bf16 or a type of 8 bits with it, "
+      "f32 without",
+      dtype, on ? "with" : "without");
+}
+
+// Reads the largest |x| of linears by their labels.
+Status read_calibration(const Json& json, Recipe& recipe) {
+  const auto given = json.find("calibration");
+  if (given == json.end()) return {};
+  if (!given->is_object()) return fail("recipe: field 'calibration': got {}, wanted an object", describe(*given));
+  for (const auto& [label, largest] : given->items()) {
+    const double value = largest.is_number() ? largest.get<double>() : -1;
+    if (!(value >= 0 && value <= static_cast<double>(std::numeric_limits<float>::max())))
+      return fail("recipe: field 'calibration': '{}': got {}, wanted the largest |x|, a number of f32 from 0 on", label,
+                  dump_json(largest));
+    recipe.calibration[label] = static_cast<float>(value);
+  }
+  return {};
+}
+
+Status read_calibrated_on(const Json& json, Recipe& recipe) {
+  const auto given = json.find("calibrated_on");
+  if (given == json.end()) return {};
+  const auto is_text = [&](const char* field) { return given->contains(field) && (*given)[field].is_string(); };
+  if (!given->is_object() || given->size() != 2 || !is_text("weights") || !is_text("inputs"))
+    return fail("recipe: field 'calibrated_on': got {}, wanted an object with the texts 'weights' and 'inputs'",
+                dump_json(*given));
+  recipe.calibrated_on = {(*given)["weights"].get<std::string>(), (*given)["inputs"].get<std::string>()};
+  return {};
 }
 
 Status check_fields(const Json& json, const std::set<std::string>& known) {
@@ -95,21 +124,26 @@ Status read_choices(const Json& json, Recipe& recipe) {
 Json to_json(const Recipe& recipe) {
   Json choices = Json::object();
   for (const auto& [problem, choice] : recipe.choices) choices[problem] = to_short_json(choice);
-  return Json{{"version", kVersion},
-              {"as_written", recipe.as_written},
-              {"rungs", std::set<std::string>(recipe.rungs.begin(), recipe.rungs.end())},
-              {"disabled_passes", std::set<std::string>(recipe.disabled_passes.begin(), recipe.disabled_passes.end())},
-              {"capture", recipe.capture},
-              {"tuned_kernels", recipe.tuned_kernels},
-              {"precision", to_json(recipe.precision)},
-              {"threads", recipe.threads},
-              {"choices", std::move(choices)}};
+  Json json{{"version", kVersion},
+            {"as_written", recipe.as_written},
+            {"rungs", std::set<std::string>(recipe.rungs.begin(), recipe.rungs.end())},
+            {"disabled_passes", std::set<std::string>(recipe.disabled_passes.begin(), recipe.disabled_passes.end())},
+            {"capture", recipe.capture},
+            {"tuned_kernels", recipe.tuned_kernels},
+            {"precision", to_json(recipe.precision)},
+            {"threads", recipe.threads},
+            {"choices", std::move(choices)}};
+  if (!recipe.calibration.empty()) json["calibration"] = recipe.calibration;
+  if (recipe.calibrated_on)
+    json["calibrated_on"] = {{"weights", recipe.calibrated_on->weights}, {"inputs", recipe.calibrated_on->inputs}};
+  return json;
 }
 
 Result<Recipe> recipe_from_json(const Json& json) {
   if (!json.is_object()) return fail("recipe: wanted a JSON object");
-  const auto known = check_fields(json, {"version", "as_written", "rungs", "disabled_passes", "capture",
-                                         "tuned_kernels", "precision", "threads", "choices"});
+  const auto known =
+      check_fields(json, {"version", "as_written", "rungs", "disabled_passes", "capture", "tuned_kernels", "precision",
+                          "calibration", "calibrated_on", "threads", "choices"});
   if (!known) return fail_in(known.error(), "recipe");
   int version = 0;
   RUNG_CHECK(read(json, "version", version));
@@ -126,6 +160,8 @@ Result<Recipe> recipe_from_json(const Json& json) {
   recipe.disabled_passes.insert(disabled.begin(), disabled.end());
   RUNG_CHECK(check_names(recipe));
   RUNG_CHECK(read_precision(json, recipe));
+  RUNG_CHECK(read_calibration(json, recipe));
+  RUNG_CHECK(read_calibrated_on(json, recipe));
   if (recipe.threads < 0 || recipe.threads > cpu::kMostThreads)
     return fail("recipe: field 'threads': got {}, wanted 1 to {}, or 0 for a GPU", recipe.threads, cpu::kMostThreads);
   RUNG_CHECK(read_choices(json, recipe));

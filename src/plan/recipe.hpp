@@ -3,6 +3,7 @@
 #pragma once
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -12,6 +13,12 @@
 
 namespace rung {
 
+// The weights and inputs that a calibration was measured on, as hashes (open/calibration_source.hpp).
+struct CalibrationSource {
+  std::string weights, inputs;
+  friend bool operator==(const CalibrationSource&, const CalibrationSource&) = default;
+};
+
 struct Recipe {
   bool as_written = false;                             // the author's graph, without canonical forms
   std::set<std::string, std::less<>> rungs;            // passes of these rungs run
@@ -19,6 +26,8 @@ struct Recipe {
   bool capture = false;                                // replay a bound launch list instead of dispatching op by op
   bool tuned_kernels = false;                          // `choices` apply; elsewhere rows in order of preference
   Precision precision;                                 // of parts, by their labels, when the rung "precision" is on
+  Calibration calibration;                             // for parts whose products read 8 bits
+  std::optional<CalibrationSource> calibrated_on;      // none: a person wrote the calibration
   int threads = 1;                                     // in the team; 0 for a GPU
   std::map<std::string, KernelChoice, std::less<>> choices;  // by problem key (kernels/problem_key.hpp)
   friend bool operator==(const Recipe&, const Recipe&) = default;

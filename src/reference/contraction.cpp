@@ -71,16 +71,15 @@ void rotate(std::vector<double>& out, size_t n, size_t heads, const std::array<s
       }
 }
 
-// Returns the factor of each row's products.
-std::vector<double> row_factors(const Linear& op, const Tensor& squares, size_t rows) {
+// Multiplies the factor of each row's products by what the norm has for it.
+void scale_by_norm(std::vector<double>& factors, const Linear& op, const Tensor& squares) {
   size_t columns = size(squares.shape().back());
-  std::vector<double> factors, all = read(squares);
-  for (size_t row = 0; row < rows; ++row) {
+  std::vector<double> all = read(squares);
+  for (size_t row = 0; row < factors.size(); ++row) {
     double sum = 0;
     for (size_t i = 0; i < columns; ++i) sum += all[row * columns + i];
-    factors.push_back(1 / std::sqrt(sum / static_cast<double>(columns) + static_cast<double>(op.prologue.eps)));
+    factors[row] /= std::sqrt(sum / static_cast<double>(columns) + static_cast<double>(op.prologue.eps));
   }
-  return factors;
 }
 
 // Returns y of Linear before rounding, row after row.
@@ -89,16 +88,19 @@ std::vector<double> unrounded(const Linear& op, const Arguments& arguments) {
   auto products = multiply_rows(arguments[0], arguments[1]);
   const Linear::Epilogue& end = op.epilogue;
   size_t wide = size(arguments[1].shape()[0]), n = wide / (end.gated ? 2 : 1), m = wide ? products.size() / wide : 0;
-  std::vector<double> bias(wide), out(m * n), residual, factors(m, 1.0);
+  std::vector<double> bias(wide), out(m * n), residual, factors(m, 1.0), scale(wide, 1.0);
   if (const Tensor* values = operand(LinearSlot::bias)) read(*values, 0, bias);
   if (const Tensor* values = operand(LinearSlot::residual)) residual = read(*values);
-  if (const Tensor* squares = operand(LinearSlot::squares)) factors = row_factors(op, *squares, m);
+  if (const Tensor* of_x = operand(LinearSlot::x_scale)) factors = read(*of_x);
+  if (const Tensor* of_w = operand(LinearSlot::scale)) scale = read(*of_w);
+  if (const Tensor* squares = operand(LinearSlot::squares)) scale_by_norm(factors, op, *squares);
   for (size_t i = 0; i < out.size(); ++i) {
     size_t row = i / n, j = i % n;
     const double* product = &products[row * wide];
-    out[i] = apply(end.activation, factors[row] * product[j] + bias[j]);
-    if (end.gated) out[i] *= factors[row] * product[n + j] + bias[n + j];
+    out[i] = apply(end.activation, factors[row] * scale[j] * product[j] + bias[j]);
+    if (end.gated) out[i] *= factors[row] * scale[n + j] * product[n + j] + bias[n + j];
     if (!residual.empty()) out[i] += residual[i];
+    out[i] *= end.factor;
   }
   if (end.rotated_heads > 0)
     rotate(out, n, size(end.rotated_heads), {read(*operand(LinearSlot::cos)), read(*operand(LinearSlot::sin))});

@@ -23,6 +23,7 @@ RUNG_EACH_OP(RUNG_DECLARE_COMPUTE)
 
 // Computes result number `i` > 0 of the ops that may have several (RUNG_RESULTS).
 Result<Tensor> compute_further(const Linear&, const Arguments&, size_t i);
+Result<Tensor> compute_further(const Quantize&, const Arguments&, size_t i);
 Result<Tensor> compute_further(const TopK&, const Arguments&, size_t i);
 Result<Tensor> compute_further(const Pool&, const Arguments&, size_t i);
 Result<Tensor> compute_further(const Region&, const Arguments&, size_t i);

@@ -77,4 +77,12 @@ std::vector<Tensor> answers(const Graph& graph, const std::vector<Tensor>& outpu
   return all;
 }
 
+std::vector<std::string> answer_names(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const Output& output : graph.outputs())
+    if (!graph.is_next(output.name)) names.push_back(output.name);
+  for (std::string& name : made_states(graph)) names.push_back(std::move(name));
+  return names;
+}
+
 }  // namespace rung

@@ -30,5 +30,7 @@ std::vector<Tensor> callers_outputs(const Graph& graph, const std::vector<Tensor
 std::vector<std::string> made_states(const Graph& graph);
 // Returns what a run is judged by: the caller's outputs, then those states.
 std::vector<Tensor> answers(const Graph& graph, const std::vector<Tensor>& outputs);
+// Returns the names of those outputs and states, in the order of answers().
+std::vector<std::string> answer_names(const Graph& graph);
 
 }  // namespace rung

@@ -14,7 +14,7 @@ namespace {
 
 template <class T>
 double widen(T value) {
-  if constexpr (std::is_same_v<T, bf16> || std::is_same_v<T, f16>)
+  if constexpr (kStoredFloat<T>)
     return static_cast<float>(value);
   else
     return static_cast<double>(value);
@@ -32,7 +32,7 @@ float round_to_odd(double value) {
 
 template <class T>
 T narrow(double value) {
-  if constexpr (std::is_same_v<T, bf16> || std::is_same_v<T, f16>)
+  if constexpr (kStoredFloat<T>)
     return T(round_to_odd(value));
   else if constexpr (std::is_same_v<T, bool>)
     return value != 0.0;

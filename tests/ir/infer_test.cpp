@@ -45,6 +45,16 @@ INSTANTIATE_TEST_SUITE_P(
                     Rule{"linear(x:f32[2,3], w:f32[8,3], b:f32[8], r:f32[2,4], slots=bias+residual, "
                          "gated=true)",
                          "f32[2,4]"},
+                    Rule{"linear(x:i8[2,3], w:i8[8,3], c:f32[8], s:f32[2], slots=scale+x_scale)", "f32[2,8]"},
+                    Rule{"linear(x:f8e4m3fn[1,2,3], w:f8e4m3fn[8,3], c:f32[8], slots=scale, gated=true, factor=2, "
+                         "out=f8e4m3fn)",
+                         "f8e4m3fn[1,2,4]"},
+                    Rule{"linear(x:bf16[2,3], w:i8[8,3], c:f32[8], slots=scale)", "f32[2,8]"},
+                    Rule{"quantize(x:bf16[2,3,4], to=i8)", "i8[2,3,4]"},
+                    Rule{"result(quantize(x:bf16[2,3,4]))", "f32[2,3]"},
+                    Rule{"result(linear(x:bf16[2,3], w:bf16[32,3], g:f32[32], slots=norm_weight, norm_run=32, "
+                         "normed=f8e4m3fn))",
+                         "f8e4m3fn[2,32]"},
                     Rule{"attention(q:f32[1,5,4,8], k:f32[1,6,2,8], v:f32[1,6,2,8])", "f32[1,5,4,8]"},
                     Rule{"attention(q:f32[1,5,4,8], m:f32[5,9], k:f32[1,6,2,8], v:f32[1,6,2,8], l:f32[1,3,2,8], "
                          "o:f32[1,3,2,8], slots=mask, segments=2)",
@@ -316,7 +326,16 @@ INSTANTIATE_TEST_SUITE_P(
 
 INSTANTIATE_TEST_SUITE_P(
     OfSeveralResults, RefusedType,
-    testing::Values(Rule{"top_k(x:f32[2,9], k=0)", "got k = 0 of f32[2,9], wanted 1 to the last dimension"},
+    testing::Values(Rule{"linear(x:i8[2,3], w:i8[8,3])", "x: got i8[2,3], wanted a float type"},
+                    Rule{"linear(x:f8e4m3fn[2,3], w:bf16[8,3])", "wanted x of a type of 16 bits or more"},
+                    Rule{"linear(x:f8e4m3fn[2,3], w:f8e4m3fnuz[8,3])", "or of the weight's"},
+                    Rule{"linear(x:f32[2,3], w:f32[8,3], c:f32[3], slots=scale)", "scale: got f32[3], wanted f32[8]"},
+                    Rule{"linear(x:f32[2,3], w:f32[8,3], c:f32[2,1], slots=x_scale)",
+                         "x_scale: got f32[2,1], wanted f32[2]"},
+                    Rule{"linear(x:f32[2,3], w:f32[8,3], factor=0)", "got factor=0, wanted a number other than 0"},
+                    Rule{"quantize(x:f32[2,3], to=bf16)", "got to=bf16, wanted f8e4m3fn, f8e4m3fnuz or i8"},
+                    Rule{"quantize(x:i64[2,3])", "x: got i64[2,3]"},
+                    Rule{"top_k(x:f32[2,9], k=0)", "got k = 0 of f32[2,9], wanted 1 to the last dimension"},
                     Rule{"top_k(x:f32[2,9], k=10)", "got k = 10 of f32[2,9]"},
                     Rule{"top_k(x:bool[2,9])", "wanted numbers"},
                     Rule{"result(top_k(x:f32[2,9]), index=2)", "result: got index 2 of top_k, wanted 1 to 1"},

@@ -128,8 +128,8 @@ TEST(GraphText, RefusesSlotsThatALinearCannotHave) {
   for (auto [slots, wrong] :
        {std::pair{"frob", "frob"}, {"bias+w", "w"}, {"bias+residual+residual", "residual"}, {"residual+bias", "bias"}})
     EXPECT_EQ(parse_op(fmt::format("linear(slots={})", slots)).error().message,
-              fmt::format("line 1: got slot '{}', wanted some of bias, residual, cos, sin, norm_weight, squares, each "
-                          "once and in this order",
+              fmt::format("line 1: got slot '{}', wanted some of bias, residual, cos, sin, norm_weight, squares, "
+                          "scale, x_scale, each once and in this order",
                           wrong));
   EXPECT_EQ(parse_op("attention(slots=q)").error().message,
             "line 1: got slot 'q', wanted some of mask, length, each once and in this order");
@@ -216,7 +216,7 @@ void expect_every_member_in_the_text() {
 TEST(GraphText, KeepsEveryMemberOfEveryOp) {
   EXPECT_EQ(count_members<MatMul>(), 0u);
   EXPECT_EQ(count_members<Slice>(), 4u);
-  EXPECT_EQ(count_members<Linear::Epilogue>(), 4u);
+  EXPECT_EQ(count_members<Linear::Epilogue>(), 6u);
   EXPECT_EQ(count_members<Pointwise>(), 2u);
   EXPECT_EQ(count_members<Region>(), 1u);
   expect_every_member_in_the_text();

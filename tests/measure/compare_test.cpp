@@ -165,9 +165,12 @@ TEST(Compare, FailsOneBitOfEveryExactType) {
   }
 }
 
-TEST(Compare, FailsWhatItCannotCompare) {
-  Tensor narrow({DType::f8e4m3fn, {2}});
-  EXPECT_THAT(compare("y", narrow, narrow, {INFINITY, INFINITY}).reason, HasSubstr("cannot be compared"));
+TEST(Compare, ReadsFloatsOfEightBits) {
+  const Tensor one = convert(f32({2}, {1, 1}), DType::f8e4m3fn), next = convert(f32({2}, {1, 1.125f}), DType::f8e4m3fn);
+  EXPECT_TRUE(compare("y", one, one, kTight).passed);
+  const Comparison apart = compare("y", next, one, {INFINITY, INFINITY});
+  EXPECT_EQ(apart.max_ulp, 1);
+  EXPECT_EQ(apart.max_abs, 0.125);
 }
 
 TEST(Compare, FailsAnythingButZeroAgainstZeros) {

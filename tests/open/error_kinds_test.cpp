@@ -175,8 +175,8 @@ const Mistake kMismatches[] = {
     {"APrecisionOfNoPart", ErrorKind::mismatch, "no launch of this model has a label",
      [](const Bench&) {
        const Recipe recipe{.precision = {{.labels = "encoder", .values = DType::bf16}}};
-       auto built = build_plan(graph_of("y = neg(x:f32[4])\nreturn y=y"), {.threads = 1});
-       return check_precision(recipe, built->plan);
+       const Graph model = graph_of("y = neg(x:f32[4])\nreturn y=y");
+       return check_precision(recipe, model, *build_plan(model, {.threads = 1}));
      }},
 };
 INSTANTIATE_TEST_SUITE_P(Mismatch, Mistakes, ::testing::ValuesIn(kMismatches), name_of_mistake);

@@ -43,19 +43,35 @@ TEST_F(Choices, WithTuningOffAreNamed) {
 
 TEST(PartsOfARecipe, ThatNoLaunchIsInAreNamed) {
   Recipe recipe{.precision = {{.labels = "layer.0", .products = DType::bf16}}};
-  const Plan plan = plan_of(
-      "w: f32[4,4] = constant(name=\"w\")\nx: f32[3,4] = input()\n"
-      "y = linear(x, w)  # layer.0.dense\nreturn y=y");
-  EXPECT_TRUE(check_precision(recipe, plan));
+  const Graph model =
+      graph_of("w: f32[4,4] = constant()\nx: f32[3,4] = input()\ny = linear(x, w)  # layer.0.dense\nreturn y=y");
+  const auto built = build_plan(model, {});
+  ASSERT_TRUE(built) << built.error().message;
+  const auto check = [&] { return check_precision(recipe, model, *built); };
+  EXPECT_TRUE(check());
   recipe.precision.push_back({.labels = "layer.1.dense", .values = DType::bf16});
-  Status checked = check_precision(recipe, plan);
+  Status checked = check();
   ASSERT_FALSE(checked);
   EXPECT_THAT(checked.error().message, HasSubstr("'layer.1.dense': no launch of this model has a label that begins so, "
                                                  "but some begin 'layer';"));
   recipe.precision[1].labels = "head";
-  EXPECT_THAT(check_precision(recipe, plan).error().message, HasSubstr("begins so; 'rung inspect"));
+  EXPECT_THAT(check().error().message, HasSubstr("begins so; 'rung inspect"));
   recipe.precision[1].labels = "*";
-  EXPECT_TRUE(check_precision(recipe, plan));
+  EXPECT_TRUE(check());
+}
+
+// The product of q and k is one launch, labelled q, because an entry for k says the same as that for q. What an op took
+// in behind its product decides nothing under its own label.
+TEST(PartsOfARecipe, MayBeProductsThatOneLaunchComputes) {
+  const Graph model = graph_of(
+      "x: f32[3,8] = input()\nwq: f32[8,8] = constant()\nwk: f32[8,8] = constant()\nwd: f32[8,8] = constant()\n"
+      "q = linear(x, wq)  # q\nk = linear(x, wk)  # k\nd = linear(mul(q, k), wd)  # out.dense\n"
+      "y = add(d, x)  # out\nreturn y=y");
+  const auto built = build_plan(model, {.rungs = {"projection", "fusion"}});
+  ASSERT_TRUE(built) << built.error().message;
+  for (const char* label : {"q", "k", "out"})
+    EXPECT_TRUE(check_precision({.precision = {{.labels = label, .products = DType::bf16}}}, model, *built)) << label;
+  EXPECT_FALSE(check_precision({.precision = {{.labels = "out.dense", .products = DType::bf16}}}, model, *built));
 }
 
 }  // namespace

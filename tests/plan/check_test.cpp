@@ -133,7 +133,8 @@ const Damage kDamages[] = {
        p.steps[0].inputs[0].view.strides = {0, 0};
      },
      "wanted at most 1099511627776 bytes"},
-    {"a reserved type", [](Plan& p) { p.steps[1].inputs[0].view.dtype = DType::f8e4m3fn; }, "is reserved"},
+    {"a type that the kernel does not take", [](Plan& p) { p.steps[1].inputs[0].view.dtype = DType::f8e4m3fn; },
+     "f8e4m3fn"},
     // kernels
     {"a kernel that does not exist", [](Plan& p) { p.steps[0].choice.kernel = "linear_gone"; },
      "no kernel 'linear_gone'"},

@@ -47,6 +47,18 @@ TEST(Recipe, ComesBackFromItsFile) {
   EXPECT_EQ(*back, full());
 }
 
+TEST(Recipe, KeepsWhatItsCalibrationWasMeasuredOn) {
+  Recipe recipe = full();
+  recipe.calibration = {{"layer.0", 2.5f}};
+  recipe.calibrated_on = {"00ff", "11ee"};
+  EXPECT_EQ(to_json(recipe)["calibrated_on"], Json::parse(R"({"weights": "00ff", "inputs": "11ee"})"));
+  auto back = recipe_from_json(to_json(recipe));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(*back, recipe);
+  EXPECT_FALSE(*back == full());
+  EXPECT_FALSE(to_json(full()).contains("calibrated_on"));
+}
+
 TEST(Recipe, TakesDefaultsForFieldsLeftOut) {
   auto recipe = recipe_from_json(Json{{"version", 1}});
   ASSERT_TRUE(recipe) << recipe.error().message;
@@ -161,6 +173,17 @@ INSTANTIATE_TEST_SUITE_P(
         BadField{"rungs", "[]", "got bf16 without the rung 'precision'"},
         BadField{"precision", "[]", "got f32 with the rung 'precision'"},
         BadField{"precision", R"([{"labels":"a","values":"f32"}])", "got f32 with the rung 'precision'"},
+        BadField{"precision", R"([{"labels":"a","products":"f16"}])",
+                 "got the string 'f16', wanted f32, bf16, f8e4m3fn, f8e4m3fnuz or i8"},
+        BadField{"precision", R"([{"labels":"a","weights":"bf16"}])",
+                 "field 'weights': got the string 'bf16', wanted f8e4m3fn, f8e4m3fnuz or i8"},
+        BadField{"precision", R"([{"labels":"a","values":"i8"}])", "got the string 'i8', wanted f32 or bf16"},
+        BadField{"calibration", "[1]", "field 'calibration': got an array of 1, wanted an object"},
+        BadField{"calibration", R"({"a":-1})", "'a': got -1, wanted the largest |x|"},
+        BadField{"calibration", R"({"a":1e39})", "'a': got 1e+39, wanted the largest |x|"},
+        BadField{"calibrated_on", "[1]", "field 'calibrated_on': got [1], wanted an object with the texts"},
+        BadField{"calibrated_on", R"({"weights":"0"})", "field 'calibrated_on': got {\"weights\":\"0\"}, wanted"},
+        BadField{"calibrated_on", R"({"weights":"0","inputs":1})", "wanted an object with the texts 'weights' and"},
         BadField{"precision", "1", "field 'precision': got 1, wanted f32 or bf16, or a list of parts"},
         BadField{"precision", "[\"bf16\"]", "entry 0: got the string 'bf16', wanted an object"},
         BadField{"precision", R"([{"products":"bf16"}])", "entry 0: got no field 'labels'"},

@@ -147,9 +147,10 @@ TEST(CastReference, ConvertsByValue) {
   expect_values(run("cast(x:i64[1], to=f32)", {{"x", wide}}), {300}, 0);
 }
 
-TEST(CastReference, RefusesReservedTypes) {
-  EXPECT_THAT(error_of("cast(x:f32[1], to=f8e4m3fn)", {{"x", f32({1}, {1})}}),
-              HasSubstr("f8e4m3fn cannot be computed"));
+TEST(CastReference, RoundsToEightBits) {
+  const Inputs inputs{{"x", f32({5}, {1.0625f, -1.1875f, 1000, -1e9f, 0.001f})}};
+  expect_values(run("cast(cast(x:f32[5], to=f8e4m3fn), to=f32)", inputs), {1, -1.25, 448, -448, 0.001953125}, 0);
+  expect_values(run("cast(cast(x:f32[5], to=f8e4m3fnuz), to=f32)", inputs), {1, -1.25, 240, -240, 0.0009765625}, 0);
 }
 
 TEST(SelectReference, TakesFromAWhereTrueAndBroadcasts) {

@@ -54,15 +54,25 @@ bool is_of(const Architecture& architecture, const Config& config) {
   return config.get_text("model_type").value_or("") == architecture.name;
 }
 
-// Imports a model with the importer that recognises it.
-Result<Model> import_known(const ConfigSource& source) {
+const Architecture* recognised(const Config& config) {
   for (const auto& architecture : kArchitectures)
-    if (is_of(architecture, source.config)) {
-      RUNG_TRY(Model model, architecture.import(source, architecture.classes));
-      RUNG_CHECK(check_requested_shapes(source.options, model));
-      model.architecture = architecture.name;
-      return model;
-    }
+    if (is_of(architecture, config)) return &architecture;
+  return nullptr;
+}
+
+// A model is returned where it was made: to move one may take memory, which a result does not survive the lack of.
+Result<Model> import_as(const Architecture& architecture, const ConfigSource& source) {
+  Result<Model> model = architecture.import(source, architecture.classes);
+  if (!model) return model;
+  if (auto checked = check_requested_shapes(source.options, *model); !checked)
+    model = tl::unexpected(std::move(checked.error()));
+  else
+    model->architecture = architecture.name;
+  return model;
+}
+
+Result<Model> import_known(const ConfigSource& source) {
+  if (const Architecture* architecture = recognised(source.config)) return import_as(*architecture, source);
   return fail("'{}': {} (supported: {}). `rung advise` works on a profiler trace of any model", source.config.what(),
               claimed_architecture(source.config), known_architectures());
 }

@@ -244,6 +244,8 @@ Result<Model> import_pi0(const ConfigSource& source, Classes) {
   Pi0Inputs inputs = declare_inputs(model, config);
   NodeId actions = Pi0Writer(writer, config, tensors, source.options.dtype).write(inputs);
   model.graph.set_output("actions", actions);
+  for (int64_t step = 0; step < config.steps; ++step)  // each step's velocity
+    model.watched.push_back(fmt::format("step.{}.action_out_proj", step));
   auto may_ignore = [&](const std::string& name) { return pi0_may_ignore(tensors, name); };
   RUNG_TRY(model.notes, writer.finish(may_ignore));
   return model;

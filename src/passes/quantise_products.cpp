@@ -1,0 +1,261 @@
+// Makes products read 8 bits where the precision asks for it: weights by one scale a row, and what they multiply by a
+// scale that was measured before, which their producer takes over, or by one that each row gets when it is there.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/words.hpp"
+#include "passes/passes.hpp"
+#include "passes/rewrite.hpp"
+
+namespace rung::passes {
+namespace {
+
+constexpr float kHeadroom = 2;  // unseen inputs may have values larger than those measured
+
+// Returns e such that values up to `largest`, divided by 2^e, are well within the type. Powers of two leave weights as
+// exact as they are; a float of 8 bits loses nothing by them either.
+int exponent_for(float largest, DType to) {
+  const float most = to == DType::f8e4m3fn ? 448.0f : 240.0f;
+  return largest > 0 ? static_cast<int>(std::ceil(std::log2(kHeadroom * largest / most))) : 0;
+}
+
+class Quantiser {
+ public:
+  Quantiser(Graph& graph, PassContext& context)
+      : graph_(graph), context_(context), constant_(constant_nodes(graph)), asked_(graph.capacity()) {}
+
+  void run() {
+    const std::vector<NodeId> order = graph_.order();
+    for (NodeId id : order) asked_[id] = asked_of(id);
+    for (NodeId id : order)
+      if (graph_[id].alive && is_asked(id)) quantise(id);
+  }
+  void account() const {
+    const auto note = [&](size_t count, std::string_view what) {
+      if (count) context_.notes.add("{} {}", words::counted(count, "product reads", "products read"), what);
+    };
+    note(static_, "8 bits by measured scales");
+    note(dynamic_, "8 bits by a scale for each row");
+    note(weights_, "weights of 8 bits");
+  }
+
+ private:
+  // The type that the precision asks for both operands of a product, or for the weights alone.
+  struct Asked {
+    std::optional<DType> both, weights;
+  };
+  using Readers = std::map<NodeId, NodeId>;  // linears, and the value or view of it that each reads as x
+
+  bool is_asked(NodeId id) const { return id < asked_.size() && (asked_[id].both || asked_[id].weights); }
+
+  // A product at the model's edge, which the other precisions leave in f32, stays.
+  Asked asked_of(NodeId id) const {
+    const auto* op = graph_.as<Linear>(id);
+    if (!op || op->has(LinearSlot::scale)) return {};
+    const NodeId w = graph_[id].operands[1];
+    const LabelPrecision asked = precision_at(context_.precision, graph_[id].label);
+    if (!constant_[w] || (asked.values != DType::f32 && graph_.type(w).dtype == DType::f32)) return {};
+    if (is_quantised(asked.products)) return {.both = asked.products, .weights = {}};
+    return {.both = {}, .weights = asked.weights};
+  }
+
+  void quantise(NodeId id) {
+    const Asked asked = asked_[id];
+    if (asked.weights) return quantise_weights(id, *asked.weights);
+    if (is_f8(*asked.both) && quantise_source(source_of(graph_[id].operands[0]), *asked.both)) return;
+    quantise_rows(id, *asked.both);
+  }
+
+  // linear(x, w)  =>  linear(x, w of 8 bits, its rows' scales)
+  void quantise_weights(NodeId id, DType to) {
+    const Linear op = with_scales(id, false);
+    if (!runs(op, types_with_scales(id, op, graph_.type(graph_[id].operands[0]).dtype, to))) return;
+    Insertion here(graph_, id);
+    replace(graph_, id, op, operands_of(id, op, graph_[id].operands[0], to, 0));
+    ++weights_;
+  }
+
+  // linear(x, w)  =>  linear(quantize(x), w of 8 bits, the scales of both)
+  void quantise_rows(NodeId id, DType to) {
+    const Linear op = with_scales(id, true);
+    const NodeId x = graph_[id].operands[0];
+    if (!runs(op, types_with_scales(id, op, to, to)) || !runs(Quantize{to}, std::vector{graph_.type(x)})) return;
+    Insertion here(graph_, id);
+    const auto [values, scales] = quantised(x, to);
+    std::vector<NodeId> operands = operands_of(id, op, values, to, 0);
+    operands[op.slots.before(LinearSlot::x_scale)] = scales;
+    replace(graph_, id, op, std::move(operands));
+    ++dynamic_;
+  }
+
+  // y = producer(...), linear(y, w)  =>  y = producer(...) / 2^e in 8 bits, linear(y, w of 8 bits, scales * 2^e)
+  // Every reader of y is such a linear, the largest |y| that each saw is known, and there are kernels for all of them.
+  bool quantise_source(NodeId source, DType to) {
+    Readers readers;
+    if (!collect_readers(source, source, to, readers)) return false;
+    float largest = 0;
+    for (const auto& [reader, value] : readers) {
+      const auto found = context_.calibration.find(graph_[reader].label);
+      if (found == context_.calibration.end()) return false;
+      largest = std::max(largest, found->second);
+      const Linear op = with_scales(reader, false);
+      if (!runs(op, types_with_scales(reader, op, to, to))) return false;
+    }
+    const int exponent = exponent_for(largest, to);
+    const NodeId by = divided(source, to, exponent);
+    if (by == kNoNode) return false;
+    std::map<NodeId, NodeId> moved{{source, by}};
+    for (const auto& [reader, value] : readers) {
+      Insertion here(graph_, reader);
+      const Linear op = with_scales(reader, false);
+      replace(graph_, reader, op, operands_of(reader, op, view_on(moved, value), to, exponent));
+      ++static_;
+    }
+    return true;
+  }
+
+  // Returns the value behind reshapes and slices.
+  NodeId source_of(NodeId x) const {
+    while (graph_.as<Reshape>(x) || graph_.as<Slice>(x)) x = graph_[x].operands[0];
+    return x;
+  }
+  bool collect_readers(NodeId source, NodeId value, DType to, Readers& readers) const {
+    if (graph_.is_output(value)) return false;
+    return std::ranges::all_of(graph_[value].users, [&](NodeId user) {
+      if (graph_.as<Reshape>(user) || graph_.as<Slice>(user)) return collect_readers(source, user, to, readers);
+      const auto& operands = graph_[user].operands;
+      readers[user] = value;
+      return is_asked(user) && asked_[user].both == to && operands[0] == value &&
+             std::ranges::count(operands, value) == 1;
+    });
+  }
+  NodeId view_on(std::map<NodeId, NodeId>& moved, NodeId value) {
+    if (const auto found = moved.find(value); found != moved.end()) return found->second;
+    const NodeId on = view_on(moved, graph_[value].operands[0]);
+    return moved[value] = graph_.add(graph_[value].op, {on}, graph_[value].label);
+  }
+
+  // Returns a copy of the value's producer whose result has 8 bits, divided by 2^exponent; kNoNode: there is no kernel.
+  NodeId divided(NodeId source, DType to, int exponent) {
+    const float factor = std::ldexp(1.0f, -exponent);
+    if (graph_.as<NthResult>(source)) return divided_result(source, to, factor);
+    Op op = graph_[source].op;
+    std::vector<NodeId> operands = graph_[source].operands;
+    std::vector<size_t> divides;  // constants
+    if (auto* linear = std::get_if<Linear>(&op)) {
+      if (linear->has(LinearSlot::cos) || linear->has(LinearSlot::norm_weight)) return kNoNode;
+      linear->out = to, linear->epilogue.factor *= factor;
+    } else if (auto* norm = std::get_if<LayerNorm>(&op)) {
+      norm->out = to, divides = {norm->slots.before(LayerNormSlot::weight), norm->slots.before(LayerNormSlot::bias)};
+    } else if (auto* rms = std::get_if<RmsNorm>(&op)) {
+      rms->out = to, rms->weight_offset *= factor, divides = {1};
+    } else {
+      return kNoNode;
+    }
+    if (!runs(op, graph_.operand_types(source))) return kNoNode;
+    Insertion here(graph_, source);
+    for (const size_t i : divides) operands[i] = times(operands[i], factor);
+    return graph_.add(std::move(op), std::move(operands), graph_[source].label);
+  }
+  // The same of the norm that a linear leaves for its readers.
+  NodeId divided_result(NodeId source, DType to, float factor) {
+    const NodeId first = graph_[source].operands[0];
+    const auto* linear = graph_.as<Linear>(first);
+    const auto is_normed = [&](NodeId user) { return is_result(user, 1); };
+    if (!linear || !is_normed(source) || std::ranges::count_if(graph_[first].users, is_normed) > 1) return kNoNode;
+    Linear op = *linear;
+    op.epilogue.normed = to;
+    if (!runs(op, graph_.operand_types(first))) return kNoNode;
+    Insertion here(graph_, first);
+    std::vector<NodeId> operands = graph_[first].operands;
+    NodeId& weight = operands[op.slots.before(LinearSlot::norm_weight)];
+    weight = times(weight, factor);
+    const NodeId by = graph_.add(op, std::move(operands), graph_[first].label);
+    for (const NodeId user : std::vector<NodeId>(graph_[first].users)) {
+      const auto* further = graph_.as<NthResult>(user);
+      if (further && user != source)
+        graph_.replace_uses(user, graph_.add(NthResult(*further), {by}, graph_[user].label));
+    }
+    graph_.replace_uses(first, by);
+    return graph_.add(NthResult{1}, {by}, graph_[source].label);
+  }
+
+  bool is_result(NodeId id, int64_t index) const {
+    const auto* further = graph_.as<NthResult>(id);
+    return further && further->index == index;
+  }
+
+  NodeId times(NodeId constant, float factor) {
+    if (factor == 1) return constant;
+    auto [found, is_new] = products_.try_emplace({constant, factor});
+    if (!is_new) return found->second;
+    const Tensor by = convert(Tensor::of<float>({}, {factor}), graph_.type(constant).dtype);
+    return found->second =
+               graph_.add(Binary{BinaryKind::mul}, {constant, graph_.literal("scale", by)}, graph_[constant].label);
+  }
+
+  // Returns the values of 8 bits and their rows' scales.
+  std::pair<NodeId, NodeId> quantised(NodeId x, DType to) {
+    auto [found, is_new] = quantised_.try_emplace({x, to});
+    if (is_new) {
+      const NodeId values = graph_.add(Quantize{to}, {x}, graph_[x].label);
+      found->second = {values, graph_.add(NthResult{1}, {values}, graph_[x].label)};
+    }
+    return found->second;
+  }
+
+  Linear with_scales(NodeId id, bool of_x) const {
+    Linear op = *graph_.as<Linear>(id);
+    op.slots.add(LinearSlot::scale);
+    if (of_x) op.slots.add(LinearSlot::x_scale);
+    return op;
+  }
+  // Returns the types of the linear's operands and of the scales behind them.
+  std::vector<Type> types_with_scales(NodeId id, const Linear& op, DType x, DType w) const {
+    std::vector<Type> types = graph_.operand_types(id);
+    types[0].dtype = x, types[1].dtype = w;
+    types.push_back({DType::f32, {types[1].shape[0]}});
+    if (!op.has(LinearSlot::x_scale)) return types;
+    types.push_back({DType::f32, types[0].shape});
+    types.back().shape.erase(types[0].shape.rank() - 1);
+    return types;
+  }
+  std::vector<NodeId> operands_of(NodeId id, const Linear& op, NodeId x, DType to, int exponent) {
+    std::vector<NodeId> operands = graph_[id].operands;
+    auto [w, scales] = quantised(operands[1], to);
+    operands[0] = x, operands[1] = w;
+    operands.resize(op.slots.size(), kNoNode);
+    operands[op.slots.before(LinearSlot::scale)] = times(scales, std::ldexp(1.0f, exponent));
+    return operands;
+  }
+  bool runs(const Op& op, std::span<const Type> types) const {
+    if (!context_.has_kernel) return true;
+    const Verdict verdict = context_.has_kernel(op, types);
+    if (verdict) return true;
+    std::string line = fmt::format("not in 8 bits: {}: {}", name_of(op), verdict.reason);
+    if (!std::ranges::count(context_.notes.lines, line)) context_.notes.lines.push_back(std::move(line));
+    return false;
+  }
+
+  Graph& graph_;
+  PassContext& context_;
+  std::vector<bool> constant_;
+  std::vector<Asked> asked_;  // by node
+  std::map<std::pair<NodeId, DType>, std::pair<NodeId, NodeId>> quantised_;
+  std::map<std::pair<NodeId, float>, NodeId> products_;  // of constants and factors
+  size_t static_ = 0, dynamic_ = 0, weights_ = 0;
+};
+
+}  // namespace
+
+Status quantise_products(Graph& graph, PassContext& context) {
+  if (!is_quantised(narrowest(context.precision))) return {};
+  Quantiser quantiser(graph, context);
+  quantiser.run();
+  quantiser.account();
+  return {};
+}
+
+}  // namespace rung::passes

@@ -1,0 +1,68 @@
+// Rows in 8 bits with a scale each. Weights of billions of elements pass through here, so rows are read as f32.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+
+#include "ir/with_type.hpp"
+#include "reference/operations.hpp"
+
+namespace rung::reference {
+namespace {
+
+float most_of(DType to) { return to == DType::i8 ? 127.0f : to == DType::f8e4m3fn ? 448.0f : 240.0f; }
+
+template <class T>
+float scale_of(std::span<const T> row, float most) {
+  float largest = 0;
+  for (const T x : row) {
+    const float size = std::fabs(static_cast<float>(x));
+    if (!(size <= largest)) largest = size;  // a NaN stays, as numbers are not above it
+    if (std::isnan(largest)) break;
+  }
+  return largest == 0 ? 1.0f : largest / most;
+}
+
+template <class To>
+To rounded(float value) {
+  if constexpr (std::is_same_v<To, int8_t>)
+    return std::isnan(value) ? int8_t{0} : static_cast<int8_t>(std::clamp(std::nearbyint(value), -127.0f, 127.0f));
+  else
+    return To(value);
+}
+
+// Calls f with each row of x, as floats of its type, and its number.
+template <class F>
+void each_row(const Tensor& x, F&& f) {
+  with_type(x.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (kStoredFloat<T> || std::is_same_v<T, float>) {
+      const auto width = static_cast<size_t>(x.shape().back()), rows = width ? x.as<T>().size() / width : 0;
+      for (size_t row = 0; row < rows; ++row) f(x.as<T>().subspan(row * width, width), row);
+    }
+  });
+}
+
+}  // namespace
+
+Result<Tensor> compute(const Quantize& op, const Arguments& arguments) {
+  Tensor out(arguments.result);
+  with_type(op.to, [&](auto zero) {
+    using To = decltype(zero);
+    each_row(arguments[0], [&](auto row, size_t at) {
+      const float scale = scale_of(row, most_of(op.to));
+      To* to = out.as<To>().data() + at * row.size();
+      for (size_t i = 0; i < row.size(); ++i) to[i] = rounded<To>(static_cast<float>(row[i]) / scale);
+    });
+  });
+  return out;
+}
+
+// Computes the rows' scales.
+Result<Tensor> compute_further(const Quantize& op, const Arguments& arguments, size_t) {
+  Tensor out(arguments.result);
+  std::ranges::fill(out.as<float>(), 1.0f);
+  each_row(arguments[0], [&](auto row, size_t at) { out.as<float>()[at] = scale_of(row, most_of(op.to)); });
+  return out;
+}
+
+}  // namespace rung::reference
