@@ -52,6 +52,8 @@ REASONS = {
     r'cache_heads_.*':
         'Neighbouring lanes take neighbouring columns of a head, one of each half: heads are short, and rows of any '
         'width.',
+    r'cast_f8_.*':
+        'The one loop is for the last elements, fewer than four; all others are moved four at a time.',
     r'(conv|pool)_windows':
         'Elements of windows at any stride, of types that are known only as it runs. Passes make matrix products of '
         'almost all convolutions.',
@@ -87,6 +89,8 @@ REASONS = {
     r'norm_long': 'Rows too long for registers, of any types and strides: an element at a time, lanes in a row.',
     r'(reduce|cumsum).*': 'Any types and strides, known only as it runs: an element at a time.',
     r'sample_.*|top_k_.*': 'One element a lane, lanes in a row: a row of logits begins at any element.',
+    r'quantize_.*_1':
+        'The way for rows that do not begin or end at multiples of a vector: an element at a time.',
 }
 INTRODUCTION = '''# What AMD's kernels take
 

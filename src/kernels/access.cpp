@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "ir/checked_shape.hpp"
-#include "ir/with_type.hpp"
 
 namespace rung {
 namespace {
@@ -39,7 +38,6 @@ std::optional<uint64_t> reach_of(const Operand& operand) {
 
 Result<Access> dense_access(const Operand& operand) {
   const Type type{operand.dtype, operand.shape};
-  if (!has_type(operand.dtype)) return fail("got {}: {} is reserved", type, operand.dtype);
   if (operand.strides.rank() != operand.shape.rank())
     return fail("strides {} of {} differ in rank", operand.strides, operand.shape);
   if (!within_limits(operand.shape) || type.bytes() > kMostOperandBytes)

@@ -20,7 +20,7 @@ struct Access {
   bool packed = false;     // a whole weight in the row's own layout, of exactly `bytes` bytes
 };
 
-// Returns the access to a dense or strided operand. Errors: a reserved dtype; no elements (rows divide by sizes);
+// Returns the access to a dense or strided operand. Errors: no elements (rows divide by sizes);
 // strides that are negative, out of range or of another rank; more bytes than kMostOperandBytes.
 Result<Access> dense_access(const Operand& operand);
 // Returns the access to operand `i` of a problem that the row supports, packed where the row packs it. Errors: as

@@ -24,9 +24,14 @@ auto address_of(const Call& call, LinearSlot slot) {
 Verdict supports_linear_operands(const Problem& problem, bool (*known)(DType));
 // Checks the same for rows that know no extended form (Linear::is_extended).
 Verdict supports_linear(const Problem& problem, bool (*known)(DType));
-// Checks for rows that take only the operands `taken` beside x and w, each in its common form.
+// Checks for rows that take only the operands `taken` beside x and w, each in its common form. Rows that take scales
+// take a factor of the result as well.
 Verdict supports_slots(const Problem& problem, const LinearSlots& taken);
+inline constexpr LinearSlots kSlotsOfBytes{LinearSlot::bias, LinearSlot::residual, LinearSlot::scale,
+                                           LinearSlot::x_scale};
 inline constexpr LinearSlots kSlotsButNorms{LinearSlot::bias, LinearSlot::residual, LinearSlot::cos, LinearSlot::sin};
+inline constexpr LinearSlots kSlotsWithScales{LinearSlot::bias, LinearSlot::residual, LinearSlot::cos,
+                                              LinearSlot::sin,  LinearSlot::scale,    LinearSlot::x_scale};
 // Checks for rows that read `together` elements of residual and angles at once: rows are a multiple of that apart.
 Verdict supports_distances(const Problem& problem, int64_t together);
 // Checks for rows whose tiles have partners in both halves of a head: RoPE-rotated heads have a multiple of `columns`.

@@ -59,6 +59,12 @@ std::string text_of(const Linear& op, const Problem& problem) {
   if (const Operand* squares = operand(LinearSlot::squares))
     text += fmt::format(" normed={}/{}", squares->dtype, x.shape.back() / squares->shape.back()) +
             unusual_text("squares", *squares, Usually::rows);
+  if (const Operand* scale = operand(LinearSlot::scale))
+    text += " scaled" + unusual_text("scales", *scale, Usually::dense_constant);
+  if (const Operand* scale = operand(LinearSlot::x_scale))
+    text += " x_scaled" + (scale->contiguous() ? "" : " x_scale=" + strided_text(*scale));
+  if (end.normed != DType::bf16) text += fmt::format(" gives_norm={}", end.normed);
+  if (end.factor != 1) text += fmt::format(" factor={}", end.factor);
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include "device/gpu/current_context.hpp"
 #include "kernels/generated/gpu/code.hpp"
 #include "kernels/gpu/kernel.hpp"
+#include "kernels/gpu/quantize/machine_f8.hpp"
 
 namespace rung::test {
 namespace {
@@ -115,6 +116,13 @@ Result<Outcome> run_gpu_row(const Target& target, const Kernel& kernel, const Ca
   outcome.cut_freely = true;  // calls of a GPU have no parts
   outcome.in_bounds = intact;
   return outcome;
+}
+
+bool has_another_machines_f8(const Problem& problem, const gpu::GpuInfo& gpu) {
+  const auto is_anothers = [&](DType type) { return is_f8(type) && type != gpu::machine_f8(gpu); };
+  const auto results = results_of(problem);
+  return std::ranges::any_of(problem.inputs, [&](const Operand& operand) { return is_anothers(operand.dtype); }) ||
+         std::ranges::any_of(results, [&](const ResultPlace& result) { return is_anothers(result.type.dtype); });
 }
 
 }  // namespace rung::test

@@ -11,4 +11,7 @@ void compile_for(const Target& target, const Kernel& row, const std::vector<Case
 // Errors: the row refuses these parameters, or the device failed.
 Result<Outcome> run_gpu_row(const Target& target, const Kernel& kernel, const Case& test);
 
+// Returns whether the problem has floats of 8 bits in a format that this machine does not convert.
+bool has_another_machines_f8(const Problem& problem, const gpu::GpuInfo& gpu);
+
 }  // namespace rung::test

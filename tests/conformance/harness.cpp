@@ -50,6 +50,8 @@ double value_of(std::string_view name, uint64_t seed, uint64_t i) {
   if (starts_with(name, "length")) return std::strtod(std::string(name.substr(6)).c_str(), nullptr);
   if (starts_with(name, "none")) return 0;
   if (starts_with(name, "settings")) return setting_of(name, i);
+  if (starts_with(name, "bytes") || starts_with(name, "wbytes")) return std::floor(255 * uniform) - 127;
+  if (starts_with(name, "steps") || starts_with(name, "wsteps")) return 0.002 * (1 + uniform);  // scales of bytes
   if (starts_with(name, "w")) return 0.1 * normal;
   return normal;
 }
@@ -58,7 +60,7 @@ Tensor fill(const std::string& name, const Type& type) {
   Tensor wide({DType::f32, type.shape});
   double scale = is_float(type.dtype) || type.dtype == DType::boolean ? 1 : 4;
   if (starts_with(name, "index") || starts_with(name, "nonzero") || starts_with(name, "keep") ||
-      starts_with(name, "length"))
+      starts_with(name, "length") || starts_with(name, "bytes") || starts_with(name, "wbytes"))
     scale = 1;
   const uint64_t seed = hash_text(name);
   for (size_t i = 0; i < wide.as<float>().size(); ++i)
@@ -87,9 +89,10 @@ struct Guarded {
 // Unit roundoff of one store in each type; f32 also carries the error of f32 arithmetic, which grows with a sum's
 // length.
 double tolerance(DType dtype, DType narrowest) {
-  double store = dtype == DType::bf16 ? 0x1p-8 : dtype == DType::f16 ? 0x1p-11 : 0;
-  // Kernels may hold intermediate values of 16-bit attention (the weights) in the operands' type.
-  double inner = narrowest == DType::bf16 ? 0x1p-8 : narrowest == DType::f16 ? 0x1p-11 : 0;
+  double store = dtype == DType::bf16 ? 0x1p-8 : dtype == DType::f16 ? 0x1p-11 : is_f8(dtype) ? 0x1p-4 : 0;
+  // Kernels may hold intermediate values of 16-bit attention (the weights) in the operands' type. Hopper's matrix units
+  // keep about 14 bits of sums of 8-bit products, of 512 terms where results are f32.
+  double inner = narrowest == DType::bf16 ? 0x1p-8 : narrowest == DType::f16 ? 0x1p-11 : is_f8(narrowest) ? 0x1p-10 : 0;
   return 2e-6 + store + inner;
 }
 
@@ -303,7 +306,8 @@ std::string difference(const Tensor& got, const Tensor& expected, const Case& te
   if (!is_float(out) || op_family(test.problem.op) == "cast")
     return std::memcmp(got.data(), expected.data(), got.bytes()) == 0 ? "" : "not equal, where equality is due";
   for (const auto& operand : test.problem.inputs)
-    if (operand.dtype == DType::bf16 || (operand.dtype == DType::f16 && narrowest == DType::f32))
+    if (operand.dtype == DType::bf16 ||
+        (narrowest != DType::bf16 && is_float(operand.dtype) && size_of(operand.dtype) < size_of(narrowest)))
       narrowest = operand.dtype;
   Tensor a = convert(got, DType::f32), b = convert(expected, DType::f32);
   double error = 0, norm = 0;
@@ -314,7 +318,8 @@ std::string difference(const Tensor& got, const Tensor& expected, const Case& te
     error += (x - y) * (x - y), norm += y * y;
   }
   norm = std::max(norm, norm_without_signs(test));
-  double relative = std::sqrt(error / std::max(norm, 1e-30)), allowed = tolerance(out, narrowest);
+  double relative = std::sqrt(error / std::max(norm, 1e-30));
+  const double allowed = op_family(test.problem.op) == "quantize" ? 0 : tolerance(out, narrowest);
   return relative <= allowed ? "" : fmt::format("relative L2 error {:.3g}, allowed {:.3g}", relative, allowed);
 }
 

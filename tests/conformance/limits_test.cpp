@@ -16,7 +16,7 @@ namespace {
 
 cpu::CpuInfo with_all_instructions() {
   cpu::CpuInfo info = cpu::cpu_info();
-  info.avx2 = info.avx512 = info.avx512_bf16 = info.amx_bf16 = true;
+  info.avx2 = info.avx512 = info.avx512_vnni = info.avx512_bf16 = info.amx_bf16 = info.amx_int8 = true;
   return info;
 }
 
@@ -27,8 +27,10 @@ struct Instructions {
 };
 constexpr Instructions kInstructions[] = {{"_avx2", &cpu::CpuInfo::avx2},
                                           {"_avx512", &cpu::CpuInfo::avx512},
+                                          {"_avx512_vnni", &cpu::CpuInfo::avx512_vnni},
                                           {"_avx512_bf16", &cpu::CpuInfo::avx512_bf16},
-                                          {"_amx_bf16", &cpu::CpuInfo::amx_bf16}};
+                                          {"_amx_bf16", &cpu::CpuInfo::amx_bf16},
+                                          {"_amx_int8", &cpu::CpuInfo::amx_int8}};
 
 size_t taken(const Kernel& row, const Machine& machine) {
   return static_cast<size_t>(std::ranges::count_if(unanswered_cases(), [&](const Case& test) {
@@ -58,7 +60,7 @@ bool is_plain_code(const Kernel& row) {
 // Plain code does, and oneDNN, which looks at the processor by itself.
 TEST(RowLimits, WithoutVectorsLeaveOnlyRowsThatNeedNone) {
   cpu::CpuInfo bare = cpu::cpu_info();
-  bare.avx2 = bare.avx512 = bare.avx512_bf16 = bare.amx_bf16 = false;
+  bare.avx2 = bare.avx512 = bare.avx512_vnni = bare.avx512_bf16 = bare.amx_bf16 = bare.amx_int8 = false;
   for (const Kernel* row : cpu::all_kernels())
     if (!is_plain_code(*row) && !row->name.ends_with("_onednn")) {
       EXPECT_EQ(taken(*row, bare), 0u) << row->name;

@@ -12,20 +12,39 @@ namespace {
 
 TEST(CpuRowRefusals, AreOfTypes) {
   const std::string floats = "only f32, bf16 and f16", reserved = "f8e4m3fn";
-  expect_refusals(std::array<Refusal, 11>{{
+  expect_refusals(std::array<Refusal, 10>{{
       {"attention_avx2", "result = attention(q:@[1,4,2,8], k:@[1,4,2,8], v:@[1,4,2,8])", "f32", reserved, floats},
       {"rope_avx2", "result = rope(x:@[4,8], c:@[4,8], s:@[4,8])", "f16", reserved, floats},
       {"masked_mean_avx2", "result = masked_mean(x:@[2,5,8], keep:f32[2,5])", "bf16", reserved, floats},
       {"rms_norm_avx2", "result = rms_norm(x:@[4,8], w:f32[8])", "bf16", reserved, floats},
       {"rms_norm_avx2", "result = rms_norm(x:f32[4,8], w:f32[8], out=@)", "bf16", reserved, floats},
       {"binary_avx2", "result = eq(x:@[8], y:@[8])", "f32", "i64", "integers"},
-      {"cast_fallback", "result = cast(x:@[8], to=f32)", "i8", reserved, "an operand is f8e4m3fn"},
-      {"cast_fallback", "result = cast(x:f32[8], to=@)", "i8", reserved, "result is f8e4m3fn"},
+      {"cast_avx2", "result = cast(x:@[8], to=f32)", "i8", reserved, "integers"},
       {"linear_avx2", "result = linear(x:f32[4,8], w:f32[16,8]@)", "",
        ", c:f32[4,8], s:f32[4,8], slots=cos+sin, rotated_heads=2", "it does not rotate heads (RoPE)"},
-      {"linear_avx2", "result = linear(x:@[4,8], w:f16[16,8], out=f16)", "f16", reserved, "operand 0 is f8e4m3fn"},
+      {"linear_avx2", "result = linear(x:@[4,8], w:@[16,8], out=f16)", "f16", reserved, "operand 0 is f8e4m3fn"},
       {"linear_avx512_bf16", "result = linear(x:@[4,8], w:bf16[16,8])", "bf16", "f16",
        "x is f16, which bf16 would round"},
+  }});
+}
+
+TEST(CpuRowRefusals, AreOfBytes) {
+  const std::string bytes = "result = linear(x:@, ws:f32[16], slots=scale)";
+  const std::string plain = "result = linear(x:f32[4,8], w:f32[16,8]@)";
+  const std::string deep = "result = linear(x:i8[1,@], w:i8[16,@], ws:f32[16], slots=scale)";
+  const std::string floats = "f32[4,8], w:i8[16,8]", both = "i8[4,8], w:i8[16,8]";
+  const std::string too_deep = "sums of 131072 products, wanted at most 131071";
+  expect_refusals(std::array<Refusal, 10>{{
+      {"linear_avx512_vnni", bytes, both, floats, "x or w is not i8"},
+      {"linear_amx_int8", bytes, both, floats, "x or w is not i8"},
+      {"linear_avx512_vnni", deep, "131071", "131072", too_deep},
+      {"linear_amx_int8", deep, "131071", "131072", too_deep},
+      {"linear_onednn", bytes, both, floats, "it takes no scales"},
+      {"linear_openblas", plain, "", ", ws:f32[16], slots=scale", "it takes no scales"},
+      {"linear_openblas", plain, "", ", s:f32[4], slots=x_scale", "it takes no scales"},
+      {"linear_openblas", plain, "", ", factor=2", "it takes no scales"},
+      {"quantize_avx2", "result = quantize(x:f32[4,8], to=@)", "i8", "f8e4m3fn", "only to i8"},
+      {"quantize_avx2", "result = quantize(x:@[4,8], to=i8)", "f32", "f8e4m3fn", "only f32, bf16 and f16"},
   }});
 }
 

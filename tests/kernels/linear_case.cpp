@@ -15,21 +15,33 @@ namespace {
 
 float rounded(float value, DType type) { return type == DType::bf16 ? static_cast<float>(bf16(value)) : value; }
 
+// Of i8: all numbers from -127 to 127, whatever `scale` is.
 std::vector<float> random_values(int64_t count, DType type, uint64_t seed, float scale = 1.0f) {
   std::vector<float> values(static_cast<size_t>(count));
+  for (size_t i = 0; i < values.size() && type == DType::i8; ++i)
+    values[i] = std::floor(255 * static_cast<float>(random_uniform(seed, i))) - 127;
+  if (type == DType::i8) return values;
   for (size_t i = 0; i < values.size(); ++i) values[i] = rounded(random_normal(seed, i) * scale, type);
   return values;
 }
 
-// Rows of `columns` values with `gap` NaNs after each.
+std::vector<float> random_scales(int64_t count, uint64_t seed, float size) {
+  std::vector<float> scales(static_cast<size_t>(count));
+  for (size_t i = 0; i < scales.size(); ++i) scales[i] = size * (0.5f + static_cast<float>(random_uniform(seed, i)));
+  return scales;
+}
+
+// Rows of `columns` values with `gap` NaNs after each; of i8, -128s.
 std::vector<std::byte> stored(const std::vector<float>& values, int64_t columns, int64_t gap, DType type) {
   const auto width = static_cast<size_t>(columns), stride = static_cast<size_t>(columns + gap);
   std::vector<std::byte> bytes(values.size() / std::max<size_t>(width, 1) * stride * size_of(type));
   for (size_t i = 0; i < bytes.size() / size_of(type); ++i) {
     float value = i % stride < width ? values[i / stride * width + i % stride] : NAN;
-    bf16 narrow(value);
-    std::memcpy(bytes.data() + i * size_of(type), type == DType::f32 ? static_cast<void*>(&value) : &narrow,
-                size_of(type));
+    const bf16 narrow(value);
+    const auto byte = static_cast<int8_t>(std::isnan(value) ? -128 : value);
+    const void* from = type == DType::f32 ? static_cast<const void*>(&value) : &narrow;
+    if (type == DType::i8) from = &byte;
+    std::memcpy(bytes.data() + i * size_of(type), from, size_of(type));
   }
   return bytes;
 }
@@ -73,6 +85,8 @@ Problem problem_of(const LinearCase& c) {
   p.inputs[1].constant = true;
   if (c.bias) op.slots.put(p.inputs, LinearSlot::bias, Operand{c.extra, Shape{w_rows}, Strides{1}, true});
   if (c.residual) op.slots.put(p.inputs, LinearSlot::residual, rows_operand(c.extra, c.m, c.n, c.x_gap));
+  if (c.w == DType::i8) op.slots.put(p.inputs, LinearSlot::scale, Operand{DType::f32, Shape{w_rows}, Strides{1}, true});
+  if (c.x == DType::i8) op.slots.put(p.inputs, LinearSlot::x_scale, Operand{DType::f32, Shape{c.m}, Strides{1}});
   p.op = op;
   p.output = rows_operand(c.out, c.m, c.n);
   p.threads = c.threads;
@@ -87,15 +101,20 @@ LinearData make_data(const LinearCase& c) {
   d.w = random_values(w_rows * c.k, c.w, 2, 1.0f / std::sqrt(static_cast<float>(c.k)));
   if (c.bias) d.bias = random_values(w_rows, c.extra, 3);
   if (c.residual) d.residual = random_values(c.m * c.n, c.extra, 4);
+  if (c.w == DType::i8) d.scale = random_scales(w_rows, 5, 0.01f / std::sqrt(static_cast<float>(c.k)));
+  if (c.x == DType::i8) d.x_scale = random_scales(c.m, 6, 0.02f);
   auto dot = [&](int64_t row, int64_t w_row, double& magnitude) {
-    double sum = c.bias ? static_cast<double>(d.bias[static_cast<size_t>(w_row)]) : 0.0;
-    magnitude += std::abs(sum);
+    double sum = 0, sizes = 0;
     for (int64_t i = 0; i < c.k; ++i) {
       double term = static_cast<double>(d.x[static_cast<size_t>(row * c.k + i)]) *
                     static_cast<double>(d.w[static_cast<size_t>(w_row * c.k + i)]);
-      sum += term, magnitude += std::abs(term);
+      sum += term, sizes += std::abs(term);
     }
-    return sum;
+    const double scale = (d.scale.empty() ? 1.0 : static_cast<double>(d.scale[static_cast<size_t>(w_row)])) *
+                         (d.x_scale.empty() ? 1.0 : static_cast<double>(d.x_scale[static_cast<size_t>(row)]));
+    const double bias = c.bias ? static_cast<double>(d.bias[static_cast<size_t>(w_row)]) : 0.0;
+    magnitude += scale * (c.x == DType::i8 ? std::abs(sum) : sizes) + std::abs(bias);
+    return scale * sum + bias;
   };
   for (int64_t row = 0; row < c.m; ++row)
     for (int64_t column = 0; column < c.n; ++column) {
@@ -118,6 +137,8 @@ std::vector<std::vector<std::byte>> run_row(const Kernel& row, const LinearCase&
   std::vector<const void*> inputs = {x.data(), w.data()};
   if (c.bias) inputs.push_back(bias.data());
   if (c.residual) inputs.push_back(residual.data());
+  if (!data.scale.empty()) inputs.push_back(data.scale.data());
+  if (!data.x_scale.empty()) inputs.push_back(data.x_scale.data());
   std::vector<std::byte> output(problem.output.shape.product() * size_of(c.out) + 64, std::byte{0xab});
   const Bound bound = cpu::bind(row, problem, inputs, output.data());
   Team team(c.threads);
@@ -141,7 +162,7 @@ double value_at(const std::vector<std::byte>& bytes, DType type, size_t i) {
 
 std::string compare(const LinearCase& c, const LinearData& data, const std::vector<std::byte>& bytes, bool rounds_x) {
   // f32 sums: half an ulp of the running sum per term, growing like the square root of k, and 3e-7 for the activation.
-  double relative = 6e-8 * (4 + std::sqrt(static_cast<double>(c.k)));
+  double relative = 6e-8 * (4 + (c.x == DType::i8 ? 0 : std::sqrt(static_cast<double>(c.k))));
   if (c.activation != Activation::none) relative += 6e-7;
   if (rounds_x && c.x == DType::f32) relative += 0x1.0p-8 / std::sqrt(static_cast<double>(c.k)) * 4;
   const double output_ulp = c.out == DType::bf16 ? 0x1.0p-8 : 0x1.0p-23;

@@ -16,6 +16,7 @@ struct LinearCase {
   bool bias = false, residual = false, gated = false;
   int64_t x_gap = 0;         // elements between rows of x, and of the residual
   DType extra = DType::f32;  // of bias and residual
+  // Operands of i8 have scales, and the products of two such are exact.
   int threads = 1;
   std::map<std::string, int64_t, std::less<>> params;
   std::string text() const;
@@ -24,8 +25,9 @@ struct LinearCase {
 // The operands as values; stored ones are rounded to their types first, so both sides compute from the same numbers.
 struct LinearData {
   std::vector<float> x, w, bias, residual;  // x and residual without gaps
+  std::vector<float> scale, x_scale;        // empty: there are none
   std::vector<double> expected;
-  std::vector<double> magnitude;  // sum of |x w| of each result, the scale of its rounding errors
+  std::vector<double> magnitude;  // of each result, the scale of its rounding errors: sum of |x w|, or of i8 |sum|
 };
 
 Problem problem_of(const LinearCase& c);

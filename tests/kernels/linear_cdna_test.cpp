@@ -114,7 +114,7 @@ TEST(LinearCdna, TakesF32) {
   EXPECT_EQ(refusal(skinny(), in_f32(layer(4, 32, 36))), "");
   Problem mixed = layer(80, 32, 32);
   mixed.inputs[1].dtype = DType::f32;
-  EXPECT_EQ(refusal(wide(), mixed), "x and w are not both bf16, both f32 or both f16");
+  EXPECT_EQ(refusal(wide(), mixed), "x and w are not both bf16, both f32, both f8e4m3fnuz or both f16");
   Problem far = in_f32(layer(80, 32, 32));
   far.inputs[0].strides = {(int64_t{1} << 23) + 8, 1};
   EXPECT_EQ(refusal(wide(), far), "rows of x are 8388616 elements apart, wanted at most 8388608");

@@ -12,7 +12,8 @@ namespace {
 
 Machine machine_of_all() {
   CpuInfo processor;
-  processor.avx2 = processor.avx512 = processor.avx512_bf16 = processor.amx_bf16 = true;
+  processor.avx2 = processor.avx512 = processor.avx512_vnni = processor.avx512_bf16 = true;
+  processor.amx_bf16 = processor.amx_int8 = true;
   return Machine(processor);
 }
 
@@ -20,8 +21,8 @@ const Kernel& row_named(std::string_view name) {
   return **std::ranges::find(all_kernels(), name, [](const Kernel* row) { return row->name; });
 }
 
-Problem layer(int64_t tokens, int64_t columns, bool gated = false) {
-  LinearCase of{.m = tokens, .n = columns, .k = 96, .x = DType::bf16, .w = DType::bf16, .out = DType::bf16};
+Problem layer(int64_t tokens, int64_t columns, bool gated = false, DType type = DType::bf16) {
+  LinearCase of{.m = tokens, .n = columns, .k = 96, .x = type, .w = type, .out = DType::bf16};
   of.gated = gated, of.threads = 2;
   if (gated) of.activation = Activation::silu;
   Problem problem = problem_of(of);
@@ -31,7 +32,7 @@ Problem layer(int64_t tokens, int64_t columns, bool gated = false) {
 
 std::vector<std::byte> packed(const Kernel& row, const Problem& problem) {
   const Shape& shape = problem.inputs[1].shape;
-  std::vector<uint16_t> weights(static_cast<size_t>(shape.product()));
+  std::vector<uint16_t> weights(static_cast<size_t>(shape.product()));  // enough for weights of bytes, too
   for (size_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<uint16_t>(i);
   std::vector<std::byte> to(row.packed_for(problem, machine_of_all(), 1));
   row.pack(problem, machine_of_all(), 1, weights.data(), to.data());
@@ -45,6 +46,11 @@ TEST(LinearChunks, ReadOneLayoutOfTheWeights) {
       for (const int64_t tokens : {8, 64, 512})
         EXPECT_EQ(packed(row_named(name), layer(tokens, 72, gated)), of_one) << name << ", " << tokens << " tokens";
     }
+  for (const char* name : {"linear_avx512_vnni", "linear_amx_int8"}) {
+    const auto of_one = packed(row_named(name), layer(1, 72, false, DType::i8));
+    for (const int64_t tokens : {8, 64, 512})
+      EXPECT_EQ(packed(row_named(name), layer(tokens, 72, false, DType::i8)), of_one) << name << ", " << tokens;
+  }
 }
 
 // One token multiplies little, but waits for the memory: a thread that is late there must find others to help it.

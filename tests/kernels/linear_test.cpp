@@ -20,10 +20,11 @@ class LinearRow : public testing::TestWithParam<const Kernel*> {
   // The types that the row takes at all.
   std::vector<LinearCase> typed(LinearCase c) const {
     std::vector<LinearCase> list;
-    for (DType w : {DType::f32, DType::bf16})
-      for (DType x : {DType::f32, DType::bf16}) {
-        c.w = w, c.x = x, c.out = x;
-        if (row().supports(problem_of(c), cpu_info())) list.push_back(c);
+    for (DType w : {DType::f32, DType::bf16, DType::i8})
+      for (DType x : {DType::f32, DType::bf16, DType::i8}) {
+        c.w = w, c.x = x, c.out = x == DType::i8 ? DType::f32 : x;
+        const bool is_typed = x != DType::i8 || w == DType::i8;
+        if (is_typed && row().supports(problem_of(c), cpu_info())) list.push_back(c);
       }
     return list;
   }

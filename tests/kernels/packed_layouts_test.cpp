@@ -21,20 +21,24 @@ namespace {
 Machine machine_for(const Kernel& row) {
   if (row.name.ends_with("_cdna")) return testing::cdna();
   cpu::CpuInfo processor;
-  processor.avx2 = processor.avx512 = processor.avx512_bf16 = processor.amx_bf16 = true;
+  processor.avx2 = processor.avx512 = processor.avx512_vnni = processor.avx512_bf16 = true;
+  processor.amx_bf16 = processor.amx_int8 = true;
   gpu::GpuInfo card = testing::hopper_card();
   card.gemm_libraries = {&testing::any_gemm_library()};
   return Machine(processor, card);
 }
 
-// With tails, gated, and in heads that turn; in f32 and bf16, on one thread and on two.
+// With tails, gated, and in heads that turn; in f32, bf16 and i8, and with i8 weights, on one thread and on two.
 std::vector<Problem> layers() {
   std::vector<Problem> all{gpu::layer(4, 40, 72), gpu::layer(4, 24, 32, true), gpu::layer(512, 96, 64),
                            gpu::rotated(gpu::layer(4, 192, 32), 2, 64)};
-  for (const DType type : {DType::f32, DType::bf16})
+  constexpr DType kTypes[][2] = {
+      {DType::f32, DType::f32}, {DType::bf16, DType::bf16}, {DType::i8, DType::i8}, {DType::f32, DType::i8}};
+  for (const auto& [x, w] : kTypes)
     for (const bool gated : {false, true})
       for (const int threads : {1, 2}) {
-        cpu::LinearCase layer{.m = 4, .n = 72, .k = 100, .x = type, .w = type, .out = type, .threads = threads};
+        const DType out = x == DType::i8 ? DType::f32 : x;
+        cpu::LinearCase layer{.m = 4, .n = 72, .k = 100, .x = x, .w = w, .out = out, .threads = threads};
         layer.gated = gated;
         if (gated) layer.activation = Activation::gelu_tanh;
         all.push_back(problem_of(layer));
@@ -112,9 +116,11 @@ TEST(PackedLayouts, AreThoseThatPlansOfThisFormatHold) {
       {"conv_winograd_avx2", "1: f83114f89adfcaf7"},
       {"conv_winograd_avx512", "1: c58189af959415dc"},
       {"linear_amx_bf16", "7: daa850cf6bd1514f"},
-      {"linear_avx2", "11: 464896efb209a53c"},
-      {"linear_avx512", "11: 66b1af07e61ee12d"},
+      {"linear_amx_int8", "4: 09961e1128722569"},
+      {"linear_avx2", "19: 3537b25027802947"},
+      {"linear_avx512", "19: 36483ad9720e08b8"},
       {"linear_avx512_bf16", "7: cedaf600f4022284"},
+      {"linear_avx512_vnni", "4: 6ca6bbff73a8f0ac"},
       {"linear_cublaslt", "0: 0000000000000000"},
       {"linear_hipblaslt", "0: 0000000000000000"},
       {"linear_rocblas", "0: 0000000000000000"},

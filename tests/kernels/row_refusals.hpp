@@ -39,7 +39,8 @@ inline Problem problem_of(std::string form, const std::string& at) {
 // A machine that has all that rows of its kind ask for: all instructions, and CDNA or a Hopper with a library.
 inline Machine machine_for(std::string_view row) {
   cpu::CpuInfo processor;
-  processor.avx2 = processor.avx512 = processor.avx512_bf16 = processor.amx_bf16 = true;
+  processor.avx2 = processor.avx512 = processor.avx512_vnni = processor.avx512_bf16 = true;
+  processor.amx_bf16 = processor.amx_int8 = true;
   gpu::GpuInfo card = row.ends_with("_cdna") ? testing::cdna_card(0x942) : testing::hopper_card();
   card.gemm_libraries = {&testing::any_gemm_library()};
   return Machine(processor, card);

@@ -3,7 +3,7 @@
 #include "device/cpu/cpu_info.hpp"
 
 #include <cpuid.h>
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -85,18 +85,22 @@ void read_instruction_sets(CpuInfo& info) {
   info.avx2 = (state & kYmm) == kYmm && bit(features.ebx, 5) && bit(basic.ecx, 12) && bit(basic.ecx, 29);
   info.avx512 = info.avx2 && (state & kZmm) == kZmm && bit(features.ebx, 16) && bit(features.ebx, 17) &&
                 bit(features.ebx, 30) && bit(features.ebx, 31);
+  info.avx512_vnni = info.avx512 && bit(features.ecx, 11);
   info.avx512_bf16 = info.avx512 && bit(more.eax, 5);
   info.amx_bf16 = info.avx512_bf16 && (state & kTiles) == kTiles && bit(features.edx, 22) && bit(features.edx, 24) &&
                   request_tiles();
+  info.amx_int8 = info.amx_bf16 && bit(features.edx, 25);
 }
 
 void cap(CpuInfo& info, const char* wanted) {
-  constexpr const char* kLevels[] = {"scalar", "avx2", "avx512", "avx512_bf16", "amx_bf16"};
-  bool* flags[] = {nullptr, &info.avx2, &info.avx512, &info.avx512_bf16, &info.amx_bf16};
+  constexpr const char* kLevels[] = {"scalar", "avx2", "avx512", "avx512_vnni", "avx512_bf16", "amx_bf16"};
+  constexpr size_t kCount = std::size(kLevels);
+  bool* flags[kCount] = {nullptr, &info.avx2, &info.avx512, &info.avx512_vnni, &info.avx512_bf16, &info.amx_bf16};
   size_t level = 0;
-  while (level < 5 && std::strcmp(kLevels[level], wanted) != 0) ++level;
-  if (level == 5) return log(1, "RUNG_CPU_ISA: got '{}', wanted scalar, avx2, avx512, avx512_bf16 or amx_bf16", wanted);
-  for (size_t i = level + 1; i < 5; ++i) *flags[i] = false;
+  while (level < kCount && std::strcmp(kLevels[level], wanted) != 0) ++level;
+  if (level == kCount) return log(1, "RUNG_CPU_ISA: got '{}', wanted {}", wanted, fmt::join(kLevels, ", "));
+  for (size_t i = level + 1; i < kCount; ++i) *flags[i] = false;
+  info.amx_int8 = info.amx_int8 && info.amx_bf16;
 }
 
 CpuInfo read() {
@@ -113,8 +117,12 @@ CpuInfo read() {
 
 std::string CpuInfo::isa_text() const {
   std::string text;
-  for (auto [has, word] :
-       {std::pair{avx2, "avx2"}, {avx512, "avx512"}, {avx512_bf16, "avx512_bf16"}, {amx_bf16, "amx_bf16"}})
+  for (auto [has, word] : {std::pair{avx2, "avx2"},
+                           {avx512, "avx512"},
+                           {avx512_vnni, "avx512_vnni"},
+                           {avx512_bf16, "avx512_bf16"},
+                           {amx_bf16, "amx_bf16"},
+                           {amx_int8, "amx_int8"}})
     if (has) text += (text.empty() ? "" : " ") + std::string(word);
   return text.empty() ? "scalar" : text;
 }

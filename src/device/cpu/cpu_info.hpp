@@ -12,12 +12,15 @@ struct CpuInfo {
   size_t l1_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 16 << 20;
   bool avx2 = false;    // with FMA and F16C
   bool avx512 = false;  // F, BW, DQ, VL
+  bool avx512_vnni = false;
   bool avx512_bf16 = false;
   bool amx_bf16 = false;         // also: the kernel lets this process use the tiles
-  std::string isa_text() const;  // "avx2 avx512 avx512_bf16 amx_bf16"
+  bool amx_int8 = false;         // only with amx_bf16
+  std::string isa_text() const;  // "avx2 avx512 avx512_vnni avx512_bf16 amx_bf16 amx_int8"
 };
 
-// Reads the facts once. RUNG_CPU_ISA=scalar|avx2|avx512|avx512_bf16|amx_bf16 caps them, for tests and comparisons.
+// Reads the facts once. RUNG_CPU_ISA=scalar|avx2|avx512|avx512_vnni|avx512_bf16|amx_bf16 caps them, for tests and
+// comparisons.
 const CpuInfo& cpu_info();
 
 }  // namespace rung::cpu

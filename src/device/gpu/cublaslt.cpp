@@ -28,7 +28,12 @@ struct Cublaslt {
                                       .bias_pointer = 8,
                                       .bias_type = 26,
                                       .batch_count = 5,
-                                      .batch_stride = 6};
+                                      .batch_stride = 6,
+                                      .a_scale = 17,
+                                      .b_scale = 18,
+                                      .a_scale_mode = 31,
+                                      .b_scale_mode = 32,
+                                      .row_scales = 3};
   static Functions& functions() {
     static Functions found;
     return found;
@@ -51,6 +56,9 @@ Status open_library() {
   return find_function(opened, Cublaslt::kName, "cublasLtMatmulAlgoConfigGetAttribute",
                        found.cublasLtMatmulAlgoConfigGetAttribute);
 }
+
+constexpr size_t kFirstWithRowScales = 120900;
+bool scales_rows() { return Cublaslt::functions().cublasLtGetVersion() >= kFirstWithRowScales; }
 
 std::string version() {
   const size_t v = Cublaslt::functions().cublasLtGetVersion();
@@ -81,7 +89,8 @@ Result<const GemmLibrary*> cublaslt() {
                                      .prepare = LtGemm<Cublaslt>::make,
                                      .version = version,
                                      .algorithms = nullptr,
-                                     .parameters = parameters};
+                                     .parameters = parameters,
+                                     .scales_rows = scales_rows};
   return &table;
 }
 

@@ -20,6 +20,7 @@ struct LibraryGemm {
   int64_t x_stride = 0, w_stride = 0, out_stride = 0, residual_stride = 0;  // from row to row
   int64_t batch = 1, x_batch = 0, w_batch = 0, out_batch = 0;               // from product to product
   bool w_is_kn = false, bias = false, residual = false;
+  bool scaled = false;  // x and w are f8e4m3fn, and products are multiplied by an f32 of their row of x and one of w's
   enum class Epilogue { none, relu, gelu_tanh } epilogue = Epilogue::none;
   int64_t algorithm = -1;  // a number from GemmLibrary::algorithms; -1: the library's preferred one
 };
@@ -30,6 +31,7 @@ constexpr size_t kTriedAlgorithms = 16;  // the most tried of those that a libra
 
 struct LibraryOperands {
   Address x = 0, w = 0, bias = 0, residual = 0, out = 0, workspace = 0;  // `workspace` has kLibraryWorkspaceBytes
+  Address x_scales = 0, w_scales = 0;
 };
 
 // It belongs to the device whose context is current (current_context.hpp) both when it is made and when it is enqueued.
@@ -55,6 +57,8 @@ struct GemmLibrary {
   // Returns the parameters of gemm.algorithm, by which other programs find it: "id_66_tile_20_stages_36_...". Null:
   // they know it by its number.
   Result<std::string> (*parameters)(const LibraryGemm& gemm) = nullptr;
+  // Returns whether this version takes LibraryGemm::scaled. Null: none does.
+  bool (*scales_rows)() = nullptr;
 };
 
 }  // namespace rung::gpu

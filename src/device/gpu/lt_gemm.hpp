@@ -24,10 +24,12 @@ struct LtNumbers {
   int transpose;
   int transpose_a, epilogue, bias_pointer, bias_type;  // attributes of a descriptor
   int batch_count, batch_stride;                       // attributes of a layout
+  // Attributes of a descriptor, and the mode of a scale for each row; 0: the library has none.
+  int a_scale = 0, b_scale = 0, a_scale_mode = 0, b_scale_mode = 0, row_scales = 0;
 };
 
 // Numbers that both libraries share: types, attributes of a preference, bits of an epilogue.
-constexpr int kLtF32 = 0, kLtF16 = 2, kLtBf16 = 14;
+constexpr int kLtF32 = 0, kLtF16 = 2, kLtBf16 = 14, kLtF8e4m3fn = 28;
 constexpr int kLtMaxWorkspace = 1;
 enum LtEpilogue : uint32_t { kLtDefault = 1, kLtRelu = 2, kLtBias = 4, kLtGelu = 32 };
 
@@ -102,6 +104,7 @@ class LtGemm : public PreparedGemm {
 
   Status enqueue(const LibraryOperands& operands, Stream stream) const override {
     if (bias_) RUNG_CHECK(set(kNumbers.bias_pointer, uint64_t{operands.bias}));
+    if (scaled_) RUNG_CHECK(set_scales(operands.w_scales, operands.x_scales));
     const float one = 1, beta = residual_ ? 1.0f : 0.0f;
     const Address c = residual_ ? operands.residual : operands.out;
     return check(calls().Matmul(handle_, descriptor_, &one, device_pointer(operands.w), a_, device_pointer(operands.x),
@@ -132,7 +135,10 @@ class LtGemm : public PreparedGemm {
     });
   }
 
-  static int type_code(DType dtype) { return dtype == DType::bf16 ? kLtBf16 : dtype == DType::f16 ? kLtF16 : kLtF32; }
+  static int type_code(DType dtype) {
+    if (dtype == DType::f8e4m3fn) return kLtF8e4m3fn;
+    return dtype == DType::bf16 ? kLtBf16 : dtype == DType::f16 ? kLtF16 : kLtF32;
+  }
 
   static uint32_t epilogue_bits(const LibraryGemm& gemm) {
     uint32_t bits = gemm.bias ? uint32_t{kLtBias} : 0;
@@ -146,12 +152,23 @@ class LtGemm : public PreparedGemm {
     return check(calls().MatmulDescSetAttribute(descriptor_, which, &value, sizeof value), "descriptor");
   }
 
+  Status set_scales(Address of_w, Address of_x) const {
+    RUNG_CHECK(set(kNumbers.a_scale, uint64_t{of_w}));
+    return set(kNumbers.b_scale, uint64_t{of_x});
+  }
+  Status describe_scales() const {
+    RUNG_CHECK(set(kNumbers.a_scale_mode, int32_t{kNumbers.row_scales}));
+    RUNG_CHECK(set(kNumbers.b_scale_mode, int32_t{kNumbers.row_scales}));
+    return set_scales(256, 256);  // any aligned addresses, as for a bias
+  }
+
   Status describe(const LibraryGemm& gemm) {
     RUNG_TRY(handle_, handle_here());
-    bias_ = gemm.bias, residual_ = gemm.residual;
+    bias_ = gemm.bias, residual_ = gemm.residual, scaled_ = gemm.scaled;
     RUNG_CHECK(check(calls().MatmulDescCreate(&descriptor_, kNumbers.compute_f32, kLtF32), "descriptor"));
     if (!gemm.w_is_kn) RUNG_CHECK(set(kNumbers.transpose_a, int32_t{kNumbers.transpose}));
     RUNG_CHECK(set(kNumbers.epilogue, epilogue_bits(gemm)));
+    if (scaled_) RUNG_CHECK(describe_scales());
     if (!gemm.bias) return {};
     RUNG_CHECK(set(kNumbers.bias_type, int32_t{type_code(gemm.bias_type)}));
     return set(kNumbers.bias_pointer, uint64_t{256});  // any aligned address: the heuristic only checks for one
@@ -209,7 +226,7 @@ class LtGemm : public PreparedGemm {
   LtObject a_ = nullptr, b_ = nullptr, c_ = nullptr, d_ = nullptr;
   typename Lt::Algorithm algorithm_{};
   size_t workspace_bytes_ = 0;
-  bool bias_ = false, residual_ = false;
+  bool bias_ = false, residual_ = false, scaled_ = false;
 };
 
 }  // namespace rung::gpu

@@ -39,6 +39,9 @@ LinearEpilogue epilogue_of(const Call& call) {
                      .gated = op.epilogue.gated,
                      .half = static_cast<uint32_t>(op.epilogue.gated ? shape.n : shape.head / 2),
                      .rotated = static_cast<uint32_t>(shape.rotated),
+                     .w_scale = address_of(call, LinearSlot::scale),
+                     .x_scale = address_of(call, LinearSlot::x_scale),
+                     .factor = op.epilogue.factor,
                      .scale = address_of(call, LinearSlot::norm_weight)};
   if (const Operand* bias = problem.linear_operand(LinearSlot::bias)) end.bias_type = bias->dtype;
   if (const Operand* residual = problem.linear_operand(LinearSlot::residual))
@@ -46,6 +49,7 @@ LinearEpilogue epilogue_of(const Call& call) {
   if (shape.rotated > 0) set_angles(end, call);
   if (op.has(LinearSlot::norm_weight)) {
     const auto results = results_of(problem);
+    end.scaled_type = op.epilogue.normed;
     end.scaled = call.output + results[1].offset, end.means = call.output + results[2].offset;
   }
   return end;

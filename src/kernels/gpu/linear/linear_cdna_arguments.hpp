@@ -10,7 +10,9 @@ namespace rung::gpu {
 constexpr uint32_t kCdnaTile = 16;       // rows of x or of w in one matrix instruction
 constexpr uint32_t kCdnaLineBytes = 64;  // bytes of each row in a chunk of K: 16 bytes a lane
 // Returns the columns of K in a chunk.
-constexpr uint32_t cdna_chunk(DType type) { return kCdnaLineBytes / (type == DType::f32 ? 4 : 2); }
+constexpr uint32_t cdna_chunk(DType type) {
+  return kCdnaLineBytes / (type == DType::f32 ? 4 : type == DType::bf16 || type == DType::f16 ? 2 : 1);
+}
 
 // The end of a layer: rows of w with one result each, runs whose sums feed a norm, or pairs: gate and up, or the two
 // halves of a head.
@@ -19,6 +21,12 @@ constexpr bool is_paired(CdnaEpilogue epilogue) {
   return epilogue == CdnaEpilogue::gated || epilogue == CdnaEpilogue::rotated;
 }
 
+// A variant of the kernel that adds up parts.
+struct CdnaPartsConfig {
+  CdnaEpilogue epilogue;
+  bool scales;  // of 8-bit products
+  bool operator==(const CdnaPartsConfig&) const = default;
+};
 constexpr uint32_t kPartsThreads = 256;  // of the blocks that add up parts
 
 // Parts of K for blocks that share it: each leaves its part's sums in memory; another launch adds them in their order.

@@ -7,6 +7,7 @@
 #include "base/divide.hpp"
 #include "kernels/gpu/cdna/machine.hpp"
 #include "kernels/gpu/linear/fill_ends.hpp"
+#include "kernels/gpu/quantize/machine_f8.hpp"
 
 namespace rung::gpu {
 namespace {
@@ -21,13 +22,23 @@ CdnaEpilogue epilogue_of(const Problem& problem, const LinearShape& shape) {
   return shape.rotated > 0 ? CdnaEpilogue::rotated : CdnaEpilogue::any;
 }
 
+template <DType f8>
+bool is_multiplied(DType type) {
+  return is_computed_float(type) || type == f8;
+}
+
 }  // namespace
+
+bool (*multiplied_on(const GpuInfo& gpu))(DType) {
+  return machine_f8(gpu) == DType::f8e4m3fn ? is_multiplied<DType::f8e4m3fn> : is_multiplied<DType::f8e4m3fnuz>;
+}
 
 CdnaOrder::CdnaOrder(const Problem& problem) {
   const LinearShape shape(problem);
   epilogue = epilogue_of(problem, shape);
   n = static_cast<uint32_t>(shape.n), rows = static_cast<uint32_t>(shape.w_rows), k = static_cast<uint32_t>(shape.k);
-  type = problem.inputs[1].dtype, element_bytes = static_cast<uint32_t>(size_of(type));
+  type = is_f8(problem.inputs[1].dtype) ? DType::f8e4m3fn : problem.inputs[1].dtype;
+  element_bytes = static_cast<uint32_t>(size_of(type));
   chunks = divide_up(k, cdna_chunk(type));
   half = 0;
   if (epilogue == CdnaEpilogue::gated) half = n;

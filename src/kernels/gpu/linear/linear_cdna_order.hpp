@@ -10,7 +10,7 @@ namespace rung::gpu {
 struct CdnaOrder {
   CdnaEpilogue epilogue;
   uint32_t n, rows, k, chunks;  // columns of the result; rows and columns of w, and chunks of its columns
-  DType type;                   // of w
+  DType type;                   // of w; f8e4m3fn stands for the machine's e4m3
   uint32_t element_bytes;
   uint32_t half;  // rows between partners; 0: no pairs
 
@@ -25,6 +25,8 @@ struct CdnaOrder {
   size_t bytes() const;
 };
 
+// Returns whether kernels for that architecture multiply values of a type: CDNA 3 has another e4m3 than others.
+bool (*multiplied_on(const GpuInfo& gpu))(DType);
 // Returns the verdict that all rows with weights in this order share, beside their own.
 Verdict supports_cdna_order(const Problem& problem, const Machine& machine);
 // The callbacks of a row.

@@ -16,10 +16,11 @@ struct LinearPrologue {
   float squares_share = 0, eps = 0;
 };
 
-// y = activation(products + bias) + residual; gated: activation(gate) * up + residual, where gate and up are the two
-// halves of products + bias; rotated: products + bias with its first heads rotated (RoPE). Partners are columns that
-// are finished together: gate and up, or the two halves of a head. With a scale, n is a multiple of kNormRun, and there
-// are two more results: scaled[m, n] = y * scale in bf16, and the means of y^2 over kNormRun neighbours each, in f32.
+// y = factor * (activation(products + bias) + residual); gated: factor * (activation(gate) * up + residual), where gate
+// and up are the two halves of products + bias; rotated: products + bias with its first heads rotated (RoPE). Products
+// of 8-bit operands are multiplied by the scales of their row of w and of their token first. Partners are columns that
+// are finished together: gate and up, or the two halves of a head. With a scale of a norm, n is a multiple of kNormRun,
+// and there are two more results: scaled[m, n] = y * scale, and the means of y^2 over kNormRun neighbours each, in f32.
 struct LinearEpilogue {
   uint64_t bias = 0, residual = 0, out = 0;  // addresses; 0: none. Rows of out are dense
   int64_t residual_stride = 0;               // elements from row to row
@@ -31,8 +32,11 @@ struct LinearEpilogue {
   uint64_t cos = 0, sin = 0;               // addresses: 2 * half elements for each token
   int64_t cos_stride = 0, sin_stride = 0;  // elements from row to row
   DType cos_type{}, sin_type{};
-  uint64_t scale = 0;              // address of n weights, in f32, of the next norm; 0: there is none
-  uint64_t scaled = 0, means = 0;  // addresses of the two more results
+  uint64_t w_scale = 0, x_scale = 0;  // addresses of f32, for each row of w and for each token; 0: none
+  float factor = 1;                   // of results of 8 bits
+  uint64_t scale = 0;                 // address of n weights, in f32, of the next norm; 0: there is none
+  uint64_t scaled = 0, means = 0;     // addresses of the two more results
+  DType scaled_type = DType::bf16;
 };
 
 }  // namespace rung::gpu

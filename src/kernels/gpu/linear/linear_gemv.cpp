@@ -5,6 +5,7 @@
 #include "base/divide.hpp"
 #include "kernels/gpu/cdna/machine.hpp"
 #include "kernels/gpu/linear/linear_gemv_arguments.hpp"
+#include "kernels/gpu/linear/linear_scaled.hpp"
 #include "kernels/gpu/linear/linear_tiled_operands.hpp"
 #include "kernels/gpu/linear/product_shape.hpp"
 #include "kernels/gpu/make_nest.hpp"
@@ -31,7 +32,7 @@ struct Cut : ProductShape {
         lanes(gpu.lanes),
         multiprocessors(std::max(gpu.multiprocessors, 1)),
         most_shared_bytes(static_cast<int64_t>(gpu.shared_bytes_per_block)),
-        tile{problem.inputs[1].dtype, 16, 1} {
+        tile{is_f8(problem.inputs[1].dtype) ? DType::f8e4m3fn : problem.inputs[1].dtype, 16, 1} {
     if (m > 1) tile.rows = m <= 4 ? 4 : 8;
     const auto fits = [&](int64_t bytes) {
       return k % tile.vector() == 0 && has_aligned_lines(problem.inputs[1], w_axis, bytes);
@@ -41,7 +42,7 @@ struct Cut : ProductShape {
   // Takes smaller vectors until `fits` says that w has them at their multiples, or until they are single elements.
   template <class Fits>
   void narrow(Fits fits) {
-    while (tile.vector() > 1 && !fits(tile.bytes)) tile.bytes /= 2;
+    while (tile.vector() > 1 && !fits(tile.bytes)) tile.bytes /= tile.has_8_bits() ? 4 : 2;
   }
   int64_t vectors() const { return k / tile.vector(); }
   int64_t warps() const { return kGemvThreads / lanes; }
@@ -91,10 +92,19 @@ int64_t most_rows(const Problem& problem, const Machine& machine) {
   return by_matrices ? 1 : kMostRows;
 }
 
+// Values of w may have 8 bits, of x and the result not.
+Verdict supports_operands(const Problem& problem, const Machine& machine) {
+  if (!is_quantised(problem.inputs[1].dtype)) {
+    if (auto verdict = supports_types(problem, is_computed_float); !verdict) return verdict;
+    return as<Linear>(problem.op) ? supports_slots(problem, kSlotsButNorms) : accept();
+  }
+  for (const Operand* operand : {&problem.inputs[0], &problem.output})
+    if (!is_computed_float(operand->dtype)) return reject("x or the result is of 8 bits");
+  return supports_widened(problem, machine.gpu);
+}
+
 Verdict supports(const Problem& problem, const Machine& machine) {
-  if (auto verdict = supports_types(problem, is_computed_float); !verdict) return verdict;
-  if (as<Linear>(problem.op))
-    if (auto verdict = supports_slots(problem, kSlotsButNorms); !verdict) return verdict;
+  if (auto verdict = supports_operands(problem, machine); !verdict) return verdict;
   if (auto verdict = supports_count(problem.output.shape); !verdict) return verdict;
   const Cut cut(problem, machine.gpu);
   const int64_t most = most_rows(problem, machine);

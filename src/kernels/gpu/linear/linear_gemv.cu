@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/linear/linear_gemv_arguments.hpp"
 #include "kernels/gpu/linear/linear_tiled_ends.cuh"
+#include "kernels/gpu/quantize/byte_elements.cuh"
 
 namespace rung::gpu {
 namespace {
@@ -50,6 +51,7 @@ class Gemv {
 
  private:
   using T = Element<config.type>;
+  static constexpr EndKind kEnd{.pairs = true, .scales = config.has_8_bits()};
   using Bits = Unit<config.bytes>;
   static constexpr uint32_t kVector = config.vector(), kRows = config.rows;
   static constexpr int kAhead = 4;  // vectors of a lane under way together
@@ -127,6 +129,14 @@ class Gemv {
     if constexpr (sizeof(T) == 4) {
 #pragma unroll
       for (uint32_t i = 0; i < kVector; ++i) to[i] = as_float(words[i]);
+    } else if constexpr (config.has_8_bits() && kVector == 1) {
+      to[0] = unpack_bytes<T>(bits).x;
+    } else if constexpr (config.has_8_bits()) {
+#pragma unroll
+      for (uint32_t i = 0; i < kVector / 4; ++i) {
+        const float4 four = unpack_bytes<T>(words[i]);
+        to[4 * i] = four.x, to[4 * i + 1] = four.y, to[4 * i + 2] = four.z, to[4 * i + 3] = four.w;
+      }
     } else if constexpr (kVector == 1) {
       to[0] = unpack<T>(bits).x;
     } else {
@@ -196,7 +206,7 @@ class Gemv {
     Result r{threadIdx.x / teams, first_column + threadIdx.x % teams, threadIdx.x % teams, false, {}};
     r.valid = r.row < a.m && r.column < a.n;
     int64_t begin[4] = {};
-    if (r.valid) a.rows.locate(r.row, begin), r.ends = load_ends<true>(a, begin, r.column);
+    if (r.valid) a.rows.locate(r.row, begin), r.ends = load_ends<kEnd>(a, begin, r.row, r.column);
     return r;
   }
   __device__ void finish(const Result& mine, uint32_t parity) const {
@@ -207,7 +217,7 @@ class Gemv {
       for (uint32_t i = 0; side < sides && i < kWarps / teams; ++i)
         sums[side] += parts()[parity][side][mine.row][mine.team * (kWarps / teams) + i];
     store_as<float>(a.end.out, a.end.out_type, (int64_t{blockIdx.y} * a.m + mine.row) * a.n + mine.column,
-                    end_result<true>(a, mine.ends, mine.column, sums[0], sums[1]));
+                    end_result<kEnd>(a, mine.ends, mine.column, sums[0], sums[1]));
   }
 
   const TiledArguments& a;

@@ -8,14 +8,16 @@ namespace rung::gpu {
 constexpr uint32_t kGemvThreads = 256;
 constexpr int32_t kGemvMostWarps = 8;  // on machines of 32 lanes
 
-// A variant of the kernel: the type of w, the bytes of w that a lane loads at a time, and the most rows of x.
+// A variant of the kernel: the type of w (f8e4m3fn stands for the machine's e4m3), the bytes of w that a lane loads at
+// a time, and the most rows of x.
 struct GemvConfig {
   DType type;
   int32_t bytes, rows;
   bool operator==(const GemvConfig&) const = default;
 
-  constexpr int32_t vector() const { return bytes / (type == DType::f32 ? 4 : 2); }  // elements
-  constexpr int32_t blocks() const { return rows == 1 ? 4 : 2; }                     // that share a multiprocessor
+  constexpr bool has_8_bits() const { return type == DType::f8e4m3fn || type == DType::i8; }
+  constexpr int32_t vector() const { return bytes / (type == DType::f32 ? 4 : has_8_bits() ? 1 : 2); }  // elements
+  constexpr int32_t blocks() const { return rows == 1 ? 4 : 2; }  // that share a multiprocessor
   // Returns the sums that are in shared memory beside x: those of a block's warps, of columns and their partners, and
   // of the columns before, which some threads may still read.
   constexpr int32_t parts() const { return 2 * 2 * rows * kGemvMostWarps; }

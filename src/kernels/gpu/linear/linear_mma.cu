@@ -150,14 +150,14 @@ class LinearMma {
       for (int i = 0; i < kTogether; ++i) {
         int64_t begin[4] = {};
         a.rows.locate(min(first_row + first + i * kRowsApart, a.m - 1), begin);
-        ends[i] = load_ends<false>(a, begin, column);
+        ends[i] = load_ends<EndKind{}>(a, begin, 0, column);
       }
 #pragma unroll
       for (int i = 0; i < kTogether; ++i) {
         const int row = first + i * kRowsApart;
         if (first_row + row >= a.m) continue;
         store_as<float>(a.end.out, a.end.out_type, (int64_t{blockIdx.z} * a.m + first_row + row) * a.n + column,
-                        end_result<false>(a, ends[i], column, sum(row, own), 0));
+                        end_result<EndKind{}>(a, ends[i], column, sum(row, own), 0));
       }
     }
   }

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "base/divide.hpp"
+#include "kernels/gpu/linear/linear_scaled.hpp"
 #include "kernels/gpu/occupancy.hpp"
 #include "kernels/gpu/variant.hpp"
 
@@ -15,8 +16,10 @@ namespace {
 constexpr Variant<SkinnyConfig> kVariants[] = {
 #include "kernels/gpu/linear/linear_skinny.inc"
 };
-constexpr size_t kMostTiles = 6;      // tiles worth a trial
-constexpr uint32_t kLeastChunks = 4;  // of a block if blocks share K; with fewer, adding the sums costs more
+constexpr size_t kMostTiles = 6;  // tiles worth a trial
+// Chunks of 16-bit K, or bytes of 8-bit K twice as long, of a block if blocks share K; with fewer, adding the sums
+// costs more.
+constexpr uint32_t kLeastChunks = 4;
 constexpr int64_t kRingKib = 64;
 
 // Returns the epilogue with the shortest code that ends as this layer does.
@@ -24,14 +27,16 @@ SkinnyEpilogue epilogue_of(const Problem& problem) {
   const LinearShape shape(problem);
   const auto& op = problem.as<Linear>();
   const auto is = [&](LinearSlot slot, DType type) { return problem.linear_operand(slot)->dtype == type; };
-  const bool x_is_bf16 = is(LinearSlot::x, DType::bf16), has_bias = op.has(LinearSlot::bias);
+  const bool is_frequent = is(LinearSlot::x, DType::bf16) || is(LinearSlot::x, DType::f8e4m3fn);
+  const bool has_bias = op.has(LinearSlot::bias);
   if (op.has(LinearSlot::norm_weight)) {
     const bool adds_f32 = op.has(LinearSlot::residual) && is(LinearSlot::residual, DType::f32);
     const bool rare =
         has_bias || op.epilogue.activation != Activation::none || op.has(LinearSlot::squares) || !adds_f32;
-    return x_is_bf16 && !rare ? SkinnyEpilogue::norm : SkinnyEpilogue::norm_any;
+    return is_frequent && !rare ? SkinnyEpilogue::norm : SkinnyEpilogue::norm_any;
   }
-  const bool plain = x_is_bf16 && problem.output.dtype == DType::bf16 && !has_bias && !op.has(LinearSlot::residual);
+  const bool narrow = problem.output.dtype == DType::bf16 || problem.output.dtype == DType::f8e4m3fn;
+  const bool plain = is_frequent && narrow && !has_bias && !op.has(LinearSlot::residual);
   if (op.epilogue.gated) return plain ? SkinnyEpilogue::gated : SkinnyEpilogue::gated_any;
   if (shape.rotated == 0) return SkinnyEpilogue::any;
   return plain && is(LinearSlot::cos, DType::f32) && is(LinearSlot::sin, DType::f32) ? SkinnyEpilogue::rotated
@@ -53,7 +58,7 @@ struct Cut {
     token_tiles = divide_up(m, kSkinnyTokens);
     tokens = divide_up(divide_up(m, token_tiles), 8) * 8;
     w_rows = static_cast<uint32_t>(shape.w_rows);
-    chunks = divide_up(static_cast<uint32_t>(shape.k), kBoxColumns);
+    chunks = divide_up(static_cast<uint32_t>(row_bytes_of_w(problem)), kBoxColumns * 2);
     half = static_cast<uint32_t>(problem.as<Linear>().epilogue.gated ? shape.n : shape.head / 2);
     rotated = shape.rotated > 0;
     type = problem.inputs[0].dtype, epilogue = epilogue_of(problem);
@@ -62,7 +67,8 @@ struct Cut {
   uint32_t tiles(const SkinnyConfig& tile) const { return divide_up(half > 0 ? w_rows / 2 : w_rows, box_rows(tile)); }
   bool fits(const SkinnyConfig& tile) const {
     if (tile.type != type || tile.epilogue != epilogue || shared(tile, 2, 2).bytes() > most_bytes) return false;
-    if (tile.split > 1 && chunks < tile.split * kLeastChunks) return false;
+    const uint32_t least = type == DType::f8e4m3fn ? kLeastChunks / 2 : kLeastChunks;
+    if (tile.split > 1 && chunks < tile.split * least) return false;
     // Larger tiles, of linear_wide_sm90, read x and w less often: with more tiles than run at once, that is faster.
     if (token_tiles > 1 && all_tiles(tile) > blocks) return false;
     return !rotated || half % box_rows(tile) == 0;

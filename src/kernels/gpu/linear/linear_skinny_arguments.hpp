@@ -13,8 +13,8 @@ constexpr uint32_t kSkinnyThreads = 256;       // a warpgroup multiplies, a warp
 constexpr uint32_t kSkinnyHeaderBytes = 1024;  // barriers, in front of the rings
 
 // The end of a layer; each has its own kernels. Ends without `any` are the most frequent ones, in short code and only
-// for bf16: sums that feed a norm, without bias, activation and factor, with an f32 residual; pairs without bias and
-// residual, with angles in f32.
+// for bf16 and 8 bits: sums that feed a norm, without bias, activation and factor, with an f32 residual; pairs without
+// bias and residual, with angles in f32.
 enum class SkinnyEpilogue : uint8_t { any, norm, norm_any, gated, gated_any, rotated, rotated_any };
 
 // A variant of the kernel: the type of x and w, rows of w of a tile, the blocks that share its K, and the epilogue.
@@ -26,7 +26,7 @@ struct SkinnyConfig {
 };
 
 // A tile is some tokens by some rows of w, or by some and their partners. The blocks of a cluster take one part of K
-// each, in chunks of kBoxColumns, and finish groups of 8 tokens in turns.
+// each, in chunks of 128 bytes, and finish groups of 8 tokens in turns.
 struct LinearSkinnyArguments {
   TensorMap x, w;  // boxes of `tokens` rows of x; of the rows of a tile of w, or of half of them
   LinearPrologue begin;

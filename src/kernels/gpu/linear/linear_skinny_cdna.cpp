@@ -27,7 +27,7 @@ struct Cut {
 
   Cut(const Problem& problem, const GpuInfo& gpu) : order(problem) {
     const auto tokens = static_cast<uint32_t>(problem.output.rows());
-    tile = {problem.inputs[0].dtype, tokens > 32 ? 4u : tokens > 16 ? 2u : 1u, 2, order.epilogue};
+    tile = {order.type, tokens > 32 ? 4u : tokens > 16 ? 2u : 1u, 2, order.epilogue};
     rows_values = {2 * kCdnaTile};
     if (tile.epilogue == CdnaEpilogue::any) {
       // The first aim is a block for each compute unit; the next is to read x less often.
@@ -44,8 +44,10 @@ struct Cut {
 };
 
 Verdict supports(const Problem& problem, const Machine& machine) {
-  if (auto verdict = supports_skinny(problem, is_computed_float); !verdict) return verdict;
+  if (auto verdict = supports_skinny(problem, multiplied_on(machine.gpu)); !verdict) return verdict;
   if (auto verdict = supports_cdna_order(problem, machine); !verdict) return verdict;
+  if (is_f8(problem.as<Linear>().epilogue.normed) && !is_f8(problem.inputs[0].dtype))
+    return reject("a norm is given 8 bits, and x is of more");
   const Cut cut(problem, machine.gpu);
   if (cut.waves > 0) return accept();
   return reject(fmt::format("no tile fits {} bytes of shared memory", machine.gpu.shared_bytes_per_block));

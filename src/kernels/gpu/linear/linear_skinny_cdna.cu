@@ -21,7 +21,8 @@ struct SkinnyCdna {
   using Sums = FragmentC[kRowTiles][kTokenTiles];
 
   const LinearCdnaArguments& a;
-  const CdnaEnd<config.epilogue> end;
+  static constexpr bool k8Bits = config.type == DType::f8e4m3fn;
+  const CdnaEnd<config.epilogue, k8Bits> end;
   float* shared;  // each wave's sums, then each token's factor
   uint32_t part, parts, column;
 
@@ -142,13 +143,19 @@ struct SkinnyCdna {
                                       : sum_of_parts<1>(from);
     return a.begin.squares ? total * factors()[token] : total;
   }
+  __device__ void store_normed(int64_t to, float4 y) const {
+    if (k8Bits && is_e4m3(a.end.scaled_type))
+      element<uint32_t>(a.end.scaled, to / 4) = pack_4<f8e4m3>(y);
+    else
+      store4(a.end.scaled, DType::bf16, to, y);
+  }
   // Stores three results. Eight neighbouring threads have a run of a token; all columns are inside.
   __device__ void finish_for_norm(Activation activation, Place at, float4 sum) const {
     float4 y{};
     if (end.is_inside(at)) {
-      y = activate4(activation, sum + end.bias(at.column)) + end.residual(at);
+      y = activate4(activation, end.scaled(sum, at, at.column) + end.bias(at.column)) + end.residual(at);
       store4(a.end.out, DType::f32, end.to(at), y);
-      store4(a.end.scaled, DType::bf16, end.to(at), y * load4(a.end.scale, DType::f32, at.column));
+      store_normed(end.to(at), y * load4(a.end.scale, DType::f32, at.column));
     }
     const float run = lanes_sum<kNormRun / 4>(sum_of(y * y));
     if (end.is_inside(at) && at.column % kNormRun == 0)

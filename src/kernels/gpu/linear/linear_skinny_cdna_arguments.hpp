@@ -8,7 +8,7 @@ namespace rung::gpu {
 constexpr uint32_t kCdnaMostWaves = 8;  // waves that share K
 
 struct CdnaSkinnyConfig {
-  DType type;            // of x and w
+  DType type;            // of x and w; f8e4m3fn stands for the machine's e4m3
   uint32_t token_tiles;  // tiles of kCdnaTile rows of x
   uint32_t row_tiles;    // tiles of kCdnaTile rows of w
   CdnaEpilogue epilogue;

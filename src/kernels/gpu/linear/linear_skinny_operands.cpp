@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/linear/linear_skinny_operands.hpp"
 
+#include "kernels/gpu/linear/linear_scaled.hpp"
 #include "kernels/gpu/make_nest.hpp"
 
 namespace rung::gpu {
@@ -9,11 +10,12 @@ namespace {
 
 constexpr int64_t kTogether = 4;  // columns of the result that one thread writes
 constexpr int64_t kPaired = 16;   // rows of the smallest tile of pairs, and so of a head
-constexpr LinearSlots kTaken{LinearSlot::bias, LinearSlot::residual,    LinearSlot::cos,
-                             LinearSlot::sin,  LinearSlot::norm_weight, LinearSlot::squares};
+constexpr LinearSlots kNorms{LinearSlot::norm_weight, LinearSlot::squares};
 
-Verdict supports_norms(const Problem& problem, const LinearShape& shape) {
+Verdict supports_norms(const Problem& problem, const LinearShape& shape, bool (*takes)(DType)) {
   const auto& op = problem.as<Linear>();
+  if (op.epilogue.normed != DType::bf16 && !(is_f8(op.epilogue.normed) && takes(op.epilogue.normed)))
+    return reject(fmt::format("what a norm gives is {}", name_of(op.epilogue.normed)));
   const bool feeds_norm = op.has(LinearSlot::norm_weight);
   if (feeds_norm && shape.n % kNormed)
     return reject(fmt::format("the sum that a norm follows has {} columns, wanted a multiple of {}", shape.n, kNormed));
@@ -36,12 +38,13 @@ Verdict supports_norms(const Problem& problem, const LinearShape& shape) {
 }  // namespace
 
 Verdict supports_streamed(const Problem& problem, bool (*takes)(DType)) {
-  if (!problem.as<Linear>().slots.within(kTaken)) return reject("it does not take all of the operands");
-  if (auto verdict = supports_linear_operands(problem, is_computed_float); !verdict) return verdict;
-  if (auto verdict = supports_count(problem.output.shape); !verdict) return verdict;
   const DType type = problem.inputs[0].dtype;
   if (!takes(type) || problem.inputs[1].dtype != type)
-    return reject(fmt::format("x and w are not both bf16{} or both f16", takes(DType::f32) ? ", both f32" : ""));
+    return reject(fmt::format("x and w are not both bf16{}, both {} or both f16", takes(DType::f32) ? ", both f32" : "",
+                              takes(DType::f8e4m3fn) ? DType::f8e4m3fn : DType::f8e4m3fnuz));
+  if (auto verdict = supports_maybe_scaled(problem, type, kNorms); !verdict) return verdict;
+  if (auto verdict = supports_f8_result(problem); !verdict) return verdict;
+  if (auto verdict = supports_count(problem.output.shape); !verdict) return verdict;
   if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be fetched ahead");
   const LinearShape shape(problem);
   const auto aligned = static_cast<int64_t>(16 / size_of(type));
@@ -55,7 +58,7 @@ Verdict supports_skinny(const Problem& problem, bool (*takes)(DType), int64_t mo
   if (auto verdict = supports_streamed(problem, takes); !verdict) return verdict;
   const LinearShape shape(problem);
   if (shape.m < 1 || shape.m > most_tokens) return reject(fmt::format("{} rows, wanted 1 to {}", shape.m, most_tokens));
-  if (auto verdict = supports_norms(problem, shape); !verdict) return verdict;
+  if (auto verdict = supports_norms(problem, shape, takes); !verdict) return verdict;
   return supports_heads(shape, kPaired);
 }
 

@@ -1,6 +1,7 @@
 // The row of linear layers of few tokens, which are short of blocks or bound by the reading of their weights.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/kernel.hpp"
+#include "kernels/gpu/linear/linear_scaled.hpp"
 #include "kernels/gpu/linear/linear_skinny.hpp"
 #include "kernels/gpu/linear/linear_skinny_operands.hpp"
 
@@ -9,11 +10,13 @@ namespace {
 
 constexpr int64_t kMostTokens = 320;  // with more, larger tiles read less
 
+bool is_multiplied(DType type) { return is_narrow(type) || type == DType::f8e4m3fn; }
+
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
-  if (auto verdict = supports_skinny(problem, is_narrow, kMostTokens); !verdict) return verdict;
+  if (auto verdict = supports_skinny(problem, is_multiplied, kMostTokens); !verdict) return verdict;
   // Only this row takes a norm: a pass that folds norms of many tokens would leave such layers no other.
-  if (problem.output.rows() > kSkinnyMostTokens && !problem.as<Linear>().slots.within(kSlotsButNorms))
+  if (problem.output.rows() > kSkinnyMostTokens && !problem.as<Linear>().slots.within(kSlotsWithScales))
     return reject(fmt::format("a norm and more than {} rows", kSkinnyMostTokens));
   if (!skinny_tiles(problem, machine.gpu).empty()) return accept();
   if (problem.output.rows() > kSkinnyMostTokens) return reject("more tiles than run at once");
@@ -36,8 +39,7 @@ Result<TensorMap> map_of(const Call& call, const BoxedMatrix& matrix) {
 Result<LinearSkinnyArguments> arguments_of(const Call& call, const SkinnyPlan& plan) {
   const LinearShape shape(call.problem);
   const auto m = static_cast<uint32_t>(shape.m), n = static_cast<uint32_t>(shape.n);
-  const auto rows = static_cast<uint64_t>(shape.w_rows), k = static_cast<uint64_t>(shape.k);
-  const auto pitch = static_cast<uint64_t>(call.problem.inputs[0].row_stride()) * 2;
+  const auto rows = static_cast<uint64_t>(shape.w_rows), pitch = static_cast<uint64_t>(row_bytes_of_w(call.problem));
   LinearSkinnyArguments a{.begin = prologue_of(call),
                           .end = epilogue_of(call),
                           .m = m,
@@ -47,8 +49,8 @@ Result<LinearSkinnyArguments> arguments_of(const Call& call, const SkinnyPlan& p
                           .x_stages = plan.shared.x_stages,
                           .w_stages = plan.shared.w_stages,
                           .throttle_ns = plan.throttle_ns};
-  RUNG_TRY(a.x, map_of(call, {call.inputs[0], m, k, pitch, plan.shared.tokens}));
-  RUNG_TRY(a.w, map_of(call, {call.inputs[1], rows, k, k * 2, plan.box_rows}));
+  RUNG_TRY(a.x, map_of(call, boxes_of_x(call, plan.shared.tokens)));
+  RUNG_TRY(a.w, map_of(call, {call.inputs[1], rows, pitch / 2, pitch, plan.box_rows}));
   return a;
 }
 

@@ -8,6 +8,7 @@
 #include "kernels/gpu/linear/linear_wgmma_sm90.cuh"
 #include "kernels/gpu/linear/linear_ends.cuh"
 #include "kernels/gpu/linear/narrow_gelu.cuh"
+#include "kernels/gpu/quantize/byte_elements.cuh"
 #include "kernels/gpu/sm90/shared_memory.cuh"
 
 namespace rung::gpu {
@@ -38,6 +39,7 @@ struct PipelineState {
 template <SkinnyConfig config>
 struct Skinny {
   using T = Element<config.type>;
+  static constexpr bool k8Bits = config.type == DType::f8e4m3fn;
   static constexpr uint32_t kRows = config.rows, kSplit = config.split;
   static constexpr SkinnyEpilogue kEpilogue = config.epilogue;
   static constexpr uint32_t kPitch = skinny_pitch(kRows), kGroupBytes = 8 * kPitch;
@@ -173,7 +175,18 @@ struct Skinny {
     barrier_arrive(x.empty + 8 * x_stage);
     barrier_arrive(w.empty + 8 * w_stage);
   }
-  __device__ void multiply(float (&d)[kRows / 2]) const {
+  using Sums = float[kRows / 2];
+  // Adds sums of few bits, which the matrix units keep of 8-bit products, to f32 ones, and clears them.
+  static __device__ void promote(Sums& d, Sums& few_bits) {
+    wgmma_wait<0>();
+    hold_sums(few_bits);
+#pragma unroll
+    for (uint32_t i = 0; i < kRows / 2; ++i) d[i] += few_bits[i], few_bits[i] = 0;
+  }
+  __device__ void multiply(Sums& d) const {
+    constexpr uint32_t kPromoted = 2;  // chunks whose products add up before they are promoted: 256 of K
+    Sums few_bits = {};
+    Sums& sums = k8Bits ? few_bits : d;
     PipelineState at_x, at_w;
     uint32_t last_x = 0, last_w = 0;
 #pragma unroll
@@ -186,7 +199,7 @@ struct Skinny {
       const uint64_t from_x = wgmma_operand(x.base + at_x.stage * x.stage_bytes);
       const uint64_t from_w = wgmma_operand(w.base + at_w.stage * w.stage_bytes);
 #pragma unroll
-      for (uint32_t step = 0; step < 4; ++step) Wgmma<T, kRows>::run(d, from_x + 2 * step, from_w + 2 * step);
+      for (uint32_t step = 0; step < 4; ++step) Wgmma<T, kRows>::run(sums, from_x + 2 * step, from_w + 2 * step);
       wgmma_commit();
       if (chunk > 0) {
         wgmma_wait<1>();
@@ -194,8 +207,12 @@ struct Skinny {
       }
       last_x = at_x.stage, last_w = at_w.stage;
       at_x.advance(x), at_w.advance(w);
+      if (k8Bits && chunk % kPromoted == kPromoted - 1) promote(d, few_bits);
     }
-    wgmma_wait<0>();
+    if constexpr (k8Bits)
+      promote(d, few_bits);
+    else
+      wgmma_wait<0>();
   }
 
   // Waits until no warp reads the rings any more; compute-sanitizer's race checker would misread a named barrier here.
@@ -246,7 +263,20 @@ struct Skinny {
     if constexpr (!kPlain) return load_residual(a.end, token(row), at);
     return load4(a.end.residual, DType::f32, token(row) * a.end.residual_stride + at);
   }
-  __device__ float factor(uint32_t row) const { return a.begin.squares ? load_shared<float>(factors + row * 4) : 1.0f; }
+  __device__ float factor(uint32_t row) const {
+    const float of_norm = a.begin.squares ? load_shared<float>(factors + row * 4) : 1.0f;
+    if (!k8Bits || a.end.x_scale == 0 || !is_token(row)) return of_norm;
+    return of_norm * reinterpret_cast<const float*>(a.end.x_scale)[token(row)];
+  }
+  // Scales four columns of products of 8 bits.
+  __device__ float4 scales_at(uint32_t column) const {
+    if constexpr (!k8Bits) return {};
+    return load4(a.end.w_scale, DType::f32, column);
+  }
+  static __device__ float4 scaled(float4 y, float4 scales) {
+    if constexpr (!k8Bits) return y;
+    return y * scales;
+  }
   // Returns this block's sum plus the others' sums in the order of their ranks.
   __device__ float4 sum(uint32_t row, uint32_t first) const {
     const uint32_t in_row = first * 4, others = inbox + row * kPitch + in_row;
@@ -270,7 +300,17 @@ struct Skinny {
     return y + addend;
   }
   __device__ void store(uint32_t row, uint32_t at, float4 y) const {
-    store4(a.end.out, kPlain ? DType::bf16 : a.end.out_type, static_cast<int64_t>(token(row)) * a.n + at, y);
+    const int64_t to = static_cast<int64_t>(token(row)) * a.n + at;
+    if (k8Bits && a.end.out_type == DType::f8e4m3fn)
+      element<uint32_t>(a.end.out, to / 4) = pack_4<f8e4m3>(y * a.end.factor);
+    else
+      store4(a.end.out, kPlain ? DType::bf16 : a.end.out_type, to, y);
+  }
+  __device__ void store_normed(uint32_t to, float4 y) const {
+    if (a.end.scaled_type == DType::f8e4m3fn)
+      element<uint32_t>(a.end.scaled, to / 4) = pack_4<f8e4m3>(y);
+    else
+      store4(a.end.scaled, DType::bf16, to, y);
   }
 
   __device__ float4 activated(float4 y) const {
@@ -279,7 +319,11 @@ struct Skinny {
   }
   __device__ void finish_rows() const {
     const Place at = place();
-    float4 bias{}, up_bias{}, residual{};
+    float4 bias{}, up_bias{}, residual{}, scales{}, up_scales{};
+    if (k8Bits && at.valid) {
+      scales = scales_at(at.column);
+      if (kGated) up_scales = scales_at(a.n + at.column);
+    }
     if (!kPlain && at.valid) {
       bias = bias_at(at.column);
       if (kGated) up_bias = bias_at(a.n + at.column);
@@ -291,8 +335,8 @@ struct Skinny {
     for (uint32_t row = at.row; row < own_groups * 8; row += kRound) {
       const float4 next = kPlain ? float4{} : residual_at(row + kRound, at.column);
       const float r = factor(row);
-      float4 y = activated(plus(sum(row, at.first) * r, bias));
-      if (kGated) y = y * plus(sum(row, at.first + kRows / 2) * r, up_bias);
+      float4 y = activated(plus(scaled(sum(row, at.first) * r, scales), bias));
+      if (kGated) y = y * plus(scaled(sum(row, at.first + kRows / 2) * r, up_scales), up_bias);
       if (token(row) < a.m) store(row, at.column, plus(y, residual));
       residual = next;
     }
@@ -304,16 +348,18 @@ struct Skinny {
     static_assert(kRows % kNormRun == 0);
     const Place at = place();
     const float4 bias = bias_at(at.column), scale = load4(a.end.scale, DType::f32, at.column);
+    const float4 scales = scales_at(at.column);
     float4 residual = residual_at(at.row, at.column);
     wait_for_sums();
 #pragma unroll 1
     for (uint32_t row = at.row; row < own_groups * 8; row += kRound) {  // the same for all lanes of a warp
       const float4 next = residual_at(row + kRound, at.column);
       float4 y = sum(row, at.first);
-      if constexpr (!kPlain) y = activate4(a.end.activation, y * factor(row) + bias);
+      if constexpr (k8Bits || !kPlain) y = scaled(y * factor(row), scales);
+      if constexpr (!kPlain) y = activate4(a.end.activation, y + bias);
       y = y + residual;
       const uint32_t to = token(row) * a.n + at.column;
-      if (token(row) < a.m) store4(a.end.out, DType::f32, to, y), store4(a.end.scaled, DType::bf16, to, y * scale);
+      if (token(row) < a.m) store4(a.end.out, DType::f32, to, y), store_normed(to, y * scale);
       const float run = lanes_sum<kNormRun / 4>(sum_of(y * y));
       if (token(row) < a.m && at.column % kNormRun == 0)
         reinterpret_cast<float*>(a.end.means)[to / kNormRun] = run / kNormRun;
@@ -329,14 +375,16 @@ struct Skinny {
   __device__ void finish_rotated() const {
     const Place at = place();
     const float4 bias = bias_at(at.column), upper_bias = bias_at(at.column + a.end.half);
+    const float4 scales = at.valid ? scales_at(at.column) : float4{};
+    const float4 upper_scales = at.valid ? scales_at(at.column + a.end.half) : float4{};
     Angles angles = angles_at(at.row, at.column);
     wait_for_sums();
 #pragma unroll 1
     for (uint32_t row = at.row; row < own_groups * 8; row += kRound) {
       const Angles next = angles_at(row + kRound, at.column);
       const float r = factor(row);
-      const float4 x = plus(sum(row, at.first) * r, bias);
-      const float4 upper_x = plus(sum(row, at.first + kRows / 2) * r, upper_bias);
+      const float4 x = plus(scaled(sum(row, at.first) * r, scales), bias);
+      const float4 upper_x = plus(scaled(sum(row, at.first + kRows / 2) * r, upper_scales), upper_bias);
       const bool rotates = at.column < a.end.rotated;
       if (token(row) < a.m) {
         store(row, at.column, rotates ? rotate_lower(angles, x, upper_x) : x);

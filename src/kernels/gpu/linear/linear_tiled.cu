@@ -1,14 +1,16 @@
 // A matrix product in f32 for any strides and types: 64 x 64 or 32 x 32 results per block. The last resort.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/linear/linear_tiled_ends.cuh"
+#include "kernels/gpu/quantize/byte_elements.cuh"
 
 namespace rung::gpu {
 namespace {
 
 constexpr int kThreads = 256, kAcross = 16;  // threads along either side of a tile
 
-// A block; each thread computes kPerThread x kPerThread results. With kPairs, columns have partners.
-template <int kPerThread, bool kPairs>
+// A block; each thread computes kPerThread x kPerThread results. With kPairs, columns have partners; with kBytes, x, w
+// and the result may be of 8 bits.
+template <int kPerThread, bool kPairs, bool kBytes>
 class TiledProduct {
  public:
   __device__ TiledProduct(const TiledArguments& arguments, uint32_t z) : a(arguments), matrix(z) {
@@ -40,6 +42,7 @@ class TiledProduct {
   }
 
  private:
+  static constexpr EndKind kEnd{.pairs = kPairs, .scales = kBytes};
   static constexpr int kSide = kAcross * kPerThread, kDepth = kThreads * kPerThread / kSide;
   using Tile = float[kDepth][kSide + 1];
   using Sums = float[kPerThread][kPerThread];
@@ -93,14 +96,22 @@ class TiledProduct {
   __device__ void fetch_tile(Held& held, const Lines& from, uint32_t first) const {
     if (from.type == DType::f32)
       fetch_tile<uint32_t>(held, from, first);
+    else if (kBytes && is_byte(from.type))
+      fetch_tile<uint8_t>(held, from, first);
     else
       fetch_tile<uint16_t>(held, from, first);
+  }
+  __device__ static bool is_byte(DType type) { return type == DType::i8 || is_e4m3(type); }
+  __device__ static float value_of(const FloatBits& from, DType type) {
+    if (kBytes && type == DType::i8) return unpack_bytes<int8_t>(from.bits).x;
+    if (kBytes && is_e4m3(type)) return unpack_bytes<f8e4m3>(from.bits).x;
+    return from.value(type);
   }
   __device__ static void store_tile(Tile& tile, const Held& held, const Lines& from) {
 #pragma unroll
     for (int i = 0; i < kPerThread; ++i) {
       const Slot slot = slot_of(i, from.step == 1);
-      tile[slot.k][slot.line] = held[i].value(from.type);
+      tile[slot.k][slot.line] = value_of(held[i], from.type);
     }
   }
 
@@ -132,11 +143,18 @@ class TiledProduct {
       for (int j = 0; j < kPerThread; ++j) {
         const uint32_t column = blockIdx.x * kSide + own_column(j);
         if (column >= a.n) continue;
-        const ResultEnds ends = load_ends<kPairs>(a, begin, column);
-        store_as<float>(a.end.out, a.end.out_type, (int64_t{matrix} * a.m + row) * a.n + column,
-                        end_result<kPairs>(a, ends, column, sums[i][j], partners[i][j]));
+        const ResultEnds ends = load_ends<kEnd>(a, begin, row, column);
+        store((int64_t{matrix} * a.m + row) * a.n + column,
+              end_result<kEnd>(a, ends, column, sums[i][j], partners[i][j]));
       }
     }
+  }
+
+  __device__ void store(int64_t at, float y) const {
+    if constexpr (kBytes)
+      store_as_float(a.end.out, a.end.out_type, at, y);
+    else
+      store_as<float>(a.end.out, a.end.out_type, at, y);
   }
 
   const TiledArguments& a;
@@ -144,11 +162,11 @@ class TiledProduct {
   Lines x, w, partner;
 };
 
-template <int kPerThread, bool kPairs>
+template <int kPerThread, bool kPairs, bool kBytes = false>
 __device__ void products(const TiledArguments& a) {
   allow_dependents();
   wait_for_producers();
-  for (uint32_t z = blockIdx.z; z < a.batch.count; z += gridDim.z) TiledProduct<kPerThread, kPairs>(a, z).run();
+  for (uint32_t z = blockIdx.z; z < a.batch.count; z += gridDim.z) TiledProduct<kPerThread, kPairs, kBytes>(a, z).run();
 }
 
 }  // namespace
@@ -157,5 +175,7 @@ RUNG_KERNEL(256) linear_tiled_64(const __grid_constant__ TiledArguments a) { pro
 RUNG_KERNEL(256) linear_tiled_32(const __grid_constant__ TiledArguments a) { products<2, false>(a); }
 RUNG_KERNEL(256) linear_tiled_pairs_64(const __grid_constant__ TiledArguments a) { products<4, true>(a); }
 RUNG_KERNEL(256) linear_tiled_pairs_32(const __grid_constant__ TiledArguments a) { products<2, true>(a); }
+RUNG_KERNEL(256) linear_tiled_bytes(const __grid_constant__ TiledArguments a) { products<2, false, true>(a); }
+RUNG_KERNEL(256) linear_tiled_pairs_bytes(const __grid_constant__ TiledArguments a) { products<2, true, true>(a); }
 
 }  // namespace rung::gpu

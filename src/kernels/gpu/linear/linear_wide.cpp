@@ -39,7 +39,7 @@ WideEpilogue epilogue_of(const Problem& problem, int32_t split) {
 struct Cut {
   int32_t multiprocessors, shared_bytes;  // of the machine; the most of a block
   int32_t m, n, chunks;
-  DType type;
+  DType type, out;             // out: of results that are not f32
   WideEpilogue alone, shared;  // without and with two blocks that share K
 
   Cut(const Problem& problem, const GpuInfo& gpu)
@@ -47,12 +47,14 @@ struct Cut {
         shared_bytes(static_cast<int32_t>(gpu.shared_bytes_per_block)) {
     const LinearShape shape(problem);
     m = static_cast<int32_t>(shape.m), n = static_cast<int32_t>(shape.n);
-    chunks = divide_up(static_cast<int32_t>(shape.k), kWideDepth);
     type = problem.inputs[0].dtype;
+    out = is_f8(problem.output.dtype) ? problem.output.dtype : wide_narrow(type);
+    chunks = divide_up(static_cast<int32_t>(shape.k) * static_cast<int32_t>(size_of(type)), kWideRowBytes);
     alone = epilogue_of(problem, 1), shared = epilogue_of(problem, 2);
   }
   bool fits(const WideConfig& tile) const {
-    if (tile.type != type || tile.shared_bytes(tile.least_stages()) > shared_bytes) return false;
+    if (tile.has_8_bits() && !tile.promotes() && chunks > kWideMostSums) return false;
+    if (tile.type != type || tile.out != out || tile.shared_bytes(tile.least_stages()) > shared_bytes) return false;
     return tile.split == 1 ? tile.epilogue == alone : tile.epilogue == shared && chunks >= kLeastSplit;
   }
   int32_t token_tiles(const WideConfig& tile) const { return divide_up(m, tile.tokens); }

@@ -12,16 +12,18 @@ namespace rung::gpu {
 
 template <WideConfig config>
 struct WideBlock {
-  using T = Element<config.type>;
+  using T = Element<config.narrow()>;
   static constexpr WideConfig kTile = config;
   static constexpr WideEpilogue kEpilogue = config.epilogue;
   static constexpr bool kGated = config.gated(), kRotates = config.rotates();
   static constexpr int kBlocks = config.rows / (kWideGroups * 64);  // 64-row blocks of w of a warpgroup
   static constexpr int kTokens = config.tokens, kSplit = config.split;
-  static constexpr int kStageBytes = kTile.stage_bytes(), kWeightBytes = kTile.rows * kRowBytes;
+  static constexpr int kStageBytes = kTile.stage_bytes(), kWeightBytes = kTile.rows * kWideRowBytes;
   static constexpr int kColumns = kTile.group_columns(), kPitch = kTile.pitch();
   static constexpr bool kSplits = kSplit > 1;
   static_assert(!(kGated && kSplits) && !(kRotates && kSplits) && !(kRotates && (kGated || kBlocks > 1)));
+  static constexpr bool kPromotes = config.promotes();
+  static constexpr int kPromoted = 4;  // chunks whose products add up before they are promoted: 512 of K
   using Sums = float[kBlocks][kTokens / 2];
 
   const LinearWideArguments& a;
@@ -72,7 +74,8 @@ struct WideBlock {
     barrier_init_fence();
     if (kSplits) barrier_expect(received, kWideGroups * finished_tokens(rank) * kPitch);
   }
-  __device__ int column_of_k(int chunk) const { return (first_chunk + chunk) * kWideDepth; }
+  // Returns the first column of a chunk in maps of x and w, which count 16 bits as a column.
+  __device__ int column_of_k(int chunk) const { return (first_chunk + chunk) * (kWideRowBytes / 2); }
   __device__ void fetch_weights(int stage, int chunk, const Place& at) const {
     const CopyTarget to{ring + stage * kStageBytes, full + 8 * stage};
     barrier_expect(to.barrier, kWeightBytes);
@@ -119,57 +122,87 @@ struct WideBlock {
     return block * 64 + in_group() * 16 + h * 8 + row;
   }
   static constexpr int kOwnColumns = kRotates ? kColumns / 2 : kColumns;  // of a warpgroup, without partners
-  using Bias = float[kBlocks][2];
-  __device__ void load_bias(Bias& bias, int first) const {
+  using OfRows = float[kBlocks][2];  // one for each row of w that this lane has sums of
+  __device__ void load_rows(OfRows& values, uint64_t base, DType type, int first) const {
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block)
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         const int lower = group() * kOwnColumns + column_of(block, kRotates ? 0 : h);
         const int column = min(first + (kRotates ? spread(lower) + h * half() : lower), a.n - 1);
-        bias[block][h] = load_as<float>(a.end.bias, a.end.bias_type, kGated ? h * a.n + column : column);
+        values[block][h] = load_as<float>(base, type, kGated ? h * a.n + column : column);
       }
   }
-  __device__ static void add_bias(Sums& d, const Bias& bias) {
+  template <class Change>
+  __device__ static void change_sums(Sums& d, Change change) {
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block)
 #pragma unroll
-      for (int i = 0; i < kTokens / 2; ++i) d[block][i] += bias[block][i / 2 % 2];
+      for (int i = 0; i < kTokens / 2; ++i) d[block][i] = change(d[block][i], block, i);
   }
+  // Multiplies the sums by the scales of their tokens.
+  __device__ void scale_tokens(Sums& d, int first) const {
+    const auto* scales = reinterpret_cast<const float*>(a.end.x_scale);
+#pragma unroll
+    for (int j = 0; j < kTokens / 8; ++j)
+#pragma unroll
+      for (int i = 0; i < 2; ++i) {
+        const float scale = scales[min(first + j * 8 + lane() % 4 * 2 + i, a.m - 1)];
+#pragma unroll
+        for (int block = 0; block < kBlocks; ++block) d[block][4 * j + i] *= scale, d[block][4 * j + 2 + i] *= scale;
+      }
+  }
+
+  using Product = Wgmma<Element<config.type>, kTokens>;
+  static constexpr int kSteps = kWideRowBytes / 32;  // products of a chunk
+  static constexpr int kBlockOffset = 64 * kWideRowBytes >> 4;
   __device__ static void multiply_chunk(Sums& d, uint64_t w, uint64_t x) {
     wgmma_fence();
 #pragma unroll
-    for (int step = 0; step < kWideDepth / 16; ++step)
+    for (int step = 0; step < kSteps; ++step)
 #pragma unroll
       for (int block = 0; block < kBlocks; ++block)
-        Wgmma<T, kTokens>::run(d[block], w + block * (64 * kRowBytes >> 4) + 2 * step, x + 2 * step);
+        Product::run(d[block], w + block * kBlockOffset + 2 * step, x + 2 * step);
     wgmma_commit();
+  }
+  // Adds sums of few bits, which the matrix units keep of 8-bit products, to f32 ones, and clears them.
+  __device__ static void promote(Sums& d, Sums& few_bits) {
+    wgmma_wait<0>();
+#pragma unroll
+    for (int block = 0; block < kBlocks; ++block) {
+      hold_sums(few_bits[block]);
+#pragma unroll
+      for (int i = 0; i < kTokens / 2; ++i) d[block][i] += few_bits[block][i], few_bits[block][i] = 0;
+    }
   }
   // In a gated product the second group pauses kWideLead chunks before its tile's end until the first has ended its
   // tile; then each group finishes its results while the other multiplies.
   __device__ void multiply(Sums& d, PipelineState& state) const {
     const int pause = kGated && chunks > kWideLead ? chunks - kWideLead : -1, own = group();
-    const uint64_t w = wgmma_operand(ring + own * kBlocks * 64 * kRowBytes), x = wgmma_operand(ring + kWeightBytes);
-#pragma unroll
-    for (int block = 0; block < kBlocks; ++block)
-#pragma unroll
-      for (int i = 0; i < kTokens / 2; ++i) d[block][i] = 0;
+    const uint64_t w = wgmma_operand(ring + own * kBlocks * 64 * kWideRowBytes), x = wgmma_operand(ring + kWeightBytes);
+    change_sums(d, [](float, int, int) { return 0.0f; });
+    Sums few_bits = {};
+    Sums& sums = kPromotes ? few_bits : d;
     int last = 0;
 #pragma unroll 1
     for (int chunk = 0; chunk < chunks; ++chunk) {
       if (chunk == pause && own > 0) sync_both_groups(kFirstIsAhead);
       barrier_wait(full + 8 * state.stage, state.phase);
       const int offset = state.stage * (kStageBytes >> 4);
-      multiply_chunk(d, w + offset, x + offset);
+      multiply_chunk(sums, w + offset, x + offset);
       if (chunk > 0) {
         wgmma_wait<1>();
         release(last);
       }
       last = state.stage;
       state.advance(a.stages);
+      if (kPromotes && chunk % kPromoted == kPromoted - 1) promote(d, few_bits);
     }
     if (pause >= 0 && own == 0) arrive(kFirstIsAhead);
-    wgmma_wait<0>();
+    if constexpr (kPromotes)
+      promote(d, few_bits);
+    else
+      wgmma_wait<0>();
     release(last);
   }
 

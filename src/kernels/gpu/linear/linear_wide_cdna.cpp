@@ -17,7 +17,7 @@ constexpr Variant<CdnaWideConfig> kVariants[] = {
 #include "kernels/gpu/linear/linear_wide_cdna.inc"
 };
 
-constexpr Variant<CdnaEpilogue> kParts[] = {
+constexpr Variant<CdnaPartsConfig> kParts[] = {
 #include "kernels/gpu/linear/linear_parts_cdna.inc"
 };
 constexpr size_t kMostWays = 8;       // ways worth a trial
@@ -44,7 +44,7 @@ struct Cut {
         m(static_cast<uint32_t>(problem.output.rows())),
         units(static_cast<uint32_t>(std::max(gpu.multiprocessors, 1))) {
     for (const auto& [config, symbol] : kVariants)
-      if (config.type == problem.inputs[0].dtype && config.epilogue == order.epilogue &&
+      if (config.type == order.type && config.epilogue == order.epilogue &&
           2 * config.stage_bytes() <= gpu.shared_bytes_per_block)
         add_ways(config);
     std::stable_sort(ways_worth_a_trial.begin(), ways_worth_a_trial.end(),
@@ -82,8 +82,8 @@ struct Cut {
 };
 
 Verdict supports(const Problem& problem, const Machine& machine) {
-  if (auto verdict = supports_slots(problem, kSlotsButNorms); !verdict) return verdict;
-  if (auto verdict = supports_streamed(problem, is_computed_float); !verdict) return verdict;
+  if (auto verdict = supports_slots(problem, kSlotsWithScales); !verdict) return verdict;
+  if (auto verdict = supports_streamed(problem, multiplied_on(machine.gpu)); !verdict) return verdict;
   if (auto verdict = supports_cdna_order(problem, machine); !verdict) return verdict;
   const int64_t tokens = LinearShape(problem).m;
   if (tokens <= kSkinnyMostTokens || tokens > INT32_MAX)
@@ -124,7 +124,8 @@ Status enqueue(const Call& call) {
   RUNG_CHECK(call.launch("linear_wide_cdna", symbol_of(kVariants, cut.way.tile), launch, a));
   if (cut.way.parts == 1) return {};
   launch.grid = {divide_up(a.m * a.parts.quads.value, kPartsThreads)}, launch.block = {kPartsThreads};
-  return call.launch("linear_parts_cdna", symbol_of(kParts, cut.order.epilogue), launch, a);
+  const CdnaPartsConfig config{cut.order.epilogue, cut.order.type == DType::f8e4m3fn};
+  return call.launch("linear_parts_cdna", symbol_of(kParts, config), launch, a);
 }
 
 }  // namespace

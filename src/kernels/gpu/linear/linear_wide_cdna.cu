@@ -171,7 +171,7 @@ struct WideCdna {
   // All fragments share one code and move up in turns: no register can be chosen at run time, and separate code for
   // each of 16 fragments, with all activations, took 87 KB, more than the instruction cache holds.
   __device__ void finish(Sums& sums) const {
-    const CdnaEnd<config.epilogue> end{a};
+    const CdnaEnd<config.epilogue, config.type == DType::f8e4m3fn> end{a};
     constexpr int kLines = kPaired ? 2 : 1;
 #pragma unroll 1
     for (uint32_t r = 0; r < kResultTiles; ++r) {

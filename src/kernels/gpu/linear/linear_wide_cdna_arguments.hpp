@@ -10,7 +10,7 @@ constexpr uint32_t kWideBlockWaves = kWideWavesAlong * kWideWavesAlong;
 
 // A wave multiplies `token_tiles` fragments of kCdnaTile tokens by `row_tiles` fragments of kCdnaTile rows of w.
 struct CdnaWideConfig {
-  DType type;
+  DType type;  // of x and w; f8e4m3fn stands for the machine's e4m3
   uint32_t token_tiles, row_tiles;
   CdnaEpilogue epilogue;
   bool operator==(const CdnaWideConfig&) const = default;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/gpu/linear/fill_ends.hpp"
+#include "kernels/gpu/linear/linear_scaled.hpp"
 #include "kernels/gpu/linear/linear_wide.hpp"
 #include "kernels/gpu/make_nest.hpp"
 
@@ -10,14 +11,13 @@ namespace rung::gpu {
 namespace {
 
 constexpr int64_t kLeastTokens = 65;
-constexpr int64_t kAligned = 8;   // 16-bit elements in the 16 bytes that boxes are aligned to; rows of w in a group
+constexpr int64_t kAligned = 8;   // rows of w in a group, columns of the result that a thread stores
 constexpr int64_t kTogether = 4;  // columns of the result that one thread writes
 constexpr int64_t kPaired = 128;  // rows of the tiles of heads that rotate
 
 Verdict supports_sizes(const Problem& problem, const LinearShape& shape) {
   if (shape.m < kLeastTokens) return reject(fmt::format("{} rows, wanted at least {}", shape.m, kLeastTokens));
-  if (shape.k < 1 || shape.k % kAligned || problem.inputs[0].row_stride() % kAligned)
-    return reject("rows of x or w are not a multiple of 16 bytes");
+  if (shape.k < 1 || !has_box_rows(problem)) return reject("rows of x or w are not a multiple of 16 bytes");
   if (shape.n < 1 || shape.n % kAligned) return reject(fmt::format("n is not a multiple of {}", kAligned));
   if (auto verdict = supports_count(problem.output.shape); !verdict) return verdict;
   return supports_distances(problem, kTogether);
@@ -26,9 +26,10 @@ Verdict supports_sizes(const Problem& problem, const LinearShape& shape) {
 // The row rejects a bias beside a residual sum in f32 or with an f32 residual: no library computes that, and plans keep
 // sums in f32 wherever a kernel offers to, so that this row would have no rival.
 Verdict supports_types(const Problem& problem) {
-  const DType type = problem.inputs[0].dtype;
-  if (type == DType::f32 || problem.inputs[1].dtype != type) return reject("x and w are not both bf16 or both f16");
-  if (problem.output.dtype != type && problem.output.dtype != DType::f32)
+  if (problem.inputs[0].dtype == DType::f32 || problem.inputs[1].dtype != problem.inputs[0].dtype)
+    return reject("x and w are not both bf16, both f16 or both f8e4m3fn");
+  const DType type = wide_narrow(problem.inputs[0].dtype);
+  if (problem.output.dtype != type && problem.output.dtype != DType::f32 && !is_f8(problem.output.dtype))
     return reject("the result is neither f32 nor of x's type");
   const Operand* residual = problem.linear_operand(LinearSlot::residual);
   if (!residual) return accept();
@@ -49,16 +50,29 @@ Verdict supports_gate(const Problem& problem) {
   return accept();
 }
 
+// Results of 8 bits are made where 16-bit ones are only rounded or gated.
+Verdict supports_result(const Problem& problem) {
+  if (auto verdict = supports_f8_result(problem); !verdict || !is_f8(problem.output.dtype)) return verdict;
+  const auto& op = problem.as<Linear>();
+  if (op.has(LinearSlot::residual)) return reject("a residual, and a result of f8e4m3fn");
+  const Activation activation = op.epilogue.activation;
+  const bool rounded =
+      activation == Activation::none || activation == Activation::gelu || activation == Activation::gelu_tanh;
+  if (op.epilogue.gated || rounded) return accept();
+  return reject(fmt::format("a result of f8e4m3fn after {}", name_of(activation)));
+}
+
 // A tile has equally many rows of the lower and the upper halves of heads: of a part of a head, or of whole ones.
 Verdict supports_angles(const Problem& problem, const LinearShape& shape) {
   if (shape.rotated == 0) return accept();
   const bool several = shape.head % (2 * kAligned) == 0 && kPaired % shape.head == 0;
   if (auto verdict = supports_heads(shape, several ? shape.head : kPaired); !verdict) return verdict;
-  if (problem.output.dtype == DType::f32) return reject("rotated heads, with a result in f32");
+  const DType narrow = wide_narrow(problem.inputs[0].dtype);
+  if (problem.output.dtype != narrow)
+    return reject(fmt::format("rotated heads, with a result in {}", name_of(problem.output.dtype)));
   for (LinearSlot slot : {LinearSlot::cos, LinearSlot::sin}) {
     const DType type = problem.linear_operand(slot)->dtype;
-    if (type != problem.linear_operand(LinearSlot::cos)->dtype ||
-        (type != DType::f32 && type != problem.inputs[0].dtype))
+    if (type != problem.linear_operand(LinearSlot::cos)->dtype || (type != DType::f32 && type != narrow))
       return reject("angles are neither all f32 nor all of x's type");
   }
   return accept();
@@ -66,11 +80,12 @@ Verdict supports_angles(const Problem& problem, const LinearShape& shape) {
 
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
-  if (auto verdict = supports_slots(problem, kSlotsButNorms); !verdict) return verdict;
-  if (auto verdict = supports_linear_operands(problem, is_computed_float); !verdict) return verdict;
+  if (problem.inputs[0].dtype == DType::f8e4m3fnuz) return reject("x is f8e4m3fnuz");
+  if (auto verdict = supports_maybe_scaled(problem, problem.inputs[0].dtype); !verdict) return verdict;
   if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be fetched ahead");
   const LinearShape shape(problem);
   if (auto verdict = supports_types(problem); !verdict) return verdict;
+  if (auto verdict = supports_result(problem); !verdict) return verdict;
   if (auto verdict = supports_gate(problem); !verdict) return verdict;
   if (auto verdict = supports_angles(problem, shape); !verdict) return verdict;
   if (auto verdict = supports_sizes(problem, shape); !verdict) return verdict;
@@ -84,27 +99,20 @@ std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
   return {tile};
 }
 
-// Returns the shape of w as groups of eight rows, each followed by its partners: up, or a head's upper half.
+// Returns the shape of w as groups of eight rows, each followed by its partners: up, or a head's upper half. Maps count
+// 16 bits as a column.
 TileShape shape_of_w(const Call& call, const WideConfig& tile) {
   const LinearShape shape(call.problem);
-  const auto n = static_cast<uint64_t>(shape.n), k = static_cast<uint64_t>(shape.k);
+  const auto n = static_cast<uint64_t>(shape.n), row_bytes = static_cast<uint64_t>(row_bytes_of_w(call.problem));
   const uint32_t halves = tile.gated() || shape.rotated > 0 ? 2 : 1;
   const uint64_t heads = shape.rotated > 0 ? n / static_cast<uint64_t>(shape.head) : 1;
   const uint64_t half = static_cast<uint64_t>(shape.w_rows) / halves / heads, half_tile = tile.rows / halves;
   const uint64_t half_in_tile = shape.rotated > 0 ? std::min(half, half_tile) : half_tile;
   return {.address = call.inputs[1],
-          .size = {k, kAligned, halves, half / kAligned, heads},
-          .stride = {k * 2, half * k * 2, kAligned * k * 2, halves * half * k * 2},
-          .box = {kWideDepth, kAligned, halves, static_cast<uint32_t>(half_in_tile / kAligned),
+          .size = {row_bytes / 2, kAligned, halves, half / kAligned, heads},
+          .stride = {row_bytes, half * row_bytes, kAligned * row_bytes, halves * half * row_bytes},
+          .box = {kWideRowBytes / 2, kAligned, halves, static_cast<uint32_t>(half_in_tile / kAligned),
                   static_cast<uint32_t>(half_tile / half_in_tile)}};
-}
-BoxedMatrix matrix_of_x(const Call& call, const WideConfig& tile) {
-  const LinearShape shape(call.problem);
-  return {.address = call.inputs[0],
-          .rows = static_cast<uint64_t>(shape.m),
-          .columns = static_cast<uint64_t>(shape.k),
-          .pitch_bytes = static_cast<uint64_t>(call.problem.inputs[0].row_stride()) * 2,
-          .box_rows = static_cast<uint32_t>(tile.tokens)};
 }
 
 Result<LinearWideArguments> arguments_of(const Call& call, const WidePlan& plan) {
@@ -119,7 +127,8 @@ Result<LinearWideArguments> arguments_of(const Call& call, const WidePlan& plan)
                         .split = plan.tile.split};
   const Runtime& runtime = call.gpu.runtime();
   RUNG_CHECK(call.gpu.check(runtime.tile_map(&a.w, shape_of_w(call, plan.tile)), "linear: describing w"));
-  RUNG_CHECK(call.gpu.check(runtime.tensor_map(&a.x, matrix_of_x(call, plan.tile)), "linear: describing x"));
+  RUNG_CHECK(call.gpu.check(runtime.tensor_map(&a.x, boxes_of_x(call, static_cast<uint32_t>(plan.tile.tokens))),
+                            "linear: describing x"));
   return a;
 }
 

@@ -13,7 +13,8 @@ struct Wide : WideBlock<config> {
   using Block::a, Block::kTile, Block::kEpilogue, Block::kBlocks, Block::kTokens, Block::kColumns, Block::kPitch;
   using Block::kSplits, Block::kRotates, Block::half, Block::rotated, Block::rank, Block::ring;
   using Block::group, Block::in_group, Block::thread;
-  using typename Block::T, typename Block::Bias, typename Block::Place, typename Block::Sums;
+  using typename Block::T, typename Block::OfRows, typename Block::Place, typename Block::Sums;
+  using Staged = Element<kTile.staged()>;  // results of 16 bits in shared memory
   using Block::Block;
 
   // ---- results: a thread finishes four columns of every kStep-th token; in a split product, of the tokens that this
@@ -76,7 +77,9 @@ struct Wide : WideBlock<config> {
   struct Residual {
     static constexpr int kTokensOfBlock = kSplits ? kTile.first_half() : kTokens;
     static constexpr int kAll = (kTokensOfBlock + Mine::kStep - 1) / Mine::kStep;  // tokens of a thread
-    static constexpr int kMost = 56 * 4 / sizeof(Four<R>);  // tokens that fit in 56 registers
+    static constexpr int kSums = (1 + kTile.promotes()) * kBlocks * kTokens / 2;  // registers
+    static constexpr int kSpare = kSums + 56 <= 208 ? 56 : kSums + 8 <= 208 ? 208 - kSums : 8;
+    static constexpr int kMost = kSpare * 4 / sizeof(Four<R>);  // tokens that fit in the spare registers
     static constexpr int kRounds = (kAll + kMost - 1) / kMost, kHeld = (kAll + kRounds - 1) / kRounds;
     Four<R> of[kHeld];
   };
@@ -110,6 +113,10 @@ struct Wide : WideBlock<config> {
 
   // ---- results that need only rounding
 
+  __device__ uint32_t staged(float first, float second) const {
+    if constexpr (kTile.to_8_bits()) return pack<Staged>(first * a.end.factor, second * a.end.factor);
+    return pack<Staged>(first, second);
+  }
   template <class Gate>
   __device__ void finish_rounded(const Sums& d, const Place& at, Gate activate) const {
     constexpr int kPitch = kTile.rounded_pitch();
@@ -121,11 +128,18 @@ struct Wide : WideBlock<config> {
 #pragma unroll
       for (int j = 0; j < kTokens / 8; ++j) {
         const float* x = d[block] + 4 * j;
-        store_transposed(own + j * 8 * kPitch + block * 64 * 2, pack<T>(activate(x[0]), activate(x[1])),
-                         pack<T>(activate(x[2]), activate(x[3])));
+        store_transposed(own + j * 8 * kPitch + block * 64 * 2, staged(activate(x[0]), activate(x[1])),
+                         staged(activate(x[2]), activate(x[3])));
       }
     sync_own_group(group());
     store_rounded<kTokens>(piece, at.column + group() * kColumns, at.token, kTokens);
+  }
+  using Out = Element<kTile.out>;
+  __device__ static void store_eight(Out* to, uint4 staged) {
+    if constexpr (kTile.to_8_bits())
+      *reinterpret_cast<uint2*>(to) = {f8_of_halves(staged.x, staged.y), f8_of_halves(staged.z, staged.w)};
+    else
+      *reinterpret_cast<uint4*>(to) = staged;
   }
   // A thread stores eight columns of every kStep-th of the kCount tokens in shared memory that x has.
   template <int kCount>
@@ -134,17 +148,17 @@ struct Wide : WideBlock<config> {
     const int eighth = thread() % kEights, row = thread() / kEights, own = column + eighth * 8;
     const int count = own < a.n ? min(tokens, a.m - first) - row : 0;
     const uint32_t from = piece + row * kPitch + eighth * 16;
-    T* to = reinterpret_cast<T*>(a.end.out) + static_cast<int64_t>(first + row) * a.n + own;
+    auto* to = reinterpret_cast<Out*>(a.end.out) + static_cast<int64_t>(first + row) * a.n + own;
 #pragma unroll
     for (int token = 0; token < kCount; token += kStep, to += kStep * a.n)
-      if (token < count) *reinterpret_cast<uint4*>(to) = load_shared<uint4>(from + token * kPitch);
+      if (token < count) store_eight(to, load_shared<uint4>(from + token * kPitch));
   }
 
   // ---- gated results
 
   template <class Gate>
-  __device__ static uint32_t gated(const float* d, Gate gate) {
-    return pack<T>(gate(d[0]) * d[2], gate(d[1]) * d[3]);
+  __device__ uint32_t gated(const float* d, Gate gate) const {
+    return staged(gate(d[0]) * d[2], gate(d[1]) * d[3]);
   }
   template <class Gate>
   __device__ void finish_gated(const Sums& d, const Place& at, Gate gate) const {
@@ -226,11 +240,19 @@ struct Wide : WideBlock<config> {
   // not wait for those kernels: the thread that fetches tokens has waited
 
   __device__ void sums_of(Sums& d, PipelineState& state, const Place& at) const {
-    Bias bias;
+    OfRows bias, scale;
     const bool adds_bias = a.end.bias && rank == 0;
-    if (adds_bias) this->load_bias(bias, at.column);
+    if (kTile.has_8_bits()) this->load_rows(scale, a.end.w_scale, DType::f32, at.column);
+    if (adds_bias) this->load_rows(bias, a.end.bias, a.end.bias_type, at.column);
     this->multiply(d, state);
-    if (adds_bias) this->add_bias(d, bias);
+    if (kTile.has_8_bits()) scale_sums(d, scale, at);
+    if (adds_bias) this->change_sums(d, [&](float x, int block, int i) { return x + bias[block][i / 2 % 2]; });
+  }
+  __device__ void scale_sums(Sums& d, const OfRows& scale, const Place& at) const {
+    this->change_sums(d, [&](float x, int block, int i) { return x * scale[block][i / 2 % 2]; });
+    if (a.end.x_scale == 0) return;
+    wait_for_producers();
+    this->scale_tokens(d, at.token);
   }
   template <class R>
   __device__ void make_sum(Sums& d, PipelineState& state, const Place& at) const {

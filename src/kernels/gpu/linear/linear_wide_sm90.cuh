@@ -4,12 +4,11 @@
 #pragma once
 #include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/linear/linear_wide_arguments.hpp"
+#include "kernels/gpu/quantize/byte_elements.cuh"
 #include "kernels/gpu/sm90/shared_memory.cuh"
 #include "kernels/gpu/sm90/warpgroup.cuh"
 
 namespace rung::gpu {
-
-inline constexpr int kRowBytes = kWideDepth * 2;  // of a box
 
 enum NamedBarrier { kOwnGroup = 1, kBothGroups = 1 + kWideGroups, kFirstIsAhead };
 __device__ inline void sync_own_group(int group) {
@@ -28,6 +27,14 @@ __device__ inline void arrive(NamedBarrier which) {
 __device__ inline void store_transposed(uint32_t to, uint32_t first, uint32_t second) {
   asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(to), "r"(first), "r"(second)
                : "memory");
+}
+
+// Converts two pairs of f16 to four e4m3.
+__device__ inline uint32_t f8_of_halves(uint32_t low, uint32_t high) {
+  uint16_t first, second;
+  asm("cvt.rn.satfinite.e4m3x2.f16x2 %0, %1;" : "=h"(first) : "r"(low));
+  asm("cvt.rn.satfinite.e4m3x2.f16x2 %0, %1;" : "=h"(second) : "r"(high));
+  return first | static_cast<uint32_t>(second) << 16;
 }
 
 // These activations of gates are accurate to some units in the last place.

@@ -3,6 +3,7 @@
 #include "base/divide.hpp"
 #include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/norm/norm_arguments.hpp"
+#include "kernels/gpu/quantize/machine_f8.hpp"
 #include "kernels/gpu/variant.hpp"
 #include "kernels/norm_operands.hpp"
 #include "kernels/strided.hpp"
@@ -15,8 +16,14 @@ constexpr Variant<uint32_t> kVariants[] = {
 #include "kernels/gpu/norm/norm.inc"
 };
 
-Verdict supports(const Problem& p, const Machine&) {
-  if (auto verdict = supports_types(p, is_computed_float); !verdict) return verdict;
+Verdict supports(const Problem& p, const Machine& machine) {
+  if (p.output.dtype == machine_f8(machine.gpu)) {
+    for (size_t i = 0; i < p.inputs.size(); ++i)
+      if (!is_computed_float(p.inputs[i].dtype))
+        return reject(fmt::format("operand {} is {}", i, name_of(p.inputs[i].dtype)));
+  } else if (auto verdict = supports_types(p, is_computed_float); !verdict) {
+    return verdict;
+  }
   return supports_count(p.output.shape);
 }
 
@@ -78,12 +85,14 @@ void set_operands(const Call& call, int axis, NormArguments& a) {
   }
 }
 
-// A warp takes a row if it holds the row in at most two runs per lane, else a block does.
+// A warp takes a row if it holds the row in at most two runs per lane, else a block does. Results of 8 bits, which
+// norm_rows gives as a rule, are norm_long's: conversions would make long code of kernels that are unrolled.
 struct Shared {
   uint32_t group;  // threads that share a row
   std::string_view symbol;
 };
-Shared share_row(uint32_t width, uint32_t lanes) {
+Shared share_row(uint32_t width, uint32_t lanes, DType out) {
+  if (is_f8(out)) return {kNormThreads, "norm_long"};
   uint32_t runs = (width + kNormVector - 1) / kNormVector;
   for (const auto& [chunks, symbol] : kVariants)
     if (chunks <= 2 && runs <= chunks * lanes) return {lanes, symbol};
@@ -102,7 +111,7 @@ Status enqueue(const Call& call) {
   set_operands(call, axis, arguments);
   arguments.width = static_cast<uint32_t>(p.output.shape[axis]);
   auto lanes = static_cast<uint32_t>(call.gpu.info().lanes);
-  Shared shared = share_row(arguments.width, lanes);
+  Shared shared = share_row(arguments.width, lanes, p.output.dtype);
   arguments.group = shared.group;
   uint32_t threads = shared.group == lanes ? 4 * lanes : shared.group;
   Launch shape = launch_threads(call, int64_t{arguments.rows.count} * shared.group, threads);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/norm/norm_arguments.hpp"
+#include "kernels/gpu/quantize/byte_elements.cuh"
 #include "kernels/gpu/reductions.cuh"
 
 namespace rung::gpu {
@@ -162,7 +163,7 @@ __device__ void norm(const NormArguments& a) {
   row.write(scale_of(a, reduce(a, total, Sum{}, partial[1])));
 }
 
-// ---- longer rows, read again in every pass
+// ---- longer rows and rows to 8 bits, read again in every pass
 
 __device__ float read_one(const NormArguments& a, const int64_t (&begins)[3], uint32_t column) {
   float value = load_as<float>(a.x.base, a.x.type, begins[0] + column * a.x.step);
@@ -189,7 +190,7 @@ __device__ void norm_long_row(const NormArguments& a) {
     float value = shifted(a, read_one(a, begins, c), shift) * scale;
     if (a.weight.base) value *= a.weight_offset + load_as<float>(a.weight.base, a.weight.type, c * a.weight.step);
     if (a.bias.base) value += load_as<float>(a.bias.base, a.bias.type, c * a.bias.step);
-    store_as<float>(a.out.base, a.out.type, begins[2] + c * a.out.step, value);
+    store_as_float(a.out.base, a.out.type, begins[2] + c * a.out.step, value);
   }
 }
 

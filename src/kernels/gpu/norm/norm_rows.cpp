@@ -4,6 +4,7 @@
 
 #include "kernels/gpu/kernel.hpp"
 #include "kernels/gpu/make_nest.hpp"
+#include "kernels/gpu/quantize/machine_f8.hpp"
 #include "kernels/gpu/variant.hpp"
 #include "kernels/norm_operands.hpp"
 
@@ -20,11 +21,14 @@ bool is_layer(const Problem& p) { return as<LayerNorm>(p.op) != nullptr; }
 
 NormRowsConfig config_of(const Problem& p) {
   return {is_layer(p) ? NormRowsKind::layer : NormRowsKind::rms, p.inputs[0].dtype,
-          p.inputs[static_cast<size_t>(NormOperands(p).weight)].dtype, p.output.dtype};
+          p.inputs[static_cast<size_t>(NormOperands(p).weight)].dtype,
+          is_f8(p.output.dtype) ? DType::f8e4m3fn : p.output.dtype};
 }
 
-Verdict supports(const Problem& p, const Machine&) {
+Verdict supports(const Problem& p, const Machine& machine) {
   if (NormOperands(p).residual >= 0) return reject("a residual");
+  if (is_f8(p.output.dtype) && p.output.dtype != machine_f8(machine.gpu))
+    return reject(fmt::format("rows to {}, wanted {}", name_of(p.output.dtype), name_of(machine_f8(machine.gpu))));
   const NormRowsConfig config = config_of(p);
   if (symbol_of(kVariants, config).empty())
     return reject(fmt::format("rows of {} to {} with a weight of {}", config.x, config.out, config.weight));

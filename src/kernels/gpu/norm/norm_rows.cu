@@ -1,7 +1,10 @@
 // RMSNorm and LayerNorm of dense rows: types are known at compile time, and weights are loaded before producers end.
 // SPDX-License-Identifier: Apache-2.0
+#include <type_traits>
+
 #include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/norm/norm_rows_arguments.hpp"
+#include "kernels/gpu/quantize/byte_elements.cuh"
 #include "kernels/gpu/reductions.cuh"
 
 namespace rung::gpu {
@@ -17,6 +20,19 @@ __device__ void load(float (&to)[kNormRowsPerThread], const void* from, int64_t 
   const Run<T> run = *reinterpret_cast<const Run<T>*>(static_cast<const T*>(from) + index);
 #pragma unroll
   for (int i = 0; i < kNormRowsPerThread; ++i) to[i] = to_float(run.at[i]);
+}
+
+template <class T>
+__device__ void store(void* to, int64_t index, const float (&x)[kNormRowsPerThread]) {
+  if constexpr (std::is_same_v<T, f8e4m3>) {
+    *reinterpret_cast<uint2*>(static_cast<uint8_t*>(to) + index) =
+        make_uint2(pack_4<T>(make_float4(x[0], x[1], x[2], x[3])), pack_4<T>(make_float4(x[4], x[5], x[6], x[7])));
+  } else {
+    Run<T> run;
+#pragma unroll
+    for (int i = 0; i < kNormRowsPerThread; ++i) run.at[i] = from_float<T>(x[i]);
+    *reinterpret_cast<Run<T>*>(static_cast<T*>(to) + index) = run;
+  }
 }
 
 template <NormRowsConfig config>
@@ -50,12 +66,10 @@ __device__ void norm_row(const NormRowsArguments& a) {
   for (float value : x) squares += value * value;
   const float scale = rsqrtf(reduce_block(squares, Sum{}, partial[1]) * share + a.eps);
   if (!inside) return;
-  Run<Out> result;
 #pragma unroll
   for (int i = 0; i < kNormRowsPerThread; ++i)
-    result.at[i] = from_float<Out>(kLayer ? x[i] * scale * weight[i] + bias[i]
-                                          : x[i] * scale * (a.weight_offset + weight[i]));
-  *reinterpret_cast<Run<Out>*>(static_cast<Out*>(a.out) + int64_t{blockIdx.x} * a.width + column) = result;
+    x[i] = kLayer ? x[i] * scale * weight[i] + bias[i] : x[i] * scale * (a.weight_offset + weight[i]);
+  store<Out>(a.out, int64_t{blockIdx.x} * a.width + column, x);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ enum class NormRowsKind : uint8_t { rms, layer };
 // A variant of the kernel.
 struct NormRowsConfig {
   NormRowsKind kind;
-  DType x, weight, out;  // weight: of weight and bias
+  DType x, weight, out;  // weight: of weight and bias; out: f8e4m3fn stands for the machine's e4m3
   bool operator==(const NormRowsConfig&) const = default;
 };
 

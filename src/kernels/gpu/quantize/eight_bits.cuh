@@ -1,0 +1,30 @@
+// Rounds f32 to elements of 8 bits.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/gpu/portable.cuh"
+
+namespace rung::gpu {
+
+// Returns the bits of the nearest integer in the lowest byte, ties to even; limited to -127..127, and 0 for a NaN.
+__device__ inline uint32_t i8_bits(float x) {
+  constexpr float kUnits = 12582912.0f;  // 1.5 * 2^23: its last place is 1
+  const float limited = x != x ? 0.0f : x > 127.0f ? 127.0f : fmaxf(x, -127.0f);
+  return as_bits(limited + kUnits) & 0xffu;
+}
+
+// Rounds `n` neighbours to i8 or to the machine's e4m3, and packs them into words; n is 1 or a multiple of 4.
+template <bool to_i8, int n>
+__device__ inline void pack_eight_bits(uint32_t (&words)[(n + 3) / 4], const float (&x)[n]) {
+  if constexpr (n == 1) {
+    words[0] = to_i8 ? i8_bits(x[0]) : pack_4<f8e4m3>(make_float4(x[0], 0, 0, 0)) & 0xffu;
+  } else {
+#pragma unroll
+    for (int i = 0; i < n / 4; ++i) {
+      const float* from = x + 4 * i;
+      words[i] = to_i8 ? i8_bits(from[0]) | i8_bits(from[1]) << 8 | i8_bits(from[2]) << 16 | i8_bits(from[3]) << 24
+                       : pack_4<f8e4m3>(make_float4(from[0], from[1], from[2], from[3]));
+    }
+  }
+}
+
+}  // namespace rung::gpu

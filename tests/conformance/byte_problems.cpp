@@ -1,0 +1,49 @@
+// Rows in i8 with a scale each, and products of them and with weights of them.
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "problems.hpp"
+
+namespace rung::test {
+namespace {
+
+// {0} stands for the type of floats.
+constexpr const char* kProblems[] = {
+    "quantize(x:{0}[5,37], to=i8)",
+    "quantize(still:{0}[4,37], to=i8)",
+    "quantize(holes:{0}[6,37], to=i8)",
+    "quantize(far:{0}[16,1536], to=i8)",
+    "quantize(x:{0}[70], to=i8)",
+    "quantize(slice(x:{0}[2,9,96], axis=2, begin=32, end=65), to=i8)",
+    "linear(bytes:i8[5,7], wbytes:i8[3,7], wsteps:f32[3], slots=scale, out={0})",
+    "linear(bytes:i8[1,64], wbytes:i8[96,64], wb:{0}[96], wsteps:f32[96], steps:f32[1], slots=bias+scale+x_scale, "
+    "out={0})",
+    "linear(bytes:i8[1,19,384], wbytes:i8[100,384], wb:f32[100], r:{0}[1,19,100], wsteps:f32[100], steps:f32[1,19], "
+    "slots=bias+residual+scale+x_scale, out={0})",
+    "linear(bytes:i8[37,130], wbytes:i8[72,130], wb:f32[72], wsteps:f32[72], steps:f32[37], "
+    "slots=bias+scale+x_scale, activation=gelu, out={0})",
+    "linear(bytes:i8[33,72], wbytes:i8[130,72], wb:{0}[130], r:{0}[33,65], wsteps:f32[130], steps:f32[33], "
+    "slots=bias+residual+scale+x_scale, gated=true, activation=silu, out={0})",
+    "linear(bytes:i8[3,2001], wbytes:i8[70,2001], r:f32[3,70], wsteps:f32[70], steps:f32[3], "
+    "slots=residual+scale+x_scale, factor=0.25, out=f32)",
+    "linear(slice(bytes:i8[9,96], axis=1, begin=32, end=65), wbytes:i8[48,33], wsteps:f32[48], steps:f32[9], "
+    "slots=scale+x_scale, out={0})",
+    "linear(slice(bytes:i8[9,4096], axis=1, begin=0, end=64), wbytes:i8[256,64], wsteps:f32[256], steps:f32[9], "
+    "slots=scale+x_scale, out={0})",
+    // weights alone in i8
+    "linear(x:{0}[1,1544], wbytes:i8[200,1544], wsteps:f32[200], slots=scale, out={0})",
+    "linear(x:{0}[8,40], wbytes:i8[72,40], wb:{0}[72], r:{0}[8,36], wsteps:f32[72], slots=bias+residual+scale, "
+    "gated=true, activation=gelu_tanh, out={0})",
+    "linear(x:{0}[51,71], wbytes:i8[37,71], wb:f32[37], wsteps:f32[37], slots=bias+scale, activation=silu, out={0})",
+};
+
+}  // namespace
+
+std::vector<std::string> byte_problems() {
+  std::vector<std::string> all;
+  for (const char* type : {"f32", "bf16", "f16"})
+    for (const char* problem : kProblems) all.push_back("result = " + fmt::format(fmt::runtime(problem), type));
+  return all;
+}
+
+}  // namespace rung::test
