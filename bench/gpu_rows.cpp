@@ -71,6 +71,46 @@ constexpr const char* kPolicy[] = {
     "reshape(slice(q, axis=2, begin=2304, end=3456), shape=[3,256,16,72]), scale=0.11785113)",
     "y = layer_norm(x:bf16[3,256,1152], w:bf16[1152], wb:bf16[1152], eps=1e-06, out=bf16)",
 };
+// The same linears with products of 8 bits.
+constexpr const char* kPolicyInBytes[] = {
+    "y = linear(x:f8e4m3fn[1,816,2048], w:f8e4m3fn[32768,2048], wscale:f32[32768], gated=true, activation=gelu_tanh, "
+    "slots=scale, out=f8e4m3fn)",
+    "y = linear(x:f8e4m3fn[1,816,2048], w:f8e4m3fn[32768,2048], wscale:f32[32768], gated=true, activation=gelu_tanh, "
+    "slots=scale, out=bf16)",
+    "y = linear(x:f8e4m3fn[1,816,16384], w:f8e4m3fn[2048,16384], r:f32[1,816,2048], wscale:f32[2048], "
+    "slots=residual+scale)",
+    "y = linear(x:f8e4m3fn[1,816,16384], w:f8e4m3fn[2048,16384], r:f32[1,816,2048], wscale:f32[2048], "
+    "xscale:f32[1,816], slots=residual+scale+x_scale)",
+    "y = linear(x:f8e4m3fn[1,816,2048], w:f8e4m3fn[2560,2048], wscale:f32[2560], slots=scale, out=bf16)",
+    "y = linear(x:f8e4m3fn[1,816,2048], w:f8e4m3fn[2560,2048], c:f32[1,816,256], s:f32[1,816,256], wscale:f32[2560], "
+    "slots=cos+sin+scale, rotated_heads=9, out=bf16)",
+    "y = linear(x:f8e4m3fn[1,816,2048], w:f8e4m3fn[2048,2048], r:f32[1,816,2048], wscale:f32[2048], "
+    "xscale:f32[1,816], slots=residual+scale+x_scale)",
+    "y = linear(x:f8e4m3fn[3,256,1152], w:f8e4m3fn[3456,1152], wb:bf16[3456], wscale:f32[3456], slots=bias+scale, "
+    "out=bf16)",
+    "y = linear(x:f8e4m3fn[3,256,1152], w:f8e4m3fn[1152,1152], wb:bf16[1152], r:bf16[3,256,1152], wscale:f32[1152], "
+    "xscale:f32[3,256], slots=bias+residual+scale+x_scale, out=bf16)",
+    "y = linear(x:f8e4m3fn[3,256,1152], w:f8e4m3fn[4352,1152], wb:bf16[4352], wscale:f32[4352], slots=bias+scale, "
+    "activation=gelu_tanh, out=f8e4m3fn)",
+    "y = linear(x:f8e4m3fn[3,256,4352], w:f8e4m3fn[1152,4352], wb:bf16[1152], r:bf16[3,256,1152], wscale:f32[1152], "
+    "slots=bias+residual+scale, out=bf16)",
+    "y = linear(x:f8e4m3fn[1,51,1024], w:f8e4m3fn[2560,1024], c:f32[1,51,256], s:f32[1,51,256], q:f32[1,51,32], "
+    "wscale:f32[2560], rotated_heads=9, slots=cos+sin+squares+scale, out=bf16)",
+    "y = linear(x:f8e4m3fn[1,51,2048], w:f8e4m3fn[1024,2048], r:f32[1,51,1024], wn:f32[1024], wscale:f32[1024], "
+    "xscale:f32[1,51], slots=residual+norm_weight+scale+x_scale, norm_run=32, normed=f8e4m3fn)",
+    "y = linear(x:f8e4m3fn[1,51,1024], w:f8e4m3fn[8192,1024], q:f32[1,51,32], wscale:f32[8192], gated=true, "
+    "activation=gelu_tanh, slots=squares+scale, out=f8e4m3fn)",
+    "y = linear(x:f8e4m3fn[1,51,4096], w:f8e4m3fn[1024,4096], r:f32[1,51,1024], wn:f32[1024], wscale:f32[1024], "
+    "slots=residual+norm_weight+scale, norm_run=32, normed=f8e4m3fn)",
+    "y = linear(x:bf16[1,1,4096], w:f8e4m3fn[14336,4096], wscale:f32[14336], slots=scale, out=bf16)",
+    "y = linear(x:bf16[1,1,4096], w:i8[14336,4096], wscale:f32[14336], slots=scale, out=bf16)",
+    "y = linear(x:bf16[1,1,4096], w:bf16[14336,4096], out=bf16)",
+    "y = quantize(x:bf16[1,816,2048])",
+    "y = quantize(x:bf16[1,816,16384])",
+    "y = quantize(x:bf16[1,51,4096])",
+    "y = rms_norm(x:f32[1,816,2048], w:f32[2048], weight_offset=1, out=f8e4m3fn)",
+    "y = layer_norm(x:bf16[3,256,1152], w:f32[1152], wb:f32[1152], eps=1e-06, out=f8e4m3fn)",
+};
 constexpr const char* kEncoder[] = {
     "y = linear(x:f32[1,128,384], w:f32[1536,384], wb:f32[1536], slots=bias, activation=gelu)",
     "y = linear(x:f32[1,128,1536], w:f32[384,1536], wb:f32[384], slots=bias)",
@@ -99,8 +139,9 @@ class TimedRows {
     std::erase_if(all, [&](const KernelCandidate& c) { return !wanted(*c.kernel); });
     if (all.empty()) return {};
     cost_ = cost_of(read.graph, read.node);
-    bool narrow = !read.problem.inputs.empty() && read.problem.inputs[0].dtype != DType::f32;
-    double flops = (narrow ? peaks_.gemm_bf16_gflops : peaks_.gemm_f32_gflops) * 1e9;
+    const DType of_x = read.problem.inputs.empty() ? DType::f32 : read.problem.inputs[0].dtype;
+    double flops = (of_x != DType::f32 ? peaks_.gemm_bf16_gflops : peaks_.gemm_f32_gflops) * 1e9;
+    if (is_quantised(of_x)) flops *= 2;  // matrix units take two elements of 8 bits for one of 16
     floor_us_ = floor_seconds(cost_, flops, peaks_.read_gbps * 1e9) * 1e6;
     std::printf("%s\n", problem_key(read.problem).c_str());
     RUNG_TRY(GpuTrialOperands operands, GpuTrialOperands::make(target_, read.problem, kWorkingSet));
@@ -162,6 +203,7 @@ Status time_gpu_rows(const std::string& device, const std::string& filter, std::
   TimedRows rows(*target, filter, peaks);
   if (problems.empty()) {
     problems.assign(std::begin(kPolicy), std::end(kPolicy));
+    problems.insert(problems.end(), std::begin(kPolicyInBytes), std::end(kPolicyInBytes));
     problems.insert(problems.end(), std::begin(kEncoder), std::end(kEncoder));
   }
   for (const std::string& text : problems) RUNG_CHECK(rows.time(text));

@@ -37,6 +37,16 @@ constexpr const char* kProblems[] = {
     "y = linear(x:T[1,S,384], w:T[384,384], wb:T[384], r:T[1,S,384], slots=bias+residual, out=T)",
     "y = linear(x:T[1,S,384], w:T[1536,384], wb:T[1536], slots=bias, activation=gelu, out=T)",
     "y = linear(x:T[1,S,1536], w:T[384,1536], wb:T[384], slots=bias, out=T)",
+    "y = linear(x:i8[1,S,384], w:i8[1152,384], wb:f32[1152], ws:f32[1152], s:f32[1,S], slots=bias+scale+x_scale, "
+    "out=T)",
+    "y = linear(x:i8[1,S,384], w:i8[384,384], wb:f32[384], r:T[1,S,384], ws:f32[384], s:f32[1,S], "
+    "slots=bias+residual+scale+x_scale, out=T)",
+    "y = linear(x:i8[1,S,384], w:i8[1536,384], wb:f32[1536], ws:f32[1536], s:f32[1,S], slots=bias+scale+x_scale, "
+    "activation=gelu, out=T)",
+    "y = linear(x:i8[1,S,1536], w:i8[384,1536], wb:f32[384], ws:f32[384], s:f32[1,S], slots=bias+scale+x_scale, out=T)",
+    "y = linear(x:T[1,S,384], w:i8[1536,384], ws:f32[1536], slots=scale, out=T)",
+    "y = quantize(x:T[1,S,384], to=i8)",
+    "y = quantize(x:T[1,S,1536], to=i8)",
     "y = matmul(x:T[12,S,32], transpose(z:T[12,S,32], permutation=[0,2,1]))",
     "y = layer_norm(x:T[1,S,384], r:T[1,S,384], w:T[384], wb:T[384], slots=residual, out=T)",
     "y = rms_norm(x:T[1,S,384], w:T[384], out=T)",

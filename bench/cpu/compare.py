@@ -129,7 +129,7 @@ def parse():
     parser.add_argument('--out', default=os.path.relpath(ROOT / '.cache' / 'bench' / 'cpu.json'))
     parser.add_argument('--tokens', type=int, nargs='+', default=[16, 128, 256])
     parser.add_argument('--threads', type=int, nargs='+', default=[1, 2])
-    parser.add_argument('--dtype', nargs='+', default=['f32', 'bf16'], choices=['f32', 'bf16'])
+    parser.add_argument('--dtype', nargs='+', default=['f32', 'bf16'], choices=['f32', 'bf16', 'i8'])
     parser.add_argument('--rounds', type=int, default=7)
     parser.add_argument('--block-ms', type=int, default=300)
     parser.add_argument('--budget', default='60s', help='of each climb')

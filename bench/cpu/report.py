@@ -5,8 +5,8 @@ import platform
 from importlib import metadata
 from pathlib import Path
 
-LIBRARIES = ('openvino', 'onnxruntime', 'torch', 'numpy')
-ISA = ('avx2', 'avx512f', 'avx512_bf16', 'amx_bf16')
+LIBRARIES = ('openvino', 'nncf', 'onnxruntime', 'torch', 'numpy')
+ISA = ('avx2', 'avx512f', 'avx512_vnni', 'avx512_bf16', 'amx_bf16', 'amx_int8')
 
 
 def name_of(setting):
@@ -74,9 +74,9 @@ def errors_table(results):
 def peaks_text(result):
     """What share of the machine's measured peaks the plan's GEMMs reach, when `rung profile` says so."""
     gemm, peaks = result['profile'].get('gemm'), result['profile'].get('peaks')
-    if not gemm or not peaks:
-        return ''
     dtype = result['setting']['dtype']
+    if not gemm or not peaks or f'gemm_{dtype}_gflops' not in peaks:
+        return ''
     rate = max(peaks[f'gemm_{dtype}_gflops'], peaks.get(f'fma_{dtype}_gflops', 0))
     shares = {'peak rate': gemm['gflops'] / rate,
               'read bandwidth': gemm['gbps'] / peaks['read_gbps']}

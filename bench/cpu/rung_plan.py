@@ -1,4 +1,4 @@
-# rung as a contestant: climbs to a plan for one setting, then drives `rung bench PLAN --blocks`.
+# rung as a contestant: climbs to a plan for one setting, or in i8 builds one, then drives `rung bench PLAN --blocks`.
 # SPDX-License-Identifier: Apache-2.0
 import json
 import subprocess
@@ -8,6 +8,9 @@ import numpy as np
 
 import checkpoint
 from contestant import Absent, Contestant, cores_for
+
+
+RUNGS = ['reduce', 'attention', 'projection', 'fusion', 'regions', 'precision']
 
 
 class Rung:
@@ -22,14 +25,27 @@ class Rung:
         plan = folder / 'plan.rung'
         if plan.exists() and plan.stat().st_mtime > Path(self.tool).stat().st_mtime:
             return plan, None
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        command = [self.tool, 'climb', self.model, '--shape', f'input_ids=1,{setting.tokens}', '--dtype', setting.dtype,
-                   '--threads', str(setting.threads), '--budget', self.budget, '--out', str(folder),
-                   '--database', f'{folder}.tuning.json']
+        folder.mkdir(parents=True, exist_ok=True)
+        shape = ['--shape', f'input_ids=1,{setting.tokens}']
+        if setting.dtype == 'i8':
+            command = [self.tool, 'build', self.model, *shape, '--recipe', self.recipe_of_bytes(folder, setting),
+                       '--retune', '--out', str(plan)]
+        else:
+            command = [self.tool, 'climb', self.model, *shape, '--dtype', setting.dtype, '--threads',
+                       str(setting.threads), '--budget', self.budget, '--out', str(folder),
+                       '--database', f'{folder}.tuning.json']
         run = subprocess.run(command, capture_output=True, text=True)
         if run.returncode:
-            return None, 'climb: ' + (run.stderr.strip().splitlines() or ['no reason given'])[-1]
+            return None, f'{command[1]}: ' + (run.stderr.strip().splitlines() or ['no reason given'])[-1]
         return plan, None
+
+    @staticmethod
+    def recipe_of_bytes(folder, setting):
+        """All products with weights in i8, all else in f32."""
+        path = folder / 'recipe.json'
+        path.write_text(json.dumps({'version': 1, 'rungs': RUNGS, 'capture': True, 'tuned_kernels': True,
+                                    'precision': [{'labels': '*', 'products': 'i8'}], 'threads': setting.threads}))
+        return str(path)
 
     def enter(self, setting, log):
         plan, reason = self.climb(setting)

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "ir/with_type.hpp"
 #include "kernels/cpu/kernel.hpp"
 #include "reference/evaluate.hpp"
 #include "reference/values.hpp"
@@ -12,12 +11,10 @@ namespace rung::cpu {
 namespace {
 
 Verdict supports(const Problem& problem, const Machine&) {
-  for (const Operand& operand : problem.inputs)
-    if (!has_type(operand.dtype)) return reject(fmt::format("an operand is {}", name_of(operand.dtype)));
   for (size_t i = 0; i < problem.inputs.size(); ++i)
     if (updates(problem.op, i) && !problem.inputs[i].contiguous())
       return reject(fmt::format("operand {}, which it updates, is not dense", i));
-  return has_type(problem.output.dtype) ? accept() : reject(fmt::format("result is {}", name_of(problem.output.dtype)));
+  return accept();
 }
 
 // Returns a dense tensor, which shares the operand's memory if that is dense already.

@@ -13,7 +13,7 @@ namespace {
 
 // Floats of 16 bits are joined in f32, and rounded once.
 template <class T>
-using Sum = std::conditional_t<std::is_same_v<T, f16> || std::is_same_v<T, bf16>, float, T>;
+using Sum = std::conditional_t<kStoredFloat<T>, float, T>;
 
 // Functors rather than a switch over the kind, which would stand in the innermost loop.
 struct Set {
@@ -160,10 +160,12 @@ class Scattering {
   Join join_;
 };
 
-bool sums_apart(const Problem& p) { return is_narrow(p.output.dtype) && p.as<Scatter>().kind != ScatterKind::set; }
+bool sums_apart(const Problem& p) {
+  return size_of(p.output.dtype) < size_of(DType::f32) && is_float(p.output.dtype) &&
+         p.as<Scatter>().kind != ScatterKind::set;
+}
 
 Verdict supports(const Problem& p, const Machine&) {
-  if (!has_type(p.output.dtype)) return reject(fmt::format("elements are {}", name_of(p.output.dtype)));
   if (!p.inputs[0].contiguous() || !p.inputs[2].contiguous()) return reject("x or the updates are not dense");
   return accept();
 }
@@ -184,7 +186,7 @@ void run(const Call& call) {
     with_joining(call.problem.as<Scatter>().kind, [&](auto join) {
       if constexpr (std::is_same_v<decltype(join),
                                    Set>) {  // moves bits: a round trip would change no number, but a NaN
-        using Bits = std::conditional_t<std::is_same_v<Sum<T>, T>, T, uint16_t>;
+        using Bits = std::conditional_t<kStoredFloat<T>, std::conditional_t<sizeof(T) == 1, uint8_t, uint16_t>, T>;
         Scattering<Bits, Set>(call, call.out<Bits>(), join).run();
       } else {
         auto* sums = std::is_same_v<Sum<T>, T> ? call.output : call.scratch;

@@ -16,10 +16,11 @@ RUNG_SIMD void store_part(T* to, Vec v, int n) {
   n == kLanes ? store(to, v) : store(to, v, n);
 }
 
-// Loads elements i .. i+n-1 of f32, bf16 or f16, where n is at most a vector; n <= 0 loads none.
+// Loads elements i .. i+n-1 of f32, bf16, f16 or i8, where n is at most a vector; n <= 0 loads none.
 RUNG_SIMD Vec load_as(const void* p, DType type, int64_t i, int n) {
   if (type == DType::f32) return load_part(static_cast<const float*>(p) + i, n);
   if (type == DType::bf16) return load_part(reinterpret_cast<const bf16*>(bits_of(p) + i), n);
+  if (type == DType::i8) return load_part(static_cast<const int8_t*>(p) + i, n);
   return load_part(reinterpret_cast<const f16*>(bits_of(p) + i), n);
 }
 RUNG_SIMD void store_as(void* p, DType type, int64_t i, Vec v, int n) {
@@ -93,15 +94,51 @@ void finish_as(const gemm::Finish& f) {
   }
 }
 
+// Loads sums whose bits are i32, or f32.
+template <bool integers>
+RUNG_SIMD Vec load_sums(const float* sums, int n) {
+  if constexpr (integers) return n == kLanes ? load_integers(sums) : load_integers(sums, n);
+  return load_part(sums, n);
+}
+
+// Finishes sums that are multiplied by scales or a factor.
+template <Activation activation, Accuracy accuracy, bool integers>
+void finish_scaled(const gemm::Finish& f) {
+  for (int64_t c = 0; c < f.columns; c += kLanes) {
+    const int n = static_cast<int>(f.columns - c < kLanes ? f.columns - c : kLanes);
+    const Vec bias = f.bias ? load_as(f.bias, f.bias_type, c, n) : zero();
+    const Vec gate_bias = f.gate_bias ? load_as(f.gate_bias, f.bias_type, c, n) : zero();
+    const Vec scale = f.scale ? load_part(f.scale + c, n) : set1(1);
+    const Vec gate_scale = f.gate_scale ? load_part(f.gate_scale + c, n) : set1(1);
+    for (int64_t r = 0; r < f.rows; ++r) {
+      const Vec of_row = set1(f.x_scale ? f.x_scale[r] : 1.0f);
+      Vec y = fma(load_sums<integers>(f.sums + r * f.width + c, n) * scale, of_row, bias);
+      if (f.gate)
+        y = y * activate<activation, accuracy>(
+                    fma(load_sums<integers>(f.gate + r * f.width + c, n) * gate_scale, of_row, gate_bias));
+      else
+        y = activate<activation, accuracy>(y);
+      if (f.residual) y = y + load_as(f.residual, f.residual_type, r * f.residual_stride + c, n);
+      store_as(f.out, f.out_type, r * f.out_stride + c, y * set1(f.factor), n);
+    }
+  }
+}
+
+template <Activation activation, Accuracy accuracy>
+void finish_with(const gemm::Finish& f) {
+  if (!f.scale && f.factor == 1) return finish_as<activation, accuracy>(f);
+  f.sums_are_integers ? finish_scaled<activation, accuracy, true>(f) : finish_scaled<activation, accuracy, false>(f);
+}
+
 template <Accuracy accuracy>
 void finish_at(const gemm::Finish& f) {
   if (f.tail) return finish_as<Activation::none, accuracy, LineTail>(f);
   switch (f.activation) {
     case Activation::none:
-      return finish_as<Activation::none, accuracy>(f);
+      return finish_with<Activation::none, accuracy>(f);
 #define RUNG_ACTIVATION(kind) \
   case Activation::kind:      \
-    return finish_as<Activation::kind, accuracy>(f);
+    return finish_with<Activation::kind, accuracy>(f);
 #include "ir/functions.inc"
   }
 }
@@ -111,7 +148,25 @@ static void finish(const gemm::Finish& f) {
   f.out_type == DType::f32 ? finish_at<Accuracy::full>(f) : finish_at<Accuracy::coarse>(f);
 }
 
+#if defined(__AVX512F__)
+// Copies i8 as they are, or 128 above.
+static void copy_bytes(const gemm::CopyRows& c) {
+  const Ints flip = c.to_type == DType::u8 ? _mm512_set1_epi8(INT8_MIN) : _mm512_setzero_si512();
+  const auto lanes = [](int64_t n) { return n >= 64 ? ~__mmask64{0} : n <= 0 ? 0 : (__mmask64{1} << n) - 1; };
+  for (int64_t r = 0; r < c.rows; ++r)
+    for (int64_t k = 0; k < c.padded; k += 64) {
+      const auto* from = static_cast<const int8_t*>(c.from) + r * c.from_stride + k;
+      auto* to = static_cast<int8_t*>(c.to) + r * c.to_stride + k;
+      const Ints bytes = _mm512_maskz_loadu_epi8(lanes(c.columns - k), from);
+      _mm512_mask_storeu_epi8(to, lanes(c.padded - k), _mm512_xor_si512(bytes, flip));
+    }
+}
+#endif
+
 static void copy_rows(const gemm::CopyRows& c) {
+#if defined(__AVX512F__)
+  if (c.to_type == DType::i8 || c.to_type == DType::u8) return copy_bytes(c);
+#endif
   for (int64_t r = 0; r < c.rows; ++r)
     for (int64_t k = 0; k < c.padded; k += kLanes) {
       const int64_t have = c.columns - k, want = c.padded - k;

@@ -1,5 +1,6 @@
 // linear by oneDNN's matmul: each thread runs its own primitive over its slice of the columns or rows. The library does
-// activation and residual, or our own code does them apart, on the library's result.
+// activation and residual, or our own code does them apart, on the library's result. Products of i8 are sums of i32
+// there, which our own code scales.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -20,13 +21,17 @@ bool by_rows(const Problem& problem) {
   return problem.param("by_rows", columns < 64 * problem.threads ? 1 : 0) != 0;
 }
 
+bool of_bytes(const Problem& problem) { return problem.inputs[0].dtype == DType::i8; }
 bool has_epilogue(const Problem& problem) {
   const auto& op = problem.as<Linear>();
   return op.epilogue.activation != Activation::none || op.has(LinearSlot::residual);
 }
 // Returns whether our own code does the epilogue: the library's plain product may be faster, and then a fusion should
 // not cost more than its ops did alone.
-bool apart(const Problem& problem) { return has_epilogue(problem) && problem.param("apart", 0) != 0; }
+bool apart(const Problem& problem) {
+  return of_bytes(problem) || (has_epilogue(problem) && problem.param("apart", 0) != 0);
+}
+DType sums_type(const Problem& problem) { return of_bytes(problem) ? DType::i32 : DType::f32; }
 
 // Returns whether sums need scratch, as they are rounded only after the epilogue.
 bool sums_in_scratch(const Problem& problem) { return apart(problem) && problem.output.dtype != DType::f32; }
@@ -57,8 +62,9 @@ OneDnnOperands problem_for(const Problem& problem, const Slice& part) {
   p.w = plain_weights(problem, part.columns);
   if (problem.inputs[1].constant)
     p.w = {{shape.k, n}, *gemm::onednn_type(problem.inputs[1].dtype), dnnl::memory::format_tag::any};
-  p.out = gemm::onednn_desc(apart(problem) ? DType::f32 : problem.output.dtype, Shape{m, n}, Strides{shape.n, 1});
-  if (const Operand* bias = problem.linear_operand(LinearSlot::bias))
+  const DType out = apart(problem) ? sums_type(problem) : problem.output.dtype;
+  p.out = gemm::onednn_desc(out, Shape{m, n}, Strides{shape.n, 1});
+  if (const Operand* bias = of_bytes(problem) ? nullptr : problem.linear_operand(LinearSlot::bias))
     p.bias = gemm::onednn_desc(bias->dtype, Shape{1, n}, Strides{n, 1});
   if (apart(problem)) return p;
   p.activation = problem.as<Linear>().epilogue.activation;
@@ -109,9 +115,9 @@ void finish(const Call& call, const Slice& slice, float* sums) {
   const Problem& problem = call.problem;
   const LinearShape shape(problem);
   gemm::Finish f = gemm::finish_of(problem);
-  f.sums = sums, f.width = shape.n;
+  f.sums = sums, f.width = shape.n, f.sums_are_integers = of_bytes(problem);
   gemm::FinishOperands operands(call);
-  operands.bias = nullptr;  // the library has added it
+  if (!of_bytes(problem)) operands.bias = nullptr;  // the library has added it
   gemm::place(f, operands, slice.rows, slice.columns, shape.n);
   gemm::best_f32(cpu_info())->finish(f);
 }
@@ -127,16 +133,24 @@ void run(const Call& call) {
                                         : gemm::element_of(call, LinearSlot::w, column * shape.k);
   a.out = call.out<std::byte>() + (row * shape.n + column) * static_cast<int64_t>(size_of(call.problem.output.dtype));
   if (sums_in_scratch(call.problem)) a.out = static_cast<float*>(call.scratch) + row * shape.n + column;
-  a.bias = gemm::element_of(call, LinearSlot::bias, column);
+  if (!of_bytes(call.problem)) a.bias = gemm::element_of(call, LinearSlot::bias, column);
   if (apart(call.problem)) return part.matmul->run(a), finish(call, part.slice, static_cast<float*>(a.out));
   if (const Operand* residual = call.problem.linear_operand(LinearSlot::residual))
     a.residual = gemm::element_of(call, LinearSlot::residual, row * residual->row_stride() + column);
   part.matmul->run(a);
 }
 
-Verdict supports(const Problem& problem, const Machine&) {
+// Checks the operands of a product of i8.
+Verdict supports_bytes(const Problem& problem, const Machine& cpu) {
+  if (!cpu.avx512_vnni) return reject("the processor has no AVX-512 VNNI, without which oneDNN's sums of i8 saturate");
+  if (Verdict slots = supports_slots(problem, kSlotsOfBytes); !slots) return slots;
+  return supports_linear_operands(problem, [](DType type) { return f32_or_bf16(type) || type == DType::i8; });
+}
+
+Verdict supports(const Problem& problem, const Machine& cpu) {
   if (problem.as<Linear>().epilogue.gated) return reject("oneDNN has no gated product");
-  if (Verdict basic = supports_linear(problem, f32_or_bf16); !basic) return basic;
+  Verdict basic = of_bytes(problem) ? supports_bytes(problem, cpu) : supports_linear(problem, f32_or_bf16);
+  if (!basic) return basic;
   if (Verdict library = supports_library(problem); !library) return library;
   const Slice first = slice(problem, problem.threads - 1);
   return empty(first) ? reject("nothing to multiply") : gemm::onednn_supports(problem_for(problem, first));
@@ -159,6 +173,7 @@ void pack(const Problem& problem, const Machine&, size_t, const void* from, void
 std::shared_ptr<void> prepare(const Problem& problem, const Machine&) { return std::make_shared<Prepared>(problem); }
 
 Verdict supports_apart(Problem problem, const Machine& cpu) {
+  if (of_bytes(problem)) return reject("it is always apart");
   if (!has_epilogue(problem)) return reject("nothing follows the product");
   if (!gemm::best_f32(cpu)) return reject("the processor has no AVX2");
   problem.params["apart"] = 1;

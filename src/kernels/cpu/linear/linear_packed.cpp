@@ -10,12 +10,16 @@ using Choose = const gemm::MicroKernels* (*)(const Problem&);
 
 bool narrow_weights(const Problem& problem) { return problem.inputs[1].dtype == DType::bf16; }
 
+bool byte_weights(const Problem& problem) { return problem.inputs[1].dtype == DType::i8; }
+
 const gemm::MicroKernels* choose_avx2(const Problem& problem) {
+  if (byte_weights(problem)) return &gemm::kAvx2Int8x16;
   if (narrow_weights(problem)) return &gemm::kAvx2Bf16x16;
   return problem.param("columns", 24) == 16 ? &gemm::kAvx2F32x16 : &gemm::kAvx2F32x24;
 }
 const gemm::MicroKernels* choose_avx512(const Problem& problem) {
   const bool wide = problem.param("columns", 32) == 48;
+  if (byte_weights(problem)) return wide ? &gemm::kAvx512Int8x48 : &gemm::kAvx512Int8x32;
   if (narrow_weights(problem)) return wide ? &gemm::kAvx512Bf16x48 : &gemm::kAvx512Bf16x32;
   return wide ? &gemm::kAvx512F32x48 : &gemm::kAvx512F32x32;
 }
@@ -23,6 +27,10 @@ const gemm::MicroKernels* choose_avx512_bf16(const Problem& problem) {
   return problem.param("columns", 32) == 48 ? &gemm::kAvx512DotBf16x48 : &gemm::kAvx512DotBf16x32;
 }
 const gemm::MicroKernels* choose_amx_bf16(const Problem&) { return &gemm::kAmxBf16x32; }
+const gemm::MicroKernels* choose_avx512_vnni(const Problem& problem) {
+  return problem.param("columns", 32) == 48 ? &gemm::kAvx512DotInt8x48 : &gemm::kAvx512DotInt8x32;
+}
+const gemm::MicroKernels* choose_amx_int8(const Problem&) { return &gemm::kAmxInt8x32; }
 
 template <Choose choose>
 struct Packed {
@@ -48,11 +56,20 @@ struct Packed {
 Verdict supports_packed(const Problem& problem, bool has_instructions, const char* instructions) {
   if (!has_instructions) return reject(std::string("the processor has no ") + instructions);
   if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be packed ahead");
-  return supports_linear(problem, is_computed_float);
+  if (auto verdict = supports_slots(problem, kSlotsOfBytes); !verdict) return verdict;
+  return supports_linear_operands(problem, [](DType type) { return is_computed_float(type) || type == DType::i8; });
 }
 Verdict wants_bf16(const Problem& problem, Verdict verdict) {
   if (verdict && !narrow_weights(problem)) return reject("w is not bf16");
   if (verdict && problem.inputs[0].dtype == DType::f16) return reject("x is f16, which bf16 would round");
+  return verdict;
+}
+// Rows that sum products of bytes in i32.
+Verdict wants_bytes(const Problem& problem, Verdict verdict) {
+  constexpr int64_t kMostDepth = (INT64_C(1) << 31) / (128 * 128) - 1;
+  if (verdict && !(byte_weights(problem) && problem.inputs[0].dtype == DType::i8)) return reject("x or w is not i8");
+  if (const int64_t k = problem.inputs[0].shape.back(); verdict && k > kMostDepth)
+    return reject(fmt::format("sums of {} products, wanted at most {}", k, kMostDepth));
   return verdict;
 }
 
@@ -65,6 +82,12 @@ Verdict supports_avx512_bf16(const Problem& problem, const Machine& cpu) {
 }
 Verdict supports_amx_bf16(const Problem& problem, const Machine& cpu) {
   return wants_bf16(problem, supports_packed(problem, cpu.amx_bf16, "AMX BF16"));
+}
+Verdict supports_avx512_vnni(const Problem& problem, const Machine& cpu) {
+  return wants_bytes(problem, supports_packed(problem, cpu.avx512_vnni, "AVX-512 VNNI"));
+}
+Verdict supports_amx_int8(const Problem& problem, const Machine& cpu) {
+  return wants_bytes(problem, supports_packed(problem, cpu.amx_int8, "AMX INT8"));
 }
 
 // A k_block of 0 is all of k; row_threads of 0 lets the plan choose how many threads share the rows.
@@ -79,7 +102,8 @@ std::vector<Tunable> tunables_for(const Problem& problem, std::vector<int64_t> c
   return list;
 }
 std::vector<Tunable> tunables_avx2(const Problem& problem, const Machine&) {
-  return tunables_for(problem, narrow_weights(problem) ? std::vector<int64_t>{16} : std::vector<int64_t>{24, 16});
+  const bool is_wide = problem.inputs[1].dtype == DType::f32 || problem.inputs[1].dtype == DType::f16;
+  return tunables_for(problem, is_wide ? std::vector<int64_t>{24, 16} : std::vector<int64_t>{16});
 }
 std::vector<Tunable> tunables_avx512(const Problem& problem, const Machine&) { return tunables_for(problem, {32, 48}); }
 std::vector<Tunable> tunables_amx(const Problem& problem, const Machine&) { return tunables_for(problem, {32}); }
@@ -106,5 +130,8 @@ extern const Kernel linear_avx512 = row<choose_avx512>("linear_avx512", supports
 extern const Kernel linear_avx512_bf16 =
     row<choose_avx512_bf16>("linear_avx512_bf16", supports_avx512_bf16, tunables_avx512);
 extern const Kernel linear_amx_bf16 = row<choose_amx_bf16>("linear_amx_bf16", supports_amx_bf16, tunables_amx);
+extern const Kernel linear_avx512_vnni =
+    row<choose_avx512_vnni>("linear_avx512_vnni", supports_avx512_vnni, tunables_avx512);
+extern const Kernel linear_amx_int8 = row<choose_amx_int8>("linear_amx_int8", supports_amx_int8, tunables_amx);
 
 }  // namespace rung::cpu

@@ -13,7 +13,8 @@ namespace rung::cpu::gemm {
 
 // sums[rows][width] (+)= x[rows][depth] times one packed panel w[depth][width]. The panel has groups of `grain`
 // consecutive k; a group has column after column, each with its `grain` values. Grain 1 is f32, grain 2 is pairs of
-// bf16. k can be several lines of x: every row has `depth` values in each, and the panel has the lines' values in turn.
+// bf16, grain 4 is i8. k can be several lines of x: every row has `depth` values in each, and the panel has the lines'
+// values in turn. Sums of products of bytes are i32.
 struct Tile {
   const void* x = nullptr;
   int64_t x_stride = 0;  // elements from row to row
@@ -30,11 +31,18 @@ struct Tile {
   bool streams = false;
 };
 
-// The last step of a tile: out = activation(sums + bias) + residual, or with a gate
-// out = activation(gate + gate_bias) * (sums + bias) + residual. Pointers point to the tile's first row and column.
+// The last step of a tile: out = factor (activation(s sums + bias) + residual), or with a gate
+// out = factor (activation(s gate + gate_bias) (s sums + bias) + residual). Pointers point to the tile's first row and
+// column.
 struct Finish {
   const float* sums = nullptr;
   const float* gate = nullptr;
+  bool sums_are_integers = false;  // the bits of sums and gate are i32
+  // s is the scale of the column times that of the row, or the scale of the column; there is none where scale is null.
+  const float* scale = nullptr;
+  const float* gate_scale = nullptr;
+  const float* x_scale = nullptr;  // may be null
+  float factor = 1;
   int64_t width = 0;  // elements from row to row of sums and gate
   int64_t rows = 0, columns = 0;
   const void* bias = nullptr;  // may be null
@@ -48,7 +56,8 @@ struct Finish {
   const ClippedLine* tail = nullptr;  // over all of that, where there is no activation and no gate; may be null
 };
 
-// A copy of rows of f32, bf16 or f16, which widens, rounds or keeps them and fills each row with zeros up to `padded`.
+// A copy of rows of f32, bf16, f16 or i8, which widens, rounds or keeps them and fills each row up to `padded` with
+// what weights of zero multiply. u8 are i8 plus 128.
 struct CopyRows {
   const void* from = nullptr;
   int64_t from_stride = 0;
@@ -70,6 +79,9 @@ struct MicroKernels {
   int depth_grain;     // k is padded to a multiple of this
   int pack_grain;      // values of k side by side in a panel
   int prefetch_lines;  // the most for each step; where they are several, a tile always prefetches as many
+  // Bytes of x are so much above their numbers. Then a panel begins with what its sums start from, i32 [width]: minus
+  // that much times the sums of its columns.
+  int x_offset;
   void (*tiles[kMaxTileRows + 1])(const Tile&);  // by rows; null where row_grain excludes the number
   // The same for a panel with at most `narrow` columns, whose other columns of sums they leave alone; 0: there are
   // none.
@@ -80,6 +92,8 @@ struct MicroKernels {
   void (*pair_tiles[kMaxTileRows / 2 + 1])(const Tile&);
   // Returns the tile of `rows` rows for a panel of `columns` columns.
   auto tile_for(int64_t rows, int64_t columns) const { return (columns <= narrow ? narrow_tiles : tiles)[rows]; }
+  bool sums_are_integers() const { return x_type == DType::i8 || x_type == DType::u8; }
+  int64_t head_bytes() const { return x_offset ? width * 4 : 0; }  // of a panel, before its weights
   void (*finish)(const Finish&);
   void (*copy_rows)(const CopyRows&);
   bool (*gather_rows)(const CopyRows&);  // of f32 into dense f32 without padding; false: there are too many columns
@@ -92,5 +106,8 @@ extern const MicroKernels kAvx2F32x24, kAvx2F32x16, kAvx2Bf16x16;
 extern const MicroKernels kAvx512F32x32, kAvx512F32x48, kAvx512Bf16x32, kAvx512Bf16x48;
 extern const MicroKernels kAvx512DotBf16x32, kAvx512DotBf16x48;
 extern const MicroKernels kAmxBf16x32;
+// These have i8 weights: the first row's multiply f32, the second's i8.
+extern const MicroKernels kAvx2Int8x16, kAvx512Int8x32, kAvx512Int8x48;
+extern const MicroKernels kAvx512DotInt8x32, kAvx512DotInt8x48, kAmxInt8x32;
 
 }  // namespace rung::cpu::gemm

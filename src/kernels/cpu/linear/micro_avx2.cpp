@@ -10,5 +10,6 @@ const MicroKernels kAvx2F32x24 = micro_kernels<MultiplyF32, 3, 4>();
 const MicroKernels kAvx2F32x16 = micro_kernels<MultiplyF32, 2, 6>();
 // The widening mask takes a register, so 24 columns do not fit.
 const MicroKernels kAvx2Bf16x16 = micro_kernels<MultiplyWidened, 2, 6>();
+const MicroKernels kAvx2Int8x16 = micro_kernels<MultiplyWidenedBytes, 2, 6>();
 
 }  // namespace rung::cpu::gemm

@@ -11,5 +11,7 @@ const MicroKernels kAvx512F32x48 = micro_kernels<MultiplyF32, 3, 8>();
 // The widening mask takes a register, so the tile has one row less.
 const MicroKernels kAvx512Bf16x32 = micro_kernels<MultiplyWidened, 2, 13>();
 const MicroKernels kAvx512Bf16x48 = micro_kernels<MultiplyWidened, 3, 8>();
+const MicroKernels kAvx512Int8x32 = micro_kernels<MultiplyWidenedBytes, 2, 14>();
+const MicroKernels kAvx512Int8x48 = micro_kernels<MultiplyWidenedBytes, 3, 8>();
 
 }  // namespace rung::cpu::gemm

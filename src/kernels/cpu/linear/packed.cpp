@@ -18,13 +18,26 @@ void pack_panel(const PackedPlan& plan, const From* w, int64_t columns, To* to) 
     for (int64_t i = 0; i < k; ++i) to[(i / grain * width + c) * grain + i % grain] = static_cast<To>(w[c * k + i]);
 }
 
+// Writes what the panel's sums start from (MicroKernels::x_offset).
+void pack_head(const PackedPlan& plan, const int8_t* w, int64_t columns, std::byte* to) {
+  for (int64_t c = 0; c < columns; ++c) {
+    int32_t sum = 0;
+    for (int64_t i = 0; i < plan.shape.k; ++i) sum += w[c * plan.shape.k + i];
+    sum *= -plan.micro->x_offset;
+    std::memcpy(to + c * static_cast<int64_t>(sizeof sum), &sum, sizeof sum);
+  }
+}
+
 template <class To, class From>
 void pack_as(const PackedPlan& plan, const From* w, std::byte* to) {
   const int64_t width = plan.micro->width, n = plan.shape.n;
   for (int64_t p = 0; p < plan.panels; ++p)
     for (int64_t part = 0; part < plan.parts; ++part) {
-      int64_t first = p * width;
-      pack_panel(plan, w + (part * n + first) * plan.shape.k, std::min(width, n - first), reinterpret_cast<To*>(to));
+      const int64_t first = p * width, columns = std::min(width, n - first);
+      const From* rows = w + (part * n + first) * plan.shape.k;
+      if constexpr (std::is_same_v<From, int8_t>)
+        if (plan.micro->x_offset) pack_head(plan, rows, columns, to);
+      pack_panel(plan, rows, columns, reinterpret_cast<To*>(to + plan.micro->head_bytes()));
       to += plan.panel_bytes;
     }
 }
@@ -133,7 +146,7 @@ struct Worker {
   }
 
   const std::byte* weights_at(int64_t p, int64_t part, int64_t k) const {
-    return at(call.inputs[1], (p * plan.parts + part) * plan.panel_bytes +
+    return at(call.inputs[1], (p * plan.parts + part) * plan.panel_bytes + plan.micro->head_bytes() +
                                   k * plan.micro->width * static_cast<int64_t>(size_of(plan.micro->w_type)));
   }
 
@@ -238,6 +251,7 @@ void pack(const PackedPlan& plan, const void* from, void* to) {
   auto* panels = static_cast<std::byte*>(to);
   if (plan.w_type == DType::f32) return pack_as<float>(plan, static_cast<const float*>(from), panels);
   if (plan.w_type == DType::f16) return pack_as<float>(plan, static_cast<const f16*>(from), panels);
+  if (plan.w_type == DType::i8) return pack_as<int8_t>(plan, static_cast<const int8_t*>(from), panels);
   pack_as<uint16_t>(plan, static_cast<const uint16_t*>(from), panels);
 }
 

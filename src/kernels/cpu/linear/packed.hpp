@@ -39,6 +39,8 @@ Finish finish_of(const Problem& problem);
 struct FinishOperands {
   const void* bias = nullptr;
   const void* residual = nullptr;
+  const float* scale = nullptr;
+  const float* x_scale = nullptr;
   void* out = nullptr;
   explicit FinishOperands(const Call& call);
 };

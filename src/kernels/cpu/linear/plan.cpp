@@ -39,10 +39,11 @@ int64_t choose_row_threads(const PackedPlan& plan, int64_t threads) {
 // Returns about how long one core takes: to multiply, or to read the weights, whichever is longer.
 double microseconds(const PackedPlan& plan) {
   constexpr double kReadGbps = 12;
-  const bool is_narrow = plan.micro->w_type == DType::bf16;
   const auto weights = static_cast<double>(plan.shape.w_rows * plan.shape.k);
-  const double multiply = 2 * static_cast<double>(plan.shape.m) * weights / (is_narrow ? 2 * kCoreGflops : kCoreGflops);
-  return 1e-3 * std::max(multiply, weights * (is_narrow ? 2 : 4) / kReadGbps);
+  const auto bytes = static_cast<double>(size_of(plan.micro->w_type));
+  const double rate = plan.micro->sums_are_integers() ? 4 : plan.micro->w_type == DType::bf16 ? 2 : 1;
+  const double multiply = 2 * static_cast<double>(plan.shape.m) * weights / (rate * kCoreGflops);
+  return 1e-3 * std::max(multiply, weights * bytes / kReadGbps);
 }
 
 // Returns the bytes of x that a chunk of rows keeps in the L2, the weights beside them.
@@ -70,6 +71,7 @@ int64_t slab_of(const PackedPlan& plan, const Machine& machine) {
 Finish finish_of(const Problem& problem) {
   Finish f;
   f.activation = problem.as<Linear>().epilogue.activation;
+  f.factor = problem.as<Linear>().epilogue.factor;
   f.out_type = problem.output.dtype;
   f.out_stride = problem.output.shape.back();
   if (const Operand* bias = problem.linear_operand(LinearSlot::bias)) f.bias_type = bias->dtype;
@@ -79,7 +81,11 @@ Finish finish_of(const Problem& problem) {
 }
 
 FinishOperands::FinishOperands(const Call& call)
-    : bias(address_of(call, LinearSlot::bias)), residual(address_of(call, LinearSlot::residual)), out(call.output) {}
+    : bias(address_of(call, LinearSlot::bias)),
+      residual(address_of(call, LinearSlot::residual)),
+      scale(static_cast<const float*>(address_of(call, LinearSlot::scale))),
+      x_scale(static_cast<const float*>(address_of(call, LinearSlot::x_scale))),
+      out(call.output) {}
 
 void place(Finish& finish, const FinishOperands& operands, Range rows, Range columns, int64_t n) {
   const auto element = [](const void* base, int64_t i, DType type) {
@@ -89,6 +95,9 @@ void place(Finish& finish, const FinishOperands& operands, Range rows, Range col
   finish.rows = rows.end - rows.begin, finish.columns = columns.end - column;
   finish.bias = element(operands.bias, column + (finish.gate ? n : 0), finish.bias_type);
   if (finish.gate) finish.gate_bias = element(operands.bias, column, finish.bias_type);
+  if (operands.scale) finish.scale = operands.scale + column + (finish.gate ? n : 0);
+  if (operands.scale && finish.gate) finish.gate_scale = operands.scale + column;
+  if (operands.x_scale) finish.x_scale = operands.x_scale + rows.begin;
   finish.residual = element(operands.residual, rows.begin * finish.residual_stride + column, finish.residual_type);
   finish.out = static_cast<std::byte*>(operands.out) +
                (rows.begin * finish.out_stride + column) * static_cast<int64_t>(size_of(finish.out_type));
@@ -108,12 +117,14 @@ PackedPlan::PackedPlan(const Problem& problem, const MicroKernels& micro_kernels
   parts = problem.as<Linear>().epilogue.gated ? 2 : 1;
   panels = divide_up(shape.n, micro->width);
   k_padded = round_up(shape.k, micro->depth_grain);
-  panel_bytes = round_up(k_padded * micro->width * static_cast<int64_t>(size_of(micro->w_type)), 64);
+  panel_bytes =
+      round_up(micro->head_bytes() + k_padded * micro->width * static_cast<int64_t>(size_of(micro->w_type)), 64);
   from_stride = x.row_stride();
   x_type = x.dtype, w_type = problem.inputs[1].dtype;
   prefetches = problem.param("prefetch", 1) != 0;
   const int64_t k_limit = problem.param("k_block", kUsualBlock);
-  k_block = even_part(k_padded, k_limit > 0 ? k_limit : std::max<int64_t>(k_padded, 1), 32);
+  k_block =
+      even_part(k_padded, k_limit > 0 ? k_limit : std::max<int64_t>(k_padded, 1), std::max(32, micro->depth_grain));
   const bool one_block = k_block >= k_padded;
 
   const int64_t row_threads_wanted = problem.param("row_threads", 0);
@@ -139,6 +150,7 @@ PackedPlan::PackedPlan(const Problem& problem, const MicroKernels& micro_kernels
       round_up((one_block ? micro->max_rows : held_rows()) * micro->width * parts * held_panels * 4, 64));
   finish = finish_of(problem);
   finish.width = micro->width;
+  finish.sums_are_integers = micro->sums_are_integers();
 }
 
 }  // namespace rung::cpu::gemm

@@ -29,6 +29,19 @@ struct MultiplyPairs {
   static constexpr int kGroup = 2;
 };
 
+// i8 weights by f32 x: a byte becomes f32, and the weights' traffic is a quarter.
+struct MultiplyWidenedBytes {
+  using X = float;
+  using W = int8_t;
+  static constexpr int kGroup = 1;
+};
+// Four bytes of x, 128 above their numbers, by four of w, summed into i32, whose bits the sums hold.
+struct MultiplyBytes {
+  using X = uint8_t;
+  using W = int8_t;
+  static constexpr int kGroup = 4;
+};
+
 template <int rows, int vectors>
 struct Sums {
   Vec at[rows][vectors];
@@ -61,6 +74,10 @@ RUNG_SIMD Vec weights_at(const float* w, int half) {
   (void)half;
   return load(w);
 }
+RUNG_SIMD Vec weights_at(const int8_t* w, int half) {
+  (void)half;
+  return load(w);
+}
 #if defined(__AVX512F__)
 RUNG_SIMD Vec weights_at(const uint16_t* w, int half) {
   Ints pair = _mm512_loadu_si512(w);
@@ -75,12 +92,37 @@ RUNG_SIMD Vec weights_at(const uint16_t* w, int half) {
 }
 #endif
 
+#if defined(__AVX512VNNI__)
+template <int rows, int vectors, int run>
+RUNG_SIMD void multiply_bytes(Sums<rows, vectors>& sums, const RowPointers<uint8_t, rows, run>& x, int64_t stride,
+                              const int8_t* w, int k) {
+  Ints b[vectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < vectors; ++v) b[v] = _mm512_loadu_si512(w + v * kLanes * 4);
+#pragma GCC unroll 16
+  for (int r = 0; r < rows; ++r) {
+    int four;
+    __builtin_memcpy(&four, x.base[x.index(r)] + x.steps(r) * stride + k, sizeof four);
+    const Ints a = _mm512_set1_epi32(four);
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v)
+      sums.at[r][v] = _mm512_castsi512_ps(_mm512_dpbusd_epi32(_mm512_castps_si512(sums.at[r][v]), a, b[v]));
+  }
+}
+#endif
+
 // sums += x[.., k] w[k, ..] for one group of k; rows of x are `stride` elements apart.
 template <class Multiply, int rows, int vectors, int run>
 RUNG_SIMD void multiply(Sums<rows, vectors>& sums, const RowPointers<typename Multiply::X, rows, run>& x,
                         int64_t stride, const typename Multiply::W* w, int k) {
+#if defined(__AVX512VNNI__)
+  if constexpr (Multiply::kGroup == 4) {
+    multiply_bytes(sums, x, stride, w, k);
+    return;
+  } else
+#endif
 #if defined(__AVX512BF16__)
-  if constexpr (Multiply::kGroup == 2 && sizeof(typename Multiply::X) == 2) {
+      if constexpr (Multiply::kGroup == 2 && sizeof(typename Multiply::X) == 2) {
     __m512bh b[vectors];
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; ++v) b[v] = reinterpret_cast<__m512bh>(_mm512_loadu_si512(w + v * kLanes * 2));
@@ -125,6 +167,14 @@ RUNG_SIMD void prefetch_stream(const void* w) {
   }
 }
 
+// Returns what the sums of a vector of columns start from where nothing was added yet: the panel begins with it.
+template <class Multiply>
+RUNG_SIMD Vec first_sums(const gemm::Tile& t, int width, int vector) {
+  if constexpr (sizeof(typename Multiply::X) == 1)
+    return load(reinterpret_cast<const float*>(t.w) + (vector - width) * kLanes);
+  return zero();
+}
+
 // A panel of `width` vectors, of which the tile takes the first ones. Rows stand in runs of `run`.
 template <class Multiply, int rows, int vectors, int width = vectors, int run = rows>
 void tile(const gemm::Tile& t) {
@@ -134,7 +184,8 @@ void tile(const gemm::Tile& t) {
 #pragma GCC unroll 16
   for (int r = 0; r < rows; ++r)
 #pragma GCC unroll 4
-    for (int v = 0; v < vectors; ++v) sums.at[r][v] = t.accumulate ? load(t.sums + (r * width + v) * kLanes) : zero();
+    for (int v = 0; v < vectors; ++v)
+      sums.at[r][v] = t.accumulate ? load(t.sums + (r * width + v) * kLanes) : first_sums<Multiply>(t, width, v);
 
   RowPointers<X, rows, run> x;
 #pragma GCC unroll 16
@@ -172,6 +223,10 @@ void tile(const gemm::Tile& t) {
 
 template <class T>
 inline constexpr DType kStored = sizeof(T) == 4 ? DType::f32 : DType::bf16;
+template <>
+inline constexpr DType kStored<int8_t> = DType::i8;
+template <>
+inline constexpr DType kStored<uint8_t> = DType::u8;
 
 // Makes the table of tiles of one row to `most` rows, each with `vectors` vectors of columns, or one less.
 template <class Multiply, int vectors, int most>
@@ -184,6 +239,7 @@ consteval gemm::MicroKernels micro_kernels() {
                           .depth_grain = Multiply::kGroup,
                           .pack_grain = Multiply::kGroup,
                           .prefetch_lines = 1,
+                          .x_offset = sizeof(typename Multiply::X) == 1 ? 128 : 0,
                           .tiles = {},
                           .narrow = (vectors - 1) * kLanes,
                           .narrow_tiles = {},

@@ -83,7 +83,7 @@ bool make_plan(const Problem& p, PointwisePlan& plan) {
 Verdict supports_types(const Problem& p) {
   bool conversion = as<Cast>(p.op) != nullptr;
   for (const Operand& x : p.inputs)
-    if (!is_computed_float(x.dtype) && x.dtype != DType::boolean && !(conversion && has_type(x.dtype)))
+    if (!is_computed_float(x.dtype) && x.dtype != DType::boolean && !(conversion && !is_f8(x.dtype)))
       return reject("integers");
   if (!is_computed_float(p.output.dtype) && p.output.dtype != DType::boolean) return reject("integers");
   return accept();
