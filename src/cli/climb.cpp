@@ -38,6 +38,7 @@ struct ClimbFlags {
   std::string budget = "60s", out = "rung-out", database = default_database_path(), wait_quiet;
   std::vector<std::string> skip;
   std::optional<int64_t> prompt, made;  // tokens of a mix of work
+  std::optional<double> error, cosine, kl;
 };
 
 // Finds an unwritable folder before the work, not after it.
@@ -73,6 +74,7 @@ Result<Climbs> climbs_of(const ClimbFlags& options) {
   }
   for (OpenOptions& model : models)
     climbs.tasks.push_back({.model = std::move(model),
+                            .goal = {.rel_l2 = options.error, .cosine = options.cosine, .kl = options.kl},
                             .skip = options.skip,
                             .database = options.database,
                             .words_of_plans = words_of_plans(options),
@@ -231,6 +233,9 @@ std::pair<CLI::App*, Run> climb_command(CLI::App& app) {
   made.needs(prompt);
   add_wait_quiet(*command, options->wait_quiet);
   add(*command, "out", options->out).shows_default();
+  add(*command, "error", options->error);
+  add(*command, "cosine", options->cosine);
+  add(*command, "kl", options->kl);
   add(*command, "skip", options->skip).splits_at(',');
   add(*command, "database", options->database);
   return {command, [options] { return run_climb(*options); }};

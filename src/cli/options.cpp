@@ -71,6 +71,13 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      "the text"},
     {"chat", "", "JSON",
      "a chat for the model's template: a list of messages such as [{\"role\": \"user\", \"content\": \"Hello\"}]"},
+    {"error", "", "NUMBER",
+     "the most relative L2 error that the answers may have against f32, above 0 and below 1, such as 0.02: the climb "
+     "then "
+     "chooses the precision of each part of the model by measurement, and keeps the fastest plan within all limits"},
+    {"cosine", "", "NUMBER", "the same by the least cosine between the answers and those in f32, such as 0.999"},
+    {"kl", "", "NUMBER",
+     "the same by the most Kullback-Leibler divergence of the output 'logits', in nats, on average over its rows"},
     {"prompt", "", "TOKENS",
      "climb a decoder language model for texts behind a prompt of that many tokens: one plan reads its chunks, another "
      "makes the tokens of --new, and both are measured behind as many tokens as stand before them"},

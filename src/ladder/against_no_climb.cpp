@@ -36,7 +36,10 @@ void Climber::return_to_default(Attempt plan) {
     receipt.reason += "; given up, as all changes together were not faster than the default plan";
   }
   current_ = std::move(plan);
-  std::erase_if(accepted_, [](const std::string& name) { return !rung_named(name)->opt_in; });
+  std::erase_if(accepted_, [this](const std::string& name) {
+    return !rung_named(name)->opt_in || options_.goal.any();  // chosen by this climb
+  });
+  for (WholeReport& whole : result_.precision_search.wholes) whole.chosen = false;
   worth_.clear();
   accept_default();
   current_ms_ = result_.against_no_climb.before_ms;

@@ -4,22 +4,17 @@
 #include <algorithm>
 
 #include "ladder/climber.hpp"
+#include "ladder/precision/forms.hpp"
 
 namespace rung {
 namespace {
 
 constexpr DType kCheaper = DType::bf16;
 
-bool multiplies_bf16(const Target& target) {
-  constexpr int kAmpere = 80;
-  const auto& gpu = target.machine.gpu;
-  if (target.gpu) return gpu.runtime != "cuda" || gpu.architecture >= kAmpere;
-  return target.machine.avx512_bf16 || target.machine.amx_bf16;
-}
-
 }  // namespace
 
 bool Climber::has_cheaper_precision() const {
+  if (options_.goal.any()) return false;  // the caller said what may be given up
   if (dtype() != DType::f32 || options_.skip.contains("precision") || !multiplies_bf16(*options_.target)) return false;
   const Graph& graph = subject_.model.graph;
   return std::ranges::all_of(graph.order(), [&](NodeId id) { return !is_narrow(graph.type(id).dtype); });

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ladder/climb.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "base/log.hpp"
@@ -12,12 +14,41 @@
 
 namespace rung {
 
-Result<ClimbOutcome> climb(const Subject& subject, const ClimbOptions& options) {
+namespace {
+
+// A goal without kl wants no logits, and answers that it cannot compare are a mistake of the caller.
+Status check_goal(const Model& model, const PrecisionGoal& goal) {
+  if (!goal.kl) return {};
+  std::vector<std::string> names;
+  for (const Output& output : model.graph.outputs()) names.push_back(output.name);
+  if (std::ranges::find(names, kLogits) != names.end()) return {};
+  const std::string got = fmt::format("{}", fmt::join(names, ", "));
+  return mismatch("a limit of the divergence: got a model with the outputs {}, wanted one of the name {}", got,
+                  kLogits);
+}
+
+// The reference of a climb with a goal has the watched values as outputs, too.
+Status watch(Subject& subject) {
+  for (const std::string& label : subject.model.watched) RUNG_CHECK(observe(subject.reference, label));
+  return {};
+}
+
+Result<ClimbOutcome> climb_subject(const Subject& subject, const ClimbOptions& options) {
   Budget budget(options.budget_s, kSchedule.final_plan.of(options.budget_s), options.spent_s);
   const struct WorkerEnds {
     ~WorkerEnds() { end_gpu_worker(); }
   } with_the_climb;
   return Climber(subject, options, budget).run();
+}
+
+}  // namespace
+
+Result<ClimbOutcome> climb(const Subject& subject, const ClimbOptions& options) {
+  if (!options.goal.any()) return climb_subject(subject, options);
+  RUNG_CHECK(check_goal(subject.model, options.goal));
+  Subject watched = subject;
+  RUNG_CHECK(watch(watched));
+  return climb_subject(watched, options);
 }
 
 Result<ClimbOutcome> Climber::run() {
@@ -30,7 +61,9 @@ Result<ClimbOutcome> Climber::all_stages() {
   RUNG_CHECK(prepare());
   RUNG_CHECK(measure_canonical());
   RUNG_CHECK(try_default());
+  RUNG_CHECK(check_reach(options_.goal, current_));
   RUNG_CHECK(as_trial(&Climber::climb_rungs));
+  RUNG_CHECK(as_trial(&Climber::choose_precision));
   budget_.release();
   RUNG_CHECK(as_trial(&Climber::race_no_climb));
   budget_.reserve(final_s_);

@@ -5,6 +5,8 @@
 #include <functional>
 #include <set>
 
+#include "ladder/precision/forms.hpp"
+#include "ladder/precision/goal.hpp"
 #include "ladder/result.hpp"
 #include "ladder/workbench.hpp"
 #include "measure/trace.hpp"
@@ -18,6 +20,8 @@ struct ClimbOptions {
   double budget_s = 60;                     // includes writing what the climb hands back
   double spent_s = 0;                       // part of the budget spent before the climb: starting, reading the model
   DType dtype = DType::f32;                 // bf16 holds from the baseline on: the opt-in rung "precision"
+  PrecisionGoal goal = {};                  // the rung "precision" chooses by it; with a goal `dtype` is f32
+  std::vector<PrecisionForm> forms = {};    // among which it chooses, f32 first; empty: those with kernels
   std::set<std::string, std::less<>> skip;  // rungs not to climb
   std::vector<NamedTensors> inputs;         // used to verify; the first is the one that is timed
   std::string database_path;
@@ -34,11 +38,12 @@ struct ClimbOutcome {
   ClimbResult result;
   Recipe recipe;
   std::shared_ptr<const Plan> plan;
-  Trace trace;  // one inference of the final plan, launch by launch
+  Trace trace;                        // one inference of the final plan, launch by launch
+  std::vector<Recipe> frontier = {};  // of result.precision_search.wholes
 };
 
 // Climbs. Errors: the baseline cannot be built or is wrong, bad inputs, a damaged database, "interrupted" (what was
-// tuned is kept), a device that failed outside the tuner's worker.
+// tuned is kept), a device that failed outside the tuner's worker, a stated error that no plan has (mismatch).
 Result<ClimbOutcome> climb(const Subject& subject, const ClimbOptions& options);
 
 }  // namespace rung

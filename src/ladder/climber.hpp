@@ -83,6 +83,9 @@ class Climber {
   // Races the final plan against the default one, which replaces it if the climb did not show that it is faster.
   Status race_no_climb();  // against_no_climb.cpp
   void return_to_default(Attempt plan);
+  Status choose_precision();  // choose_precision.cpp
+  Status take_precision(size_t chosen, Receipt receipt);
+  Result<Speedup> race_with_current(Session& session);
   bool has_cheaper_precision() const;  // cheaper.cpp
   Status offer_cheaper_precision();
   // Returns whether this climb may try the rung: it has not accepted it, or not for the present launches.
@@ -146,6 +149,7 @@ class Climber {
   double current_ms_ = 0;  // of current_, as last measured
   double ladder_ms_ = 0;   // the same on the scale of receipts: the baseline's over the ratios of what was kept
   double baseline_build_s_ = 0, attempt_s_ = 0, final_s_ = 0;
+  double after_precision_s_ = 0;         // kept for the work after the choice of precision
   double noise_ = kSchedule.race_noise;  // of a pair's log ratio
   Speedup last_race_;                    // decide()'s, as measured
   DefaultPlan default_;
@@ -159,10 +163,11 @@ class Climber {
   std::set<std::string> unsettled_;  // alternatives that this climb tried on the model, and no race settled
   DisturbanceWatch watch_;           // of the whole climb
   ClimbResult result_;
+  std::vector<Recipe> frontier_;  // of the wholes in result_.precision_search
   size_t stages_done_ = 0, stages_ = 1;
 };
 
-inline constexpr std::string_view kChoosesKernels = "gemm";  // the rung of that name
+inline constexpr std::string_view kChoosesKernels = "gemm", kPrecisionRung = "precision";  // rungs of these names
 inline constexpr std::string_view kSameLaunches = "changes nothing here";
 
 // Adds notes to a rung's receipt: its passes' changes, and why others did nothing.

@@ -124,7 +124,8 @@ Result<ClimbOutcome> Climber::conclude() {
   record_profile(profile);
   record_plan();
   record_environment();
-  return ClimbOutcome{std::move(result_), current_.plan->recipe, current_.plan, std::move(profile.trace)};
+  return ClimbOutcome{std::move(result_), current_.plan->recipe, current_.plan, std::move(profile.trace),
+                      std::move(frontier_)};
 }
 
 }  // namespace rung

@@ -9,6 +9,7 @@
 #include "base/words.hpp"
 #include "ladder/rungs.hpp"
 #include "measure/cost.hpp"
+#include "measure/divergence.hpp"
 #include "session/sequence_start.hpp"
 
 namespace rung {
@@ -26,6 +27,15 @@ bool all_f32(const Graph& graph) {
     if (is_float(dtype) && dtype != DType::f32 && !graph.is_constant(id)) return false;
   }
   return true;
+}
+
+// Returns the divergence of the output "logits"; infinity: there is none to compare.
+double divergence_of_logits(const std::vector<std::string>& names, const std::vector<Tensor>& got,
+                            const std::vector<Tensor>& want) {
+  const auto at = static_cast<size_t>(std::ranges::find(names, kLogits) - names.begin());
+  if (at == names.size() || want.size() != got.size() || got[at].shape() != want[at].shape()) return INFINITY;
+  if (!is_float(got[at].dtype()) || !is_float(want[at].dtype()) || want[at].shape().rank() == 0) return INFINITY;
+  return mean_divergence(convert(got[at], DType::f32), convert(want[at], DType::f32));
 }
 
 }  // namespace
@@ -58,7 +68,12 @@ Status Judge::evaluate_reference() {
   if (options_.progress) options_.progress("reference", 0, inputs_.size());
   RUNG_TRY(reference_runs_,
            evaluate_sequence(subject_.reference, inputs_, {.interrupted = options_.interrupted}, subject_.start));
-  for (const SequenceRun& run : reference_runs_) wanted_.push_back(answers(subject_.reference, run.outputs));
+  const std::vector<std::string> names = answer_names(subject_.reference);
+  for (const SequenceRun& run : reference_runs_) {
+    std::vector<Tensor> values = answers(subject_.reference, run.outputs);
+    NamedAnswers& named = wanted_.emplace_back();
+    for (size_t i = 0; i < names.size(); ++i) named.emplace_back(names[i], std::move(values[i]));
+  }
   return {};
 }
 
@@ -66,9 +81,7 @@ Status Judge::run_reference(Session& session) {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     if (options_.progress) options_.progress("reference", i, inputs_.size());
     RUNG_CHECK(check_interrupted(options_.interrupted));
-    RUNG_TRY(auto named, run_of(session, i));
-    std::vector<Tensor>& outputs = wanted_.emplace_back();
-    for (auto& [name, tensor] : named) outputs.push_back(std::move(tensor));
+    RUNG_TRY(wanted_.emplace_back(), run_of(session, i));
   }
   return {};
 }
@@ -85,11 +98,25 @@ Result<NamedAnswers> Judge::run_of(Session& session, size_t i) const {
   return all;
 }
 
+Result<std::vector<NamedAnswers>> Judge::answers_of(Session& session) const {
+  std::vector<NamedAnswers> all;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    RUNG_CHECK(check_interrupted(options_.interrupted));
+    RUNG_TRY(all.emplace_back(), run_of(session, i));
+  }
+  return all;
+}
+
 bool Judge::low_precision(const Recipe& recipe) const {
   return narrowest(recipe.precision) != DType::f32 || !all_f32(subject_.model.graph);
 }
 
+bool Judge::has_goal_for(const Recipe& recipe) const {
+  return options_.goal.any() && narrowest(recipe.precision) != DType::f32;
+}
+
 Result<Tolerance> Judge::tolerance_for_recipe(const Recipe& recipe) {
+  if (has_goal_for(recipe)) return Tolerance{options_.goal.rel_l2.value_or(INFINITY), INFINITY};
   if (!low_precision(recipe)) return f32_tolerance();
   if (!low_precision_errors_.contains(recipe.precision)) {
     RUNG_TRY(auto baseline, options_.bind(subject_.model.graph, baseline_recipe(options_.threads, recipe.precision)));
@@ -99,7 +126,7 @@ Result<Tolerance> Judge::tolerance_for_recipe(const Recipe& recipe) {
 }
 
 bool Judge::is_unmeasured_baseline(const Recipe& recipe) const {
-  return !low_precision_errors_.contains(recipe.precision) && low_precision(recipe) &&
+  return !has_goal_for(recipe) && !low_precision_errors_.contains(recipe.precision) && low_precision(recipe) &&
          recipe == baseline_recipe(options_.threads, recipe.precision);
 }
 
@@ -132,6 +159,11 @@ Result<Judgement> Judge::judge(Session& session, const Recipe& recipe) {
   if (is_unmeasured_baseline(recipe)) RUNG_CHECK(measure_baseline_error(session, recipe.precision));
   RUNG_TRY(Tolerance tolerance, tolerance_for_recipe(recipe));
   RUNG_TRY(Judgement judgement, compare(session, tolerance));
+  if (has_goal_for(recipe)) {
+    if (judgement.right) judgement.reason = missed(options_.goal, judgement);
+    judgement.right = judgement.reason.empty();
+    return judgement;
+  }
   const bool may_be_condition = !judgement.right && judgement.rel_l2 <= kMostSway && !low_precision(recipe);
   if (!may_be_condition || sway_ || !evaluated_) return judgement;
   RUNG_TRY(sway_, rounding_sway(subject_.reference, reference_runs_, options_.interrupted, subject_.start));
@@ -164,6 +196,17 @@ Result<std::vector<PrecisionCost>> Judge::costs_of_precision(const Recipe& recip
 
 Result<Judgement> Judge::error_of(Session& session) const { return compare(session, {INFINITY, INFINITY}); }
 
+std::vector<Tensor> Judge::wanted(size_t input, const std::vector<std::string>& names) const {
+  std::vector<Tensor> values;
+  for (const std::string& own : answer_names(subject_.model.graph))
+    if (std::ranges::find(names, own) == names.end()) return values;
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find(wanted_[input], name, &NamedAnswers::value_type::first);
+    if (found != wanted_[input].end()) values.push_back(found->second);
+  }
+  return values;
+}
+
 Result<Judgement> Judge::compare(Session& session, const Tolerance& tolerance) const {
   Judgement judgement{.right = true};
   double begin = budget_.spent();
@@ -173,12 +216,14 @@ Result<Judgement> Judge::compare(Session& session, const Tolerance& tolerance) c
     std::vector<std::string> names;
     std::vector<Tensor> got;
     for (auto& [name, tensor] : outputs) names.push_back(name), got.push_back(std::move(tensor));
-    Verification verdict = verify_outputs(names, got, wanted_[i], tolerance);
+    const std::vector<Tensor> want = wanted(i, names);
+    Verification verdict = verify_outputs(names, got, want, tolerance);
     for (const auto& output : verdict.outputs) {
       judgement.rel_l2 = std::max(judgement.rel_l2, output.rel_l2);
       judgement.max_abs = std::max(judgement.max_abs, output.max_abs);
       judgement.cosine = std::min(judgement.cosine, output.cosine);
     }
+    if (options_.goal.kl) judgement.kl = std::max(judgement.kl, divergence_of_logits(names, got, want));
     if (!verdict.passed && judgement.right) judgement.right = false, judgement.reason = verdict.reason;
     judgement.verdicts.push_back(std::move(verdict));
   }

@@ -7,6 +7,7 @@
 
 #include "ladder/budget.hpp"
 #include "ladder/condition.hpp"
+#include "ladder/precision/goal.hpp"
 #include "measure/compare.hpp"
 #include "open/subject.hpp"
 #include "reference/sequence.hpp"
@@ -14,11 +15,11 @@
 
 namespace rung {
 
-struct Judgement {
+struct Judgement : MeasuredError {
   std::vector<Verification> verdicts;  // one per verification input
   bool right = false;
-  std::string reason;                          // why it is not right
-  double rel_l2 = 0, max_abs = 0, cosine = 1;  // the worst over outputs and inputs
+  std::string reason;  // why it is not right
+  double max_abs = 0;  // the worst over outputs and inputs
 };
 
 // The error that one entry of a recipe's precision adds.
@@ -33,6 +34,7 @@ struct JudgeOptions {
   std::function<Result<std::unique_ptr<Session>>(const Graph&, Recipe)> bind;  // a session of the graph's plan
   std::function<void(const std::string& what, size_t done, size_t of)> progress;
   Interrupted interrupted = {};
+  PrecisionGoal goal = {};  // by which plans of recipes in low precision are right
 };
 
 // Returns whether the scalar evaluator can be the reference without taking too much of the budget.
@@ -52,13 +54,16 @@ class Judge {
   // Judges the answers of the recipe's session. A wrong answer is a judgement, not an error. Errors: a run's;
   // interrupted.
   Result<Judgement> judge(Session& session, const Recipe& recipe);
-  // Measures how far the session's answers are from the reference; finite ones are right.
+  // Measures how far the session's answers are from the reference; finite ones are right. The session may be one of
+  // the model's graph with some of its inner values as outputs, if the reference has outputs of these names, too.
   Result<Judgement> error_of(Session& session) const;
+  // Returns the session's answers to every input, in their order.
+  Result<std::vector<NamedAnswers>> answers_of(Session& session) const;
   // Returns the costs of the recipe's precision entries, in their order: two sessions for each, one after another.
   Result<std::vector<PrecisionCost>> costs_of_precision(const Recipe& recipe) const;
   // Returns the tolerance for a recipe: from f32 rounding along the longest path, and from how far such rounding moves
-  // this model's answers if a judgement had to ask (condition.hpp); or 1.25 x the unfused baseline's error in the same
-  // low precision.
+  // this model's answers if a judgement had to ask (condition.hpp). For one in low precision it is the goal's error, or
+  // without a goal 1.25 x the unfused baseline's error in the same precision.
   Result<Tolerance> tolerance_for_recipe(const Recipe& recipe);
   const std::string& reference_source() const { return reference_source_; }
   // Returns "3 inputs against the scalar evaluator in f64", and the model's condition if it was asked for.
@@ -72,6 +77,10 @@ class Judge {
   Status run_reference(Session& session);
   Result<NamedAnswers> run_of(Session& session, size_t i) const;
   Result<Judgement> compare(Session& session, const Tolerance& tolerance) const;
+  // Returns the reference's answers of those names. Fewer, which a comparison refuses: one is not the reference's, or
+  // an answer of the model is not among them.
+  std::vector<Tensor> wanted(size_t input, const std::vector<std::string>& names) const;
+  bool has_goal_for(const Recipe& recipe) const;
   // Returns whether the recipe's tolerance comes from its own answers, which are not measured yet.
   bool is_unmeasured_baseline(const Recipe& recipe) const;
   Status measure_baseline_error(Session& baseline, const Precision& precision);
@@ -84,7 +93,7 @@ class Judge {
   JudgeOptions options_;
   const Budget& budget_;
   std::vector<SequenceRun> reference_runs_;           // the evaluator's
-  std::vector<std::vector<Tensor>> wanted_;           // by input, then by output
+  std::vector<NamedAnswers> wanted_;                  // by input
   std::map<Precision, double> low_precision_errors_;  // of unfused baselines
   std::optional<Sway> sway_;                          // of the reference; none: nobody asked for it
   bool evaluated_ = false;                            // true: the reference is the evaluator's

@@ -29,9 +29,15 @@ struct Profile {
 Result<Profile> profile_session(Session& session, const NamedTensors& inputs, double seconds,
                                 const Interrupted& interrupted = {}, const std::string& peaks_file = "");
 
-// Returns whether the op multiplies types of which the device does twice as many a second: bf16 on all of them; f16 on
-// a GPU only, as rung's kernels for processors widen it to f32.
-bool multiplies_narrow(const Step& step, const Target& target);
+// Returns the microseconds of each launch of a run, by the same measurement, in about that many seconds.
+Result<std::vector<double>> launch_us(Session& session, const NamedTensors& inputs, double seconds,
+                                      const Interrupted& interrupted = {});
+
+// The types that an op multiplies, by how many of them the device does in a second: bf16 twice as many as f32; f16 the
+// same on a GPU only, as rung's kernels for processors widen it to f32; operands that both have 8 bits four times as
+// many. Weights of 8 bits beside wider values are widened before they are multiplied.
+enum class Multiplies : uint8_t { wide, narrow, bytes };
+Multiplies multiplied_by(const Step& step, const Target& target);
 // Adds a launch to a profile of either kind of device. Its floor is by the rate of f32 products, or of narrow ones if
 // the op multiplies types that `target` multiplies at that rate.
 void add_op(Profile& profile, const Step& step, double us, const Target& target);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/category.hpp"
+#include "ladder/precision/report.hpp"
 #include "ladder/speedup.hpp"
 #include "measure/device_load.hpp"
 #include "measure/disturbance.hpp"
@@ -113,6 +114,7 @@ struct ClimbResult {
   Speedup against_baseline;  // of the final plan, over the model as its author wrote it
   Speedup against_no_climb;  // over the default plan, which opening the model gives
   CheaperPrecision cheaper;
+  PrecisionReport precision_search;  // with a stated error
   double total_s = 0, budget_s = 0;
   double trials_s = 0;      // part of total_s that a smaller budget would not have spent
   int untried = 0;          // changes for which there was no time

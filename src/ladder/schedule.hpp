@@ -65,6 +65,11 @@ struct Schedule {
   RaceRule choice{0.6, 0.002};
   double visible = 2 * choice.half_width;
 
+  // Kept for the choice of a precision within a stated error. A mixture's race against the plan to begin with.
+  double precision_share = 0.6;
+  RaceRule mixture{0.5, 0.005, 0.2};
+  double mixture_share = 0.04;  // of what is left
+
   double ablation_share = 0.02, ablation_least_s = 0.2, ablation_half_width = 0.01;  // one rung left out
 
   Allowance final_plan{0.15, 5};  // kept for the work after the climb

@@ -26,7 +26,8 @@ Status Climber::prepare() {
   WorkbenchOptions bench{.target = options_.target,
                          .threads = options_.threads,
                          .database_path = options_.database_path,
-                         .interrupted = options_.interrupted};
+                         .interrupted = options_.interrupted,
+                         .goal = options_.goal};
   bench.progress = [this](const std::string& what, size_t done, size_t of) {
     options_.progress(fmt::format("{} {}/{}", what, done, of),
                       static_cast<double>(stages_done_) / static_cast<double>(stages_));
@@ -135,7 +136,8 @@ Status Climber::plan_budget() {
   final_s_ = std::max(kSchedule.final_plan.of(budget_.total()), kSchedule.final_runs * current_ms_ * 1e-3);
   const double against_default_s = kSchedule.headline_slack * default_.build_s + kSchedule.guard_pairs * pair_s;
   const double cheaper_s = has_cheaper_precision() ? kSchedule.headline_slack * attempt_s_ + pair_s : 0;
-  budget_.reserve(final_s_ + against_default_s + cheaper_s);
+  after_precision_s_ = final_s_ + against_default_s + cheaper_s;
+  budget_.reserve(after_precision_s_ + (options_.goal.any() ? budget_.share(kSchedule.precision_share) : 0));
   const size_t wanted = turns().size();
   const double left_s = std::max(0.0, budget_.left()), all_s = static_cast<double>(wanted) * trial_seconds();
   if (left_s >= all_s) return {};

@@ -27,10 +27,10 @@ Result<std::unique_ptr<Workbench>> Workbench::create(const Subject& subject, std
   JudgeOptions judge{.threads = bench->options_.threads,
                      .bind = {},
                      .progress = bench->options_.progress,
-                     .interrupted = bench->options_.interrupted};
-  judge.bind = [made = bench.get()](const Graph& graph, Recipe recipe) -> Result<std::unique_ptr<Session>> {
-    RUNG_TRY(Attempt attempt, made->bind(graph, std::move(recipe)));
-    return std::move(attempt.session);
+                     .interrupted = bench->options_.interrupted,
+                     .goal = bench->options_.goal};
+  judge.bind = [made = bench.get()](const Graph& graph, Recipe recipe) {
+    return made->session_of(graph, std::move(recipe));
   };
   RUNG_TRY(bench->judge_, Judge::create(subject, std::move(inputs), std::move(judge), budget));
   return bench;
@@ -53,6 +53,11 @@ Result<Attempt> Workbench::bind(const Graph& graph, Recipe recipe) {
   log(2, "attempt: plan of {} steps made in {:.2f} s, bound in {:.2f} s", attempt.plan->steps.size(), built_at - begin,
       budget_.spent() - built_at);
   return attempt;
+}
+
+Result<std::unique_ptr<Session>> Workbench::session_of(const Graph& graph, Recipe recipe) {
+  RUNG_TRY(Attempt attempt, bind(graph, std::move(recipe)));
+  return std::move(attempt.session);
 }
 
 Result<std::shared_ptr<cpu::Team>> Workbench::team_of(int threads) {

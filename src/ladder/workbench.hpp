@@ -24,6 +24,7 @@ struct WorkbenchOptions {
   std::string database_path;
   std::function<bool()> interrupted = [] { return false; };
   std::function<void(const std::string& what, size_t done, size_t of)> progress;
+  PrecisionGoal goal = {};  // the judge's
 };
 
 class Workbench {
@@ -39,6 +40,9 @@ class Workbench {
   Result<Attempt> attempt_as_is(Recipe recipe);
   // Does the same, but accepts any answers: the caller asks for the error.
   Result<Attempt> attempt_unjudged(Recipe recipe);
+  // Binds the recipe's plan of another graph of the same inputs, such as the model's with inner values as outputs.
+  // Errors: those of building it.
+  Result<std::unique_ptr<Session>> session_of(const Graph& graph, Recipe recipe);
   // Tunes what is missing within the seconds given, forgets nothing, and returns the recipe with choices for its
   // problems.
   Result<Recipe> with_choices(Recipe recipe, double tuning_seconds);
@@ -52,6 +56,7 @@ class Workbench {
   // Returns why the last save_tuning() failed; empty: it did not.
   const std::string& unsaved_reason() const { return unsaved_reason_; }
   const Subject& subject() const { return subject_; }
+  const Target& target() const { return *options_.target; }
   double tuning_seconds() const { return tuning_seconds_; }
   // Returns the recipe that was built last, with the choices that were tuned for it.
   const Recipe& last_recipe() const { return last_recipe_; }

@@ -25,6 +25,9 @@ using Json = nlohmann::json;
 // LDS of a compute unit moves this many bytes a cycle, by AMD's CDNA 3 white paper.
 constexpr double kLdsBytesOfCycle = 128;
 
+// The cards multiply twice as many bytes as numbers of 16 bits in a second, by their data sheets: one counts as half.
+constexpr double kByteFlops = 0.5;
+
 struct CountedWork {
   ExecutedWork work;
   uint64_t vector = 0, matrix = 0;  // instructions of waves
@@ -35,7 +38,11 @@ CountedWork work_of(const amdgpu::Counts& counts) {
   ExecutedWork& work = counted.work;
   for (const auto& [opcode, count] : counts.by_opcode) {
     const amdgpu::MatrixShape shape = amdgpu::matrix_shape_of(opcode);
-    const double flops = 2.0 * shape.rows * shape.rows * shape.terms * shape.blocks * static_cast<double>(count);
+    using amdgpu::Element;
+    const bool bytes =
+        shape.element == Element::i8 || shape.element == Element::byte || shape.element == Element::chosen;
+    const double flops = 2.0 * shape.rows * shape.rows * shape.terms * shape.blocks * static_cast<double>(count) *
+                         (bytes ? kByteFlops : 1);
     (shape.element == amdgpu::Element::f32 ? work.f32_flops : work.narrow_flops) += flops;
   }
   work.vector = static_cast<double>(counts.vector);
@@ -83,7 +90,9 @@ class Predicting {
     RUNG_TRY(const auto launches, launches_of(plan_, step));
     Known known{.op = {.problem = step.problem, .kernel = step.choice.kernel, .label = step.label},
                 .launches = static_cast<int>(launches.size())};
-    OpWork work{.cost = cost_of_full_cache(step), .narrow = multiplies_narrow(step, *plan_.target)};
+    const Multiplies types = multiplied_by(step, *plan_.target);
+    OpWork work{.cost = cost_of_full_cache(step), .narrow = types != Multiplies::wide};
+    if (types == Multiplies::bytes) work.cost.flops *= kByteFlops;
     known.op.bytes = work.cost.bytes;
     for (const gpu::RecordedLaunch& launch : launches) {
       const auto& [x, y, z] = launch.shape.grid;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/commands.hpp"
 
+#include <cmath>
 #include <sstream>
 
 #include "kernels/device_word.hpp"
@@ -29,7 +30,9 @@ struct LowPrecision {
   bool tried = false, kept = false;
 };
 
+// A climb with a stated error has no --dtype: its recipe says the types.
 LowPrecision low_precision(const ClimbResult& result) {
+  if (result.precision_search.is_stated()) return {};
   LowPrecision found{.tried = result.precision == "bf16", .kept = result.precision == "bf16"};
   for (const Receipt& rung : result.rungs) {
     if (rung.name.find("precision") == std::string::npos) continue;
@@ -37,6 +40,15 @@ LowPrecision low_precision(const ClimbResult& result) {
     found.kept = found.kept || rung.accepted;
   }
   return found;
+}
+
+std::string goal_words(const PrecisionReport& search) {
+  std::string words;
+  const auto add = [&](std::string_view option, double limit) {
+    if (!std::isnan(limit)) words += fmt::format(" {} {}", option, limit);
+  };
+  add("--error", search.limit_rel_l2), add("--cosine", search.limit_cosine), add("--kl", search.limit_kl);
+  return words;
 }
 
 }  // namespace
@@ -71,7 +83,7 @@ std::string recipe_words(const ClimbResult& result) {
 }
 
 std::string climb_command(const ClimbResult& result) {
-  return "rung climb " + subject_words(result) + dtype_words(result);
+  return "rung climb " + subject_words(result) + dtype_words(result) + goal_words(result.precision_search);
 }
 
 }  // namespace rung::report

@@ -15,6 +15,7 @@ Html body(const ClimbResult& result) {
   out += ladder(result);
   out += receipts(result);
   out += ablation(result);
+  out += precision(result);
   out += categories(result);
   out += stages(result);
   out += ops(result);

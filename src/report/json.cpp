@@ -70,6 +70,22 @@ void fields(auto& v, Like<CheaperPrecision> auto& r) {
   v("dtype", r.dtype), v("speedup", r.speedup), v("rel_l2", r.rel_l2), v("max_abs", r.max_abs);
   v("cosine", r.cosine), v("command", r.command);
 }
+void fields(auto& v, Like<FormReport> auto& r) { v("name", r.name), v("us", r.us), v("rel_l2", r.rel_l2); }
+void fields(auto& v, Like<PartReport> auto& r) {
+  v("name", r.name), v("kind", r.kind), v("chosen", r.chosen), v("forms", r.forms);
+}
+void fields(auto& v, Like<WholeReport> auto& r) {
+  v("name", r.name), v("recipe", r.recipe), v("predicted_us", r.predicted_us);
+  v("predicted_rel_l2", r.predicted_rel_l2), v("speedup", r.speedup), v("rel_l2", r.rel_l2), v("cosine", r.cosine);
+  v("kl", r.kl), v("meets_goal", r.meets_goal), v("best", r.best), v("chosen", r.chosen);
+}
+void fields(auto& v, Like<PredictedReport> auto& r) { v("us", r.us), v("rel_l2", r.rel_l2); }
+void fields(auto& v, Like<PrecisionReport> auto& r) {
+  v("limit_rel_l2", r.limit_rel_l2), v("limit_cosine", r.limit_cosine), v("limit_kl", r.limit_kl);
+  v("start_rel_l2", r.start_rel_l2), v("start_us", r.start_us), v("factor", r.factor);
+  v("parts", r.parts), v("wholes", r.wholes), v("predicted", r.predicted), v("watched", r.watched);
+  v("notes", r.notes);
+}
 void fields(auto& v, Like<Disturbance> auto& r) {
   v("seconds", r.seconds), v("others", r.others), v("stolen", r.stolen), v("throttled", r.throttled);
   v("preemptions", r.preemptions), v("megahertz_before", r.megahertz_before), v("megahertz_after", r.megahertz_after);
@@ -90,6 +106,8 @@ void fields(auto& v, Like<ClimbResult> auto& r) {
   v("disturbance", r.disturbance), v("environment", r.environment), v("verified", r.verified), v("rel_l2", r.rel_l2),
       v("max_abs", r.max_abs);
   v("cosine", r.cosine), v("verify_reason", r.verify_reason);
+  constexpr bool reads = !std::is_const_v<std::remove_reference_t<decltype(r)>>;
+  if (reads || r.precision_search.is_stated()) v("precision_search", r.precision_search);
 }
 
 // ---- writing

@@ -10,6 +10,7 @@
 #include "passes/pass.hpp"
 #include "report/format.hpp"
 #include "report/load_lines.hpp"
+#include "report/precision_words.hpp"
 #include "report/speedup_lines.hpp"
 
 namespace rung::report {
@@ -75,6 +76,7 @@ std::vector<std::string> headlines(const ClimbResult& result) {
   lines.push_back(printable(result.budget_note));
   for (std::string& line : load_lines(result.loads, clock_of(result.device))) lines.push_back(std::move(line));
   lines.push_back(cheaper_line(result));
+  lines.push_back(precision_line(result));
   std::erase(lines, "");
   return lines;
 }

@@ -9,6 +9,7 @@
 #include "report/ladder_rows.hpp"
 #include "report/markdown_text.hpp"
 #include "report/next_steps.hpp"
+#include "report/precision_words.hpp"
 
 namespace rung {
 namespace {
@@ -58,6 +59,23 @@ std::string ablation(const std::vector<AblationRow>& rows) {
   return out;
 }
 
+std::string precision_table(const ClimbResult& result) {
+  const PrecisionReport& search = result.precision_search;
+  const Clock clock = clock_of(result.device);
+  std::string out =
+      "\n## Precision within the stated error\n\n"
+      "| plan | time | × faster | 95 % interval | rel. L2 | cosine | verdict | recipe |\n"
+      "| :-- | --: | --: | :-: | --: | --: | :-- | :-- |\n";
+  for (size_t i = 0; i < search.wholes.size(); ++i) {
+    const WholeReport& whole = search.wholes[i];
+    out += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", markdown_text(whole_name(search, i)),
+                       duration_ms(whole.speedup.after_ms, clock), ratio(whole.speedup.ratio),
+                       interval_text(whole.speedup.ci95), scientific(whole.rel_l2), fixed(whole.cosine, 6),
+                       whole_verdict(whole), markdown_text(whole.recipe));
+  }
+  return out;
+}
+
 std::string next(const std::vector<NextStep>& steps) {
   std::string out = "\n## What next\n";
   for (const NextStep& step : steps) {
@@ -78,6 +96,7 @@ std::string to_markdown(const ClimbResult& result) {
   out += "\n## The ladder\n\n" + ladder(ladder_rows(result), clock_of(result.device));
   if (!result.stages.empty()) out += stage_table(result);
   if (!result.ablation.empty()) out += ablation(result.ablation);
+  if (result.precision_search.searched()) out += precision_table(result);
   return out + next(next_steps(result));
 }
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/climb.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "base/pending_files.hpp"
@@ -43,7 +45,29 @@ std::string command_of(const ClimbTask& task, DType dtype) {
 Status add_notes(PendingFiles& files, const ClimbOutcome& outcome, const std::string& directory) {
   RUNG_CHECK(files.add(directory + "/recipe.json", recipe_text(outcome.recipe)));
   RUNG_CHECK(files.add(directory + "/trace.json", outcome.trace.to_json()));
+  for (size_t i = 0; i < outcome.frontier.size(); ++i)
+    RUNG_CHECK(files.add(directory + "/" + outcome.result.precision_search.wholes[i].recipe,
+                         recipe_text(outcome.frontier[i])));
   return add_reports(files, outcome.result, directory);
+}
+
+// Checks limits that a caller stated, and that nothing beside them says another precision.
+Status check_goal(const ClimbTask& task) {
+  const PrecisionGoal& goal = task.goal;
+  const auto named = [&](const char* option) { return task.model.named(option); };
+  if (goal.rel_l2 && !(*goal.rel_l2 > 0 && *goal.rel_l2 < 1))
+    return wrong_usage("{}: got {}, wanted a relative error above 0 and below 1", named("error"), *goal.rel_l2);
+  if (goal.cosine && !(*goal.cosine > 0 && *goal.cosine < 1))
+    return wrong_usage("{}: got {}, wanted a cosine above 0 and below 1", named("cosine"), *goal.cosine);
+  if (goal.kl && !(*goal.kl > 0 && std::isfinite(*goal.kl)))
+    return wrong_usage("{}: got {}, wanted a number above 0", named("kl"), *goal.kl);
+  if (!goal.any()) return {};
+  if (task.model.dtype == DType::bf16)
+    return wrong_usage("{} bf16: a stated error chooses the type of every part; wanted no {}", named("dtype"),
+                       named("dtype"));
+  if (std::ranges::find(task.skip, "precision") != task.skip.end())
+    return wrong_usage("{} precision: a stated error wants this rung", named("skip"));
+  return {};
 }
 
 }  // namespace
@@ -60,6 +84,7 @@ Result<ClimbOptions> climb_options(const ClimbTask& task, const Opened& opened) 
   if (!opened.subject) return wrong_usage("'{}' is already a plan: climb a model directory", task.model.path);
   if (!(task.budget_s >= kLeastBudget))
     return wrong_usage("{}: got {} s, wanted at least {} s", task.model.named("budget"), task.budget_s, kLeastBudget);
+  RUNG_CHECK(check_goal(task));
   if (opened.target->gpu) RUNG_CHECK(path_of_tool());  // it runs candidates of a GPU
   ClimbOptions climb{.target = opened.target,
                      .threads = threads_for(*opened.target, task.model.threads),
@@ -70,6 +95,7 @@ Result<ClimbOptions> climb_options(const ClimbTask& task, const Opened& opened) 
                      .database_path = task.database,
                      .command = [task](DType dtype) { return command_of(task, dtype); }};
   if (task.model.dtype == DType::bf16) climb.dtype = DType::bf16;
+  climb.goal = task.goal;
   for (const auto& name : task.skip) {
     if (!rung_named(name)) return wrong_usage("{}: there is no rung '{}'", task.model.named("skip"), name);
     climb.skip.insert(name);

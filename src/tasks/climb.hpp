@@ -11,6 +11,7 @@ struct ClimbTask {
   OpenOptions model;
   double budget_s = 60;
   double spent_s = 0;             // part of the budget, before the task began
+  PrecisionGoal goal = {};        // the error that the climb may add; none: it keeps the model's precision
   std::vector<std::string> skip;  // rungs not to climb
   std::string database;           // a file; empty: tuning results are not kept
   int64_t text_before = 0;        // tokens of a decoder's text before the runs that are judged and timed
@@ -28,7 +29,8 @@ struct ClimbTask {
 std::string shell_word(const std::string& text);
 
 // Returns the options of climb() for an open model, for callers that do something before the climb. Errors: it is a
-// plan, the budget, an unknown rung in `skip` (usage); no program to tune with if the target is a GPU (file).
+// plan, the budget, limits of the error that none can have, an unknown rung in `skip` (usage); no program to tune with
+// if the target is a GPU (file).
 Result<ClimbOptions> climb_options(const ClimbTask& task, const Opened& opened);
 // Opens the model and climbs it. Errors: those above, and those of open_model() and climb().
 Result<ClimbOutcome> climb_model(const ClimbTask& task);
@@ -42,8 +44,9 @@ struct ClimbTexts {
 };
 ClimbTexts texts_of(const ClimbOutcome& outcome);
 
-// Writes plan.rung, recipe.json, report.html, report.json, report.md and trace.json into a folder, which must exist:
-// all or none. `spent`, if given, returns the total time when only the reports remain to be written; they report it.
+// Writes plan.rung, recipe.json, report.html, report.json, report.md and trace.json into a folder, which must exist,
+// and a recipe for each plan that a search of precision measured: all or none. `spent`, if given, returns the total
+// time when only the reports remain to be written; they report it.
 Status save_climb(ClimbOutcome& outcome, const std::string& directory, const std::function<double()>& spent = {});
 
 // One of several climbs of one model, whose plans become one file.

@@ -143,6 +143,8 @@ TEST(Profile, HasFloorsByTheRateOfProductTypes) {
     EXPECT_EQ(product(*target, DType::f32, DType::f32), 1000) << target->name;
     EXPECT_EQ(product(*target, DType::bf16, DType::bf16), 500) << target->name;
     EXPECT_EQ(product(*target, DType::f32, DType::bf16), 1000) << target->name << ": computed in f32";
+    EXPECT_EQ(product(*target, DType::f8e4m3fn, DType::f8e4m3fn), 250) << target->name;
+    EXPECT_EQ(product(*target, DType::bf16, DType::i8), 500) << target->name << ": widened";
     const std::vector<Type> chosen{{DType::boolean, {4, 8}}, {DType::f32, {4, 8}}, {DType::f32, {4, 8}}};
     EXPECT_EQ(floor_us(*target, Select{}, chosen), 1000) << target->name << ": a mask is no product";
   }

@@ -72,7 +72,7 @@ TEST(QuantiseProducts, FoldsMeasuredScalesIntoProducers) {
 }
 
 TEST(QuantiseProducts, KeepsAProducerThatOthersRead) {
-  const std::string text = kMlp + "z = neg(n)\nreturn y, z";
+  const std::string text = kMlp + "z = neg(n)  # up\nreturn y, z";
   const Quantised made = quantise(text, products_of(DType::f8e4m3fn), {{"up", 4.0f}, {"down", 900.0f}});
   EXPECT_THAT(made.notes, ElementsAre("1 product reads 8 bits by measured scales",
                                       "1 product reads 8 bits by a scale for each row"));

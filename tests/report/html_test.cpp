@@ -57,6 +57,11 @@ TEST(HtmlReport, HasEverySection) {
     EXPECT_THAT(page, HasSubstr(std::string("<section id='") + id + "'"));
 }
 
+TEST(HtmlReport, HasPrecisionWhereThereWasASearch) {
+  EXPECT_THAT(render_html(testing::minilm_climb()), Not(HasSubstr("<section id='precision'")));
+  EXPECT_THAT(render_html(testing::distinct_climb()), HasSubstr("<section id='precision'"));
+}
+
 size_t count_of(const std::string& text, const std::string& part) {
   size_t n = 0;
   for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;

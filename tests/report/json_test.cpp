@@ -85,6 +85,22 @@ TEST(ReportJson, HoldsEveryListedFigureUnderItsName) {
              "throttled": {"heat": 0.35}, "unknown": ""}})"));
 }
 
+TEST(ReportJson, HoldsWhatASearchOfPrecisionFound) {
+  nlohmann::json json = to_json(testing::distinct_climb())["precision_search"];
+  EXPECT_EQ(json["wholes"][1], nlohmann::json::parse(R"({"name": "", "recipe": "recipe_frontier_2.json",
+    "predicted_us": 9120, "predicted_rel_l2": 0.0172, "rel_l2": 0.0183, "cosine": 0.99983, "kl": 0.0087, "speedup":
+    {"before_ms": 18.4, "after_ms": 9.7, "ratio": 1.897, "ci95": [1.86, 1.93], "pairs": 37, "unraced": ""},
+    "meets_goal": true, "best": true, "chosen": true})"));
+  EXPECT_EQ(json["parts"][0], nlohmann::json::parse(R"({"name": "layers.*.up", "kind": "products",
+    "chosen": "f8e4m3fn", "forms": [{"name": "f32", "us": 3100, "rel_l2": 0},
+                                    {"name": "f8e4m3fn", "us": 810, "rel_l2": 0.0132}]})"));
+  for (const char* part : {"parts", "wholes"}) json.erase(part);
+  EXPECT_EQ(json, nlohmann::json::parse(R"({"limit_rel_l2": 0.021, "limit_cosine": 0.9991, "limit_kl": 0.031,
+    "start_rel_l2": 2.2e-6, "start_us": 17100, "factor": 1.13, "watched": ["step.0.velocity"],
+    "predicted": [{"us": 17050, "rel_l2": 3.3e-6}, {"us": 8890, "rel_l2": 0.0214}], "notes": ["i8: no kernel"]})"));
+  EXPECT_FALSE(to_json(testing::minilm_climb()).contains("precision_search")) << "there was no search";
+}
+
 TEST(ReportJson, ReadsEveryFigureBack) {
   ClimbResult climbed = testing::distinct_climb();
   auto back = from_json(to_json(climbed));

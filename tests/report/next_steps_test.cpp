@@ -63,6 +63,16 @@ TEST(NextSteps, RunNoPlanThatIsNotVerified) {
   EXPECT_THAT(next_steps(result)[0].commands.at(0), ::testing::EndsWith("--recipe recipe.json --bisect"));
 }
 
+TEST(NextSteps, StateTheErrorAgain) {
+  ClimbResult result = plain();
+  result.precision = "f8e4m3fn", result.untried = 5;
+  result.precision_search.limit_rel_l2 = 0.02, result.precision_search.limit_kl = 0.1;
+  result.rungs.push_back({.name = "precision", .accepted = true});
+  const NextStep step = step_of(result, "A longer budget");
+  EXPECT_THAT(step.commands.at(0), HasSubstr(" --error 0.02 --kl 0.1"));
+  EXPECT_THAT(step.commands.at(0), ::testing::Not(HasSubstr("--dtype")));
+}
+
 TEST(NextSteps, OfferACheaperPrecisionThatWonItsRace) {
   ClimbResult result = plain();
   result.cheaper = {.dtype = "bf16", .speedup = {9.4, 4.7, 2, {1.9, 2.1}, 9, ""}, .rel_l2 = 2e-3, .cosine = 0.99998};

@@ -36,6 +36,8 @@ TEST_F(PageFigures, OfTheHeadlineAreFirstAndLastTimes) {
               ElementsAre("against opening the model without a climb: 1.08 × faster [1.061, 1.094]",
                           "f8 instead: 9.40 ms, 1.88 × faster [1.850, 1.920] (rel. L2 error 3.4e-3, cosine 0.999730): "
                           "rung climb distinct --dtype f8",
+                          "within the stated error, of 2 whole plans: mixture 1, 1.90 × faster [1.860, 1.930] (rel. L2 "
+                          "error 1.8e-2, cosine 0.999830)",
                           "it is small"));
   EXPECT_THAT(texts("p", "setting"), ElementsAre("bert · cpu · bf16 · 3 threads"));
 }
@@ -86,6 +88,18 @@ TEST_F(PageFigures, OfReceiptsAreThoseOfTheirRung) {
             "slower. 40 launches; relative L2 error 4.5e-7, largest error 5.6e-6.");
   EXPECT_THAT(texts_of(elements(rungs[2].inner, {"li"})), ElementsAre("tried 8", "kept 0"));
   EXPECT_THAT(texts_of(elements(rungs[1].inner, {"li"})), ElementsAre("joined 12"));
+}
+
+TEST_F(PageFigures, OfPrecisionAreOfPlansAndParts) {
+  const std::vector<Element> tables = elements(section("precision").inner, {"table"});
+  ASSERT_EQ(tables.size(), 2u);
+  EXPECT_EQ(rows_of(tables[0]), (Rows{{"all bf16, values in bf16", "12.3 ms", "1.480 ×", "1.460 – 1.510", "6.3e-3",
+                                       "0.999970", "0", "within the stated error", "recipe_frontier_1.json"},
+                                      {"mixture 1", "9.70 ms", "1.897 ×", "1.860 – 1.930", "1.8e-2", "0.999830",
+                                       "1.7e-2", "chosen", "recipe_frontier_2.json"}}));
+  EXPECT_EQ(rows_of(tables[1])[0],
+            (Texts{"layers.*.up", "products", "f8e4m3fn", "f32: 3.10 ms, 0 f8e4m3fn: 810 µs, 1.3e-2 "}));
+  EXPECT_EQ(elements(section("precision").inner, {"circle"}).size(), 2u * 4) << "two drawings of two plans and guesses";
 }
 
 TEST_F(PageFigures, OfAblationComeMostTellingFirst) {
@@ -185,9 +199,12 @@ TEST_F(PageFigures, OfTheMachineStandBesideTheirNames) {
 }
 
 TEST_F(PageFigures, OfTheRepeatCommandAreTheClimbsSettings) {
-  EXPECT_EQ(elements(section("reproduce").inner, {"code"}).at(0).text(),
-            "rung climb distinct --device cpu --threads 3 --shape x=1,8 --shape mask=7");
+  EXPECT_EQ(
+      elements(section("reproduce").inner, {"code"}).at(0).text(),
+      "rung climb distinct --device cpu --threads 3 --shape x=1,8 --shape mask=7 --error 0.021 --cosine 0.9991 --kl "
+      "0.031");
   ClimbResult opted_in = testing::distinct_climb();
+  opted_in.precision_search = {};
   opted_in.rungs[1].name = "precision";
   const Texts commands = texts_of(elements(section_of(render_html(opted_in), "reproduce").inner, {"code"}));
   EXPECT_THAT(commands.at(0), ::testing::EndsWith("--shape mask=7 --dtype bf16"));

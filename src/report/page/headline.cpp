@@ -6,6 +6,7 @@
 #include "report/ladder_rows.hpp"
 #include "report/load_lines.hpp"
 #include "report/page/sections.hpp"
+#include "report/precision_words.hpp"
 #include "report/speedup_lines.hpp"
 #include "report/svg.hpp"
 
@@ -108,8 +109,8 @@ Html headline(const ClimbResult& r) {
   return html("<header><p class='brand'>rung</p><h1>{}</h1><p class='setting'>{}</p><p class='shapes'>{}</p>\n",
               r.model, setting, r.shapes) +
          result_line(r) + paragraph(no_climb_line(r)) + floor_strip(r) + verdict(r) + paragraph(cheaper_line(r)) +
-         paragraph(overrun_line(r)) + paragraph(r.budget_note) + throttling(r) + disturbed(r) + facts(r) +
-         Html{"</header>\n"};
+         paragraph(precision_line(r)) + paragraph(overrun_line(r)) + paragraph(r.budget_note) + throttling(r) +
+         disturbed(r) + facts(r) + Html{"</header>\n"};
 }
 
 }  // namespace rung::report

@@ -11,6 +11,7 @@ Html headline(const ClimbResult& result);    // times before and after, distance
 Html ladder(const ClimbResult& result);      // every rung's step
 Html receipts(const ClimbResult& result);    // each rung's effect, in words
 Html ablation(const ClimbResult& result);    // each rung's worth in the final plan
+Html precision(const ClimbResult& result);   // plans within a stated error, and their parts
 Html categories(const ClimbResult& result);  // kinds of work in per cent
 Html stages(const ClimbResult& result);      // time left in each part of the model
 Html ops(const ClimbResult& result);         // every problem against its floor

@@ -1,0 +1,100 @@
+// Asks the kernel rows which forms of products they compute.
+// SPDX-License-Identifier: Apache-2.0
+#include "ladder/precision/forms.hpp"
+
+#include <fmt/format.h>
+
+#include "plan/kernel_choice.hpp"
+
+namespace rung {
+namespace {
+
+// The number of rows of the products that are asked about: one, as decoders have, and some, as the others do.
+constexpr int64_t kRows[] = {1, 64};
+constexpr int64_t kWidth = 1024;
+
+DType f8_of(const Target& target) {
+  constexpr int kCdna3 = 0x942;
+  const auto& gpu = target.machine.gpu;
+  const bool fnuz = target.gpu && gpu.runtime != "cuda" && gpu.architecture == kCdna3;
+  return fnuz ? DType::f8e4m3fnuz : DType::f8e4m3fn;
+}
+
+// The facts of a plan's products with weights on which its forms depend: what holds for most of the weights' bytes.
+struct PlannedProducts {
+  bool narrow = false;    // weights have at most 16 bits
+  bool few_rows = false;  // some products have so few rows that the time to read their weights is all that counts
+
+  explicit PlannedProducts(const Plan& plan) {
+    constexpr int64_t kFewRows = 8;
+    constexpr double kMost = 0.9;
+    double all = 0, wide = 0, of_few_rows = 0;  // bytes
+    for (const Step& step : plan.steps) {
+      if (!as<Linear>(step.op)) continue;
+      const Operand& w = step.inputs[1].view;
+      const double bytes = static_cast<double>(w.shape.product()) * static_cast<double>(size_of(w.dtype));
+      all += bytes, wide += w.dtype == DType::f32 ? bytes : 0;
+      of_few_rows += step.output.view.rows() <= kFewRows ? bytes : 0;
+    }
+    narrow = all > 0 && wide <= (1 - kMost) * all;
+    few_rows = of_few_rows > (1 - kMost) * all;
+  }
+};
+
+// Asks about x w', x of one type and w of another, whose numbers of 8 bits have scales.
+Verdict computes(const KernelQuery& has_kernel, DType x, DType w) {
+  Verdict verdict = reject("no kernel");
+  for (const int64_t rows : kRows) {
+    Linear op{.out = DType::f32};
+    std::vector<Type> types{{x, {rows, kWidth}}, {w, {kWidth, kWidth}}};
+    if (is_quantised(w)) op.slots.put(types, LinearSlot::scale, Type{DType::f32, {kWidth}});
+    if (is_quantised(x)) op.slots.put(types, LinearSlot::x_scale, Type{DType::f32, {rows}});
+    verdict = has_kernel(op, types);
+    if (verdict) break;
+  }
+  return verdict;
+}
+
+}  // namespace
+
+bool multiplies_bf16(const Target& target) {
+  constexpr int kAmpere = 80;
+  const auto& gpu = target.machine.gpu;
+  if (target.gpu) return gpu.runtime != "cuda" || gpu.architecture >= kAmpere;
+  return target.machine.avx512_bf16 || target.machine.amx_bf16;
+}
+
+std::vector<PrecisionForm> precision_forms(const Plan& plan, std::vector<std::string>& notes) {
+  const Target& target = *plan.target;
+  const PlannedProducts products(plan);
+  std::vector<PrecisionForm> forms{
+      {.name = products.narrow ? "as stored" : "f32", .products = DType::f32, .weights = {}}};
+  DType unquantised = DType::f32;
+  if (products.narrow)
+    notes.emplace_back("bf16: the model's weights have 16 bits, and a recipe never widens");
+  else if (!multiplies_bf16(target))
+    notes.emplace_back("bf16: products in it are no faster here than in f32");
+  else
+    forms.push_back({.name = "bf16", .products = unquantised = DType::bf16, .weights = {}});
+  const KernelQuery has_kernel = kernel_query(target, plan.recipe.threads);
+  const auto add = [&](PrecisionForm form, const Verdict& verdict) {
+    if (verdict)
+      forms.push_back(std::move(form));
+    else
+      notes.push_back(fmt::format("{}: {}", form.name, verdict.reason));
+    return verdict.yes;
+  };
+  bool has_floats = false;
+  for (const DType dtype : {f8_of(target), DType::i8}) {
+    const std::string name(name_of(dtype));
+    const PrecisionForm both{.name = name, .products = dtype, .weights = {}};
+    const PrecisionForm alone{.name = name + " weights", .products = unquantised, .weights = dtype};
+    has_floats |= add(both, target.gpu && has_floats ? reject("floats of 8 bits are as fast on this GPU")
+                                                     : computes(has_kernel, dtype, dtype));
+    add(alone, target.gpu && !products.few_rows ? reject("no product has so few rows that it would save time")
+                                                : computes(has_kernel, unquantised, dtype));
+  }
+  return forms;
+}
+
+}  // namespace rung

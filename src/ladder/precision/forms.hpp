@@ -1,0 +1,30 @@
+// The forms in which a part of a model may compute: the candidates among which a stated error chooses.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/precision.hpp"
+#include "kernels/target.hpp"
+#include "plan/plan.hpp"
+
+namespace rung {
+
+// A form of products with weights.
+struct PrecisionForm {
+  std::string name;              // for reports: "bf16", "f8e4m3fn", "i8 weights"
+  DType products = DType::f32;   // as PartPrecision has them
+  std::optional<DType> weights;  // of 8 bits: those alone
+  void apply(PartPrecision& part) const { part.products = products, part.weights = weights; }
+  friend bool operator==(const PrecisionForm&, const PrecisionForm&) = default;
+};
+
+// Returns whether the target multiplies bf16 faster than f32.
+bool multiplies_bf16(const Target& target);
+
+// Returns the forms in which products of a model may compute on the target of its plan, which narrows none of them; the
+// plan's own form is the first, "f32" or "as stored". `notes`: why there are no others.
+std::vector<PrecisionForm> precision_forms(const Plan& plan, std::vector<std::string>& notes);
+
+}  // namespace rung

@@ -1,0 +1,131 @@
+// The course of the search, and what its stages share.
+// SPDX-License-Identifier: Apache-2.0
+#include "ladder/precision/search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "ladder/precision/calibrate.hpp"
+#include "measure/clock.hpp"
+#include "open/calibration_source.hpp"
+
+namespace rung {
+namespace {
+
+bool ends_climb(const Error& error) {
+  return error.kind == ErrorKind::device_fault || error.kind == ErrorKind::interrupted;
+}
+
+}  // namespace
+
+double excess(const PrecisionGoal& goal, const MeasuredError& error, double start) {
+  double worst = 0;
+  const auto take = [&worst](double got, double limit) {
+    const double times = got <= limit ? (limit > 0 ? got / limit : 0) : got / std::max(limit, 1e-300);
+    worst = std::isnan(times) ? std::numeric_limits<double>::infinity() : std::max(worst, times);
+  };
+  if (goal.rel_l2) take(error.rel_l2 * error.rel_l2 - start, *goal.rel_l2 * *goal.rel_l2 - start);
+  if (goal.cosine) take(1 - error.cosine, 1 - *goal.cosine);
+  if (goal.kl) take(error.kl, *goal.kl);
+  return worst;
+}
+
+bool PrecisionSearch::has_time_beside(double share) const {
+  const double left = services_.seconds_left();
+  return left > share * seconds_ && left > trial_s_;
+}
+
+double PrecisionSearch::added(double rel_l2) const { return std::max(0.0, rel_l2 * rel_l2 - start_squared_); }
+
+Recipe PrecisionSearch::with(const Precision& precision) const {
+  Recipe recipe = services_.start->recipe;
+  recipe.precision = precision;
+  recipe.calibration = needed(calibration_, precision);
+  if (!recipe.calibration.empty()) recipe.calibrated_on = calibrated_on_;
+  if (narrowest(precision) != DType::f32) recipe.rungs.emplace("precision");
+  return recipe;
+}
+
+Result<Recipe> PrecisionSearch::tuned(Recipe recipe, double seconds) const {
+  if (!recipe.tuned_kernels) return recipe;
+  return services_.bench->with_choices(std::move(recipe), seconds);
+}
+
+Result<std::optional<Attempt>> PrecisionSearch::built(const Recipe& recipe, const std::string& name) {
+  auto attempt = services_.bench->attempt_unjudged(recipe);
+  if (!attempt && ends_climb(attempt.error())) return tl::unexpected(attempt.error());
+  if (attempt && attempt->right) return std::optional(std::move(*attempt));
+  note(fmt::format("{}: {}", name, attempt ? attempt->reason : "cannot be built: " + attempt.error().message));
+  return std::optional<Attempt>();
+}
+
+Result<std::optional<MeasuredError>> PrecisionSearch::error_on_watched(const Recipe& recipe, const std::string& name) {
+  auto session = services_.bench->session_of(watched_, recipe);
+  if (!session && ends_climb(session.error())) return tl::unexpected(session.error());
+  if (!session) return note(fmt::format("{}: cannot be built: {}", name, session.error().message)), std::nullopt;
+  RUNG_TRY(const Judgement judgement, services_.bench->judge().error_of(**session));
+  if (!judgement.right) return note(fmt::format("{}: {}", name, judgement.reason)), std::nullopt;
+  return std::optional<MeasuredError>(judgement);
+}
+
+std::optional<size_t> PrecisionSearch::bf16_form() const {
+  for (size_t form = 0; form < table_.forms.size(); ++form)
+    if (table_.forms[form].products == DType::bf16 && !table_.forms[form].weights) return form;
+  return std::nullopt;
+}
+
+// The start's error on all that is watched is the least that any choice can have.
+Status PrecisionSearch::measure_start() {
+  RUNG_CHECK(services_.tell("precision: the plan to begin with"));
+  for (const std::string& label : services_.bench->subject().model.watched) {
+    RUNG_CHECK(observe(watched_, label));
+    report_.watched.push_back(label);
+  }
+  RUNG_TRY(const auto start, error_on_watched(services_.start->recipe, "the plan to begin with"));
+  if (!start) return fail("precision: {}", report_.notes.back());
+  RUNG_CHECK(check_reach(goal_, *start));
+  report_.start_rel_l2 = start->rel_l2;
+  start_squared_ = start->rel_l2 * start->rel_l2;
+  return {};
+}
+
+// Scales of floats of 8 bits are measured in plans that store values as those with such products will. Without them
+// values are scaled row by row.
+Status PrecisionSearch::calibrate_forms() {
+  const auto f8 = std::ranges::find_if(table_.forms, [](const PrecisionForm& form) { return is_f8(form.products); });
+  if (f8 == table_.forms.end()) return {};
+  RUNG_TRY(calibrated_on_, calibration_source(services_.bench->subject().model.graph, *services_.inputs));
+  for (size_t base = 0; base < table_.bases.size(); ++base) {
+    RUNG_CHECK(services_.tell("precision: the size of values"));
+    const auto form = static_cast<size_t>(f8 - table_.forms.begin());
+    const auto measured = calibrate(*services_.bench, with(uniform_entries(base, form)));
+    if (!measured && ends_climb(measured.error())) return tl::unexpected(measured.error());
+    if (!measured) {
+      note("values of 8 bits are scaled row by row: " + measured.error().message);
+      continue;
+    }
+    for (const auto& [label, largest] : *measured) {
+      float& most = calibration_[label];
+      most = std::max(most, largest);
+    }
+  }
+  return {};
+}
+
+Result<PrecisionFound> PrecisionSearch::run() {
+  seconds_ = services_.seconds_left();
+  table_.bases = {{.values = DType::f32, .squared_error = 0, .part_us = {}}};
+  if (bf16_form()) table_.bases.push_back({.values = DType::bf16, .squared_error = {}, .part_us = {}});
+  RUNG_CHECK(measure_start());
+  RUNG_CHECK(calibrate_forms());
+  RUNG_CHECK(time_forms());
+  RUNG_CHECK(measure_errors());
+  RUNG_CHECK(split_parts());
+  RUNG_TRY(frontier_, mixed_frontier(table_));
+  RUNG_CHECK(meet_goal());
+  RUNG_CHECK(fill_frontier());
+  return conclude();
+}
+
+}  // namespace rung

@@ -1,0 +1,114 @@
+// The search for the fastest precision within a stated error: times and errors of parts, a table of them, mixtures that
+// the solver finds in it, and whole plans of these, which alone are believed.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <functional>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "ladder/precision/report.hpp"
+#include "ladder/precision/table.hpp"
+#include "ladder/workbench.hpp"
+
+namespace rung {
+
+// The climb around a search, as far as it needs one.
+struct SearchServices {
+  Workbench* bench = nullptr;
+  const Attempt* start = nullptr;                     // the plan that it begins with, in f32 as far as recipes decide
+  const std::vector<NamedTensors>* inputs = nullptr;  // of the workbench; the first is the one that is timed
+  std::function<Result<Speedup>(Session&)> race;      // of a plan, over the one to begin with
+  std::function<Status(const std::string&)> tell;     // progress; an error where the climb is interrupted
+  std::function<double()> seconds_left;
+};
+
+// The findings of a search. recipes[i] is that of report.wholes[i]; `chosen` is among them.
+struct PrecisionFound {
+  PrecisionReport report;
+  std::vector<Recipe> recipes;
+  std::optional<size_t> chosen;  // none: no whole within the goal was clearly faster
+};
+
+// Returns the factor by which a measured error's square exceeds a goal, by its worst limit; at most 1: it meets the
+// goal. The divergence of distributions and 1 - cosine grow as squares of the error do. `start`: the squared error
+// before any part was narrowed, which no choice removes.
+double excess(const PrecisionGoal& goal, const MeasuredError& error, double start);
+
+class PrecisionSearch {
+ public:
+  PrecisionSearch(SearchServices services, PrecisionGoal goal, std::vector<PrecisionForm> forms)
+      : services_(std::move(services)), goal_(goal), watched_(services_.bench->subject().model.graph) {
+    table_.forms = std::move(forms);
+  }
+  // Errors: a plan's run failed; interrupted; the goal is out of reach (mismatch): the message has the least error.
+  Result<PrecisionFound> run();
+
+ private:
+  struct TimedPlan {
+    size_t base = 0, form = 0;  // of the table
+    std::vector<ProductLaunch> launches;
+    double other_us = 0;  // of launches without products
+  };
+  struct Whole {
+    MixedPrecision mixture;
+    Recipe recipe;
+    MeasuredError error;
+    WholeReport report;
+  };
+
+  // Returns whether a stage may go on that leaves this share of the search's time to those that follow.
+  bool has_time_beside(double share) const;
+  double added(double rel_l2) const;  // squared error beyond that of the plan to begin with
+  Recipe with(const Precision& precision) const;
+  Result<Recipe> tuned(Recipe recipe, double seconds) const;
+  // Builds the recipe's plan, and tells why it could not be. Errors: only what ends a climb.
+  Result<std::optional<Attempt>> built(const Recipe& recipe, const std::string& name);
+  Result<std::optional<MeasuredError>> error_on_watched(const Recipe& recipe, const std::string& name);
+  void note(std::string text) { report_.notes.push_back(std::move(text)); }
+
+  Status measure_start();
+  Status calibrate_forms();
+  std::optional<size_t> bf16_form() const;
+  // time_forms.cpp
+  Status time_forms();
+  Status time_form(size_t base, size_t form, double seconds);
+  Status keep_times(size_t base, size_t form, const Attempt& attempt);
+  MixedPrecision uniform(size_t base, size_t form) const;
+  Precision uniform_entries(size_t base, size_t form) const;
+  void fill_times();
+  const TimedPlan* plan_of(size_t base, size_t form) const;
+  const Whole* uniform_whole(size_t base, size_t form) const;  // null: there is none
+  // measure_errors.cpp
+  Status measure_errors();
+  Status measure_values();
+  Result<double> squared_error_alone(const PrecisionTable& table, size_t part, size_t form);
+  Status split_parts();
+  Result<bool> split(size_t part, const std::vector<PrecisionPart>& halves);
+  std::optional<size_t> part_to_split(const std::set<std::string>& tried) const;
+  // wholes.cpp
+  Status meet_goal();
+  Status fill_frontier();
+  // Both return null where the plan cannot be built or gives no numbers.
+  Result<const Whole*> add_whole(Attempt attempt, MixedPrecision mixture, std::string name);
+  Result<const Whole*> measure_mixture(size_t index);
+  PrecisionFound conclude();
+  std::optional<size_t> choose();
+  std::vector<PartReport> parts_of(const MixedPrecision& chosen) const;
+
+  SearchServices services_;
+  PrecisionGoal goal_;
+  Graph watched_;  // the model's, with the values that are watched as outputs
+  Calibration calibration_;
+  std::optional<CalibrationSource> calibrated_on_;
+  PrecisionTable table_;
+  std::vector<TimedPlan> plans_;
+  std::vector<ProductLaunch> products_;  // of all of them: launches, and groups of the model's products
+  MixedFrontier frontier_;
+  std::vector<Whole> wholes_;
+  std::set<size_t> measured_;  // mixtures of the frontier, by their indices
+  PrecisionReport report_;
+  double start_squared_ = 0, seconds_ = 0, trial_s_ = 0;
+};
+
+}  // namespace rung

@@ -1,0 +1,252 @@
+// Climbs with a stated error on a scripted processor, on which narrower products are faster by known times.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "ladder/climb.hpp"
+#include "ladder/profile.hpp"
+#include "open/recipe.hpp"
+#include "support.hpp"
+#include "support/scripted.hpp"
+
+namespace rung {
+namespace {
+
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::Ge;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+// A product takes 900 us in f32, 500 in bf16, 200 in 8 bits, or 300 if its weights alone have them.
+void product(const cpu::Call& call) {
+  const DType x = call.problem.inputs[0].dtype, w = call.problem.inputs[1].dtype;
+  const double narrow_us = is_quantised(x) ? 200 : 300;
+  scripted::answer(call, is_quantised(w) ? narrow_us : w == DType::bf16 ? 500 : 900);
+}
+
+// All products in bf16 are within it, the last one may have 8 bits besides, and no other one may.
+constexpr double kLimit = 0.08;
+
+class PrecisionClimb : public ::testing::Test {
+ protected:
+  PrecisionClimb() {
+    subject.model.graph = subject.reference = graph_of(
+        "x: f32[4,64] = input()\n"
+        "u0: f32[64,64] = constant()\nd0: f32[64,64] = constant()\nu1: f32[64,64] = constant()\n"
+        "d1: f32[64,64] = constant()\nh: f32[32,64] = constant()\n"
+        "a0 = linear(x, u0)  # layer.0.up\ng0 = gelu(a0)  # layer.0.act\nb0 = linear(g0, d0)  # layer.0.down\n"
+        "n0 = tanh(b0)  # layer.0.tanh\na1 = linear(n0, u1)  # layer.1.up\ng1 = gelu(a1)  # layer.1.act\n"
+        "c1 = linear(g1, d1)  # layer.1.down\nb1 = tanh(c1)  # layer.1.tanh\n"
+        "logits = linear(b1, h)  # head\nreturn logits=logits");
+    subject.model.name = "scripted";
+    subject.model.defaults["x"].type = {DType::f32, {4, 64}};
+    know_peaks(1, {.fma_f32_gflops = 1, .gemm_f32_gflops = 1, .gemm_bf16_gflops = 2, .read_gbps = 1});
+    rows.add("linear", {{"linear_scripted", product}});
+    rows.add("quantize", {{"quantize_scripted", scripted::right<5>}});
+    for (const char* family : {"unary", "cast", "pointwise", "binary", "reduce"})
+      rows.add(family, {{family, scripted::right<10>}});
+    target = rows.target();
+    target.machine.avx512_bf16 = true;
+  }
+
+  static NamedTensors inputs(const char* salt) { return {{"x", random_tensor(salt, {DType::f32, {4, 64}})}}; }
+
+  ClimbOutcome climbed() {
+    auto outcome = climb(subject, options);
+    EXPECT_TRUE(outcome) << outcome.error().message;
+    return outcome ? std::move(*outcome) : ClimbOutcome{};
+  }
+  std::string error() {
+    auto outcome = climb(subject, options);
+    return outcome ? "no error" : outcome.error().message;
+  }
+
+  static const WholeReport* whole_named(const PrecisionReport& report, std::string_view name) {
+    const auto found = std::ranges::find(report.wholes, name, &WholeReport::name);
+    return found == report.wholes.end() ? nullptr : &*found;
+  }
+  static const WholeReport* chosen_of(const PrecisionReport& report) {
+    const auto found = std::ranges::find(report.wholes, true, &WholeReport::chosen);
+    return found == report.wholes.end() ? nullptr : &*found;
+  }
+
+  // For messages: what a search measured.
+  static std::string account_of(const PrecisionReport& report) {
+    std::string text;
+    for (const PartReport& part : report.parts)
+      for (const FormReport& form : part.forms)
+        text += fmt::format("{} {}: {:.0f} us, {:.3g}\n", part.name, form.name, form.us, form.rel_l2);
+    for (const WholeReport& whole : report.wholes)
+      text += fmt::format("{} {:.3f} x, {:.3g}, predicted {:.0f} us, {:.3g}\n", whole.name, whole.speedup.ratio,
+                          whole.rel_l2, whole.predicted_us, whole.predicted_rel_l2);
+    for (const std::string& note : report.notes) text += note + "\n";
+    return text;
+  }
+
+  scripted::Clock clock;
+  scripted::Rows rows;
+  Target target = cpu_target();
+  Subject subject;
+  TemporaryDirectory directory;
+  ClimbOptions options{.target = &target,
+                       .threads = 1,
+                       .budget_s = 120,
+                       .goal = {.rel_l2 = kLimit},
+                       .forms = {{"f32", DType::f32, {}}, {"bf16", DType::bf16, {}}, {"f8e4m3fn", DType::f8e4m3fn, {}}},
+                       .inputs = {inputs("one"), inputs("two"), inputs("three")},
+                       .database_path = directory / "tuning.json"};
+};
+
+TEST_F(PrecisionClimb, ChoosesAMixtureFasterThanUniformPlans) {
+  const ClimbOutcome outcome = climbed();
+  const PrecisionReport& report = outcome.result.precision_search;
+  const WholeReport* chosen = chosen_of(report);
+  ASSERT_TRUE(chosen) << account_of(report);
+  SCOPED_TRACE(account_of(report));
+  EXPECT_LE(chosen->rel_l2, kLimit);
+  EXPECT_TRUE(chosen->meets_goal);
+  for (const char* values : {"f32", "bf16"}) {
+    const WholeReport* bf16 = whole_named(report, fmt::format("all bf16, values in {}", values));
+    const WholeReport* f8 = whole_named(report, fmt::format("all f8e4m3fn, values in {}", values));
+    ASSERT_TRUE(bf16 && f8);
+    EXPECT_GT(chosen->speedup.ratio, bf16->speedup.ratio);
+    EXPECT_GT(f8->rel_l2, kLimit);
+    EXPECT_FALSE(f8->meets_goal);
+  }
+  EXPECT_GE(std::ranges::count(report.wholes, std::string(), &WholeReport::name), 6);
+  EXPECT_TRUE(outcome.result.verified);
+  EXPECT_LE(outcome.result.rel_l2, kLimit);
+  EXPECT_FALSE(outcome.recipe.precision.empty());
+  EXPECT_TRUE(outcome.recipe.rungs.contains("precision"));
+  const auto receipt = std::ranges::find(outcome.result.rungs, "precision", &Receipt::name);
+  ASSERT_NE(receipt, outcome.result.rungs.end());
+  EXPECT_TRUE(receipt->accepted);
+  EXPECT_EQ(receipt->ratio, chosen->speedup.ratio);
+}
+
+TEST_F(PrecisionClimb, TellsTimeAndErrorOfEveryPart) {
+  const ClimbOutcome outcome = climbed();
+  const PrecisionReport& report = outcome.result.precision_search;
+  ASSERT_FALSE(report.parts.empty());
+  EXPECT_EQ(report.parts.back().kind, "values");
+  for (const PartReport& part : report.parts) {
+    if (part.kind != "products") continue;
+    ASSERT_EQ(part.forms.size(), 3u) << part.name;
+    EXPECT_EQ(part.forms[0].rel_l2, 0) << part.name;
+    EXPECT_GT(part.forms[0].us, part.forms[1].us) << part.name;
+    EXPECT_GT(part.forms[1].us, part.forms[2].us) << part.name;
+    EXPECT_GT(part.forms[2].rel_l2, part.forms[1].rel_l2) << part.name;
+    EXPECT_GT(part.forms[1].rel_l2, 1e-4) << part.name;
+  }
+}
+
+TEST_F(PrecisionClimb, ChoosesTheSameAgain) {
+  const ClimbOutcome first = climbed();
+  options.database_path = directory / "other.json";
+  const ClimbOutcome second = climbed();
+  EXPECT_EQ(recipe_text(first.recipe), recipe_text(second.recipe));
+  ASSERT_EQ(first.frontier.size(), second.frontier.size());
+  for (size_t i = 0; i < first.frontier.size(); ++i) EXPECT_EQ(first.frontier[i], second.frontier[i]) << i;
+}
+
+TEST_F(PrecisionClimb, LeavesARecipeOfEveryMeasuredPlan) {
+  const ClimbOutcome outcome = climbed();
+  const PrecisionReport& report = outcome.result.precision_search;
+  ASSERT_EQ(outcome.frontier.size(), report.wholes.size());
+  Budget budget(100);
+  auto bench = Workbench::create(subject, options.inputs, {.target = &target, .database_path = ""}, budget);
+  ASSERT_TRUE(bench) << bench.error().message;
+  for (size_t i = 0; i < outcome.frontier.size(); ++i) {
+    EXPECT_EQ(report.wholes[i].recipe, fmt::format("recipe_frontier_{}.json", i + 1));
+    auto read = parse_recipe(recipe_text(outcome.frontier[i]));
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(*read, outcome.frontier[i]);
+    auto again = (*bench)->attempt_unjudged(*read);
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(again->rel_l2, report.wholes[i].rel_l2) << i;
+  }
+}
+
+TEST_F(PrecisionClimb, MarksWhatNoOtherPlanBeats) {
+  const PrecisionReport report = climbed().result.precision_search;
+  for (const WholeReport& one : report.wholes) {
+    const bool is_beaten = std::ranges::any_of(report.wholes, [&](const WholeReport& other) {
+      return other.speedup.ratio > one.speedup.ratio && other.rel_l2 < one.rel_l2;
+    });
+    EXPECT_FALSE(one.best && is_beaten) << one.recipe;
+  }
+  EXPECT_TRUE(std::ranges::any_of(report.wholes, &WholeReport::best));
+}
+
+TEST_F(PrecisionClimb, RefusesAnErrorThatNoPlanHas) {
+  options.goal = {.rel_l2 = 1e-12};
+  EXPECT_THAT(error(), HasSubstr("out of reach: relative L2 error"));
+  options.goal = {.cosine = 1 - 1e-16};
+  EXPECT_THAT(error(), Not(HasSubstr("relative L2")));
+}
+
+TEST_F(PrecisionClimb, KeepsTheModelsPrecisionWithoutAGoal) {
+  options.goal = {};
+  const ClimbOutcome outcome = climbed();
+  EXPECT_FALSE(outcome.result.precision_search.searched());
+  EXPECT_THAT(outcome.frontier, IsEmpty());
+  EXPECT_THAT(outcome.recipe.precision, IsEmpty());
+}
+
+TEST_F(PrecisionClimb, HoldsAllLimitsTogether) {
+  options.goal = {.rel_l2 = 0.5, .cosine = 0.9999};
+  const PrecisionReport by_cosine = climbed().result.precision_search;
+  ASSERT_TRUE(chosen_of(by_cosine));
+  EXPECT_GE(chosen_of(by_cosine)->cosine, 0.9999);
+}
+
+TEST_F(PrecisionClimb, HoldsTheDivergenceOfLogits) {
+  options.goal = {.kl = 1e9};
+  const PrecisionReport all = climbed().result.precision_search;
+  ASSERT_TRUE(chosen_of(all));
+  const double limit = 0.5 * chosen_of(all)->kl;
+  ASSERT_GT(limit, 0);
+  options.goal = {.kl = limit};
+  options.database_path = directory / "other.json";
+  const PrecisionReport some = climbed().result.precision_search;
+  ASSERT_TRUE(chosen_of(some));
+  EXPECT_LE(chosen_of(some)->kl, limit);
+  EXPECT_LT(chosen_of(some)->speedup.ratio, chosen_of(all)->speedup.ratio);
+}
+
+TEST_F(PrecisionClimb, WantsLogitsForTheirDivergence) {
+  subject.model.graph = subject.reference = graph_of("x: f32[4,64] = input()\ny = exp(x)\nreturn y=y, z=x");
+  options.goal = {.kl = 0.1};
+  EXPECT_EQ(error(), "a limit of the divergence: got a model with the outputs y, z, wanted one of the name logits");
+}
+
+TEST_F(PrecisionClimb, CountsTheErrorOfWhatIsWatched) {
+  subject.model.watched = {"layer.0.down"};
+  const PrecisionReport report = climbed().result.precision_search;
+  EXPECT_THAT(report.watched, testing::ElementsAre("layer.0.down"));
+  ASSERT_TRUE(chosen_of(report));
+  EXPECT_LE(chosen_of(report)->rel_l2, kLimit);
+  subject.model.watched = {"layer.7.down"};
+  EXPECT_THAT(error(), HasSubstr("no value of the model is labelled 'layer.7.down'"));
+}
+
+TEST_F(PrecisionClimb, MeasuresTheScalesOf8BitValues) {
+  const ClimbOutcome outcome = climbed();
+  const auto narrow = std::ranges::find_if(
+      outcome.frontier, [](const Recipe& recipe) { return narrowest(recipe.precision) == DType::f8e4m3fn; });
+  ASSERT_NE(narrow, outcome.frontier.end());
+  ASSERT_FALSE(narrow->calibration.empty());
+  ASSERT_TRUE(narrow->calibrated_on);
+  for (const auto& [label, largest] : narrow->calibration) EXPECT_GT(largest, 0) << label;
+  float largest = 0;
+  for (const NamedTensors& given : options.inputs)
+    for (const float value : given.at("x").as<float>()) largest = std::max(largest, std::abs(value));
+  const auto uniform = std::ranges::find_if(
+      outcome.frontier, [](const Recipe& recipe) { return recipe.calibration.contains("layer.0.act"); });
+  ASSERT_NE(uniform, outcome.frontier.end());
+  EXPECT_EQ(uniform->calibration.at("layer.0.act"), largest);
+}
+
+}  // namespace
+}  // namespace rung

@@ -1,0 +1,51 @@
+// Forms that the products of a plan may compute in.
+// SPDX-License-Identifier: Apache-2.0
+#include "ladder/precision/forms.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "plan/build.hpp"
+#include "support/graphs.hpp"
+
+namespace rung {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Forms {
+  std::vector<std::string> names, notes;
+};
+Forms forms_of(const std::string& text) {
+  auto built = build_plan(graph_of(text), {.threads = 1}, {.contents = false});
+  EXPECT_TRUE(built) << built.error().message;
+  Forms found;
+  if (!built) return found;
+  for (const PrecisionForm& form : precision_forms(built->plan, found.notes)) found.names.push_back(form.name);
+  return found;
+}
+
+TEST(PrecisionForms, BeginWithWhatTheModelStores) {
+  EXPECT_EQ(forms_of("x: f32[9,64] = input()\nw: f32[32,64] = constant()\ny = linear(x, w)\nreturn y").names[0], "f32");
+  const Forms narrow =
+      forms_of("x: bf16[9,64] = input()\nw: bf16[32,64] = constant()\ny = linear(x, w, out=bf16)\nreturn y");
+  EXPECT_EQ(narrow.names[0], "as stored");
+  EXPECT_THAT(narrow.names, Not(Contains("bf16")));
+  EXPECT_THAT(narrow.notes, Contains(HasSubstr("bf16: the model's weights have 16 bits")));
+}
+
+TEST(PrecisionForms, DependOnMostOfTheWeights) {
+  const std::string large = "x: bf16[9,64] = input()\nw: bf16[320,64] = constant()\ny = linear(x, w, out=bf16)\n";
+  EXPECT_EQ(forms_of(large + "v: f32[2,64] = constant()\nz = linear(x, v)\nreturn y, z").names[0], "as stored");
+  EXPECT_EQ(forms_of(large + "v: f32[100,64] = constant()\nz = linear(x, v)\nreturn y, z").names[0], "f32");
+}
+
+TEST(PrecisionForms, HaveIntegersOnProcessors) {
+  EXPECT_THAT(forms_of("x: f32[9,64] = input()\nw: f32[32,64] = constant()\ny = linear(x, w)\nreturn y").names,
+              Contains("i8"));
+}
+
+}  // namespace
+}  // namespace rung
