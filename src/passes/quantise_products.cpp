@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/words.hpp"
+#include "ir/quantised.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
 
@@ -17,8 +18,7 @@ constexpr float kHeadroom = 2;  // unseen inputs may have values larger than tho
 // Returns e such that values up to `largest`, divided by 2^e, are well within the type. Powers of two leave weights as
 // exact as they are; a float of 8 bits loses nothing by them either.
 int exponent_for(float largest, DType to) {
-  const float most = to == DType::f8e4m3fn ? 448.0f : 240.0f;
-  return largest > 0 ? static_cast<int>(std::ceil(std::log2(kHeadroom * largest / most))) : 0;
+  return largest > 0 ? static_cast<int>(std::ceil(std::log2(kHeadroom * largest / largest_of(to)))) : 0;
 }
 
 class Quantiser {

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/quantised.hpp"
 #include "ir/with_type.hpp"
 #include "reference/operations.hpp"
 
 namespace rung::reference {
 namespace {
-
-float most_of(DType to) { return to == DType::i8 ? 127.0f : to == DType::f8e4m3fn ? 448.0f : 240.0f; }
 
 template <class T>
 float scale_of(std::span<const T> row, float most) {
@@ -49,7 +48,7 @@ Result<Tensor> compute(const Quantize& op, const Arguments& arguments) {
   with_type(op.to, [&](auto zero) {
     using To = decltype(zero);
     each_row(arguments[0], [&](auto row, size_t at) {
-      const float scale = scale_of(row, most_of(op.to));
+      const float scale = scale_of(row, largest_of(op.to));
       To* to = out.as<To>().data() + at * row.size();
       for (size_t i = 0; i < row.size(); ++i) to[i] = rounded<To>(static_cast<float>(row[i]) / scale);
     });
@@ -61,7 +60,7 @@ Result<Tensor> compute(const Quantize& op, const Arguments& arguments) {
 Result<Tensor> compute_further(const Quantize& op, const Arguments& arguments, size_t) {
   Tensor out(arguments.result);
   std::ranges::fill(out.as<float>(), 1.0f);
-  each_row(arguments[0], [&](auto row, size_t at) { out.as<float>()[at] = scale_of(row, most_of(op.to)); });
+  each_row(arguments[0], [&](auto row, size_t at) { out.as<float>()[at] = scale_of(row, largest_of(op.to)); });
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/gpu/quantize/machine_f8.hpp"
 #include "plan/kernel_choice.hpp"
 
 namespace rung {
@@ -13,12 +14,7 @@ namespace {
 constexpr int64_t kRows[] = {1, 64};
 constexpr int64_t kWidth = 1024;
 
-DType f8_of(const Target& target) {
-  constexpr int kCdna3 = 0x942;
-  const auto& gpu = target.machine.gpu;
-  const bool fnuz = target.gpu && gpu.runtime != "cuda" && gpu.architecture == kCdna3;
-  return fnuz ? DType::f8e4m3fnuz : DType::f8e4m3fn;
-}
+DType f8_of(const Target& target) { return target.gpu ? gpu::machine_f8(target.machine.gpu) : DType::f8e4m3fn; }
 
 // The facts of a plan's products with weights on which its forms depend: what holds for most of the weights' bytes.
 struct PlannedProducts {

@@ -161,8 +161,7 @@ class Scattering {
 };
 
 bool sums_apart(const Problem& p) {
-  return size_of(p.output.dtype) < size_of(DType::f32) && is_float(p.output.dtype) &&
-         p.as<Scatter>().kind != ScatterKind::set;
+  return (is_narrow(p.output.dtype) || is_f8(p.output.dtype)) && p.as<Scatter>().kind != ScatterKind::set;
 }
 
 Verdict supports(const Problem& p, const Machine&) {

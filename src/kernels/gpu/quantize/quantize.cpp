@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/divide.hpp"
+#include "ir/quantised.hpp"
 #include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/quantize/machine_f8.hpp"
 #include "kernels/gpu/quantize/quantize_arguments.hpp"
@@ -44,9 +45,7 @@ Status enqueue(const Call& call) {
                             .scales = call.output + results_of(call.problem)[1].offset,
                             .x_row = x.row_stride(),
                             .vectors = static_cast<uint32_t>(x.shape.back()) / config.vector,
-                            .most = to == DType::i8         ? 127.0f
-                                    : to == DType::f8e4m3fn ? 448.0f
-                                                            : 240.0f};
+                            .most = largest_of(to)};
   const auto lanes = static_cast<uint32_t>(call.gpu.info().lanes);
   const uint32_t threads = round_up(divide_up(a.vectors, 2u), lanes);  // two vectors are under way together
   const Launch launch{.grid = {static_cast<uint32_t>(x.rows())},
