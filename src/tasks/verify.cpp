@@ -13,6 +13,7 @@
 #include "open/recipe.hpp"
 #include "plan/precision_json.hpp"
 #include "reference/sequence.hpp"
+#include "tasks/text_start.hpp"
 
 namespace rung::tasks {
 namespace {
@@ -129,6 +130,12 @@ Status find_culprit(Workbench& bench, const Recipe& recipe, Verified& verified) 
   return {};
 }
 
+// Lets a chunk of an encoder-decoder read a sampled source, whose states its encoder leaves. Others stay as they are.
+Status give_source(const VerifyTask& task, Opened& opened) {
+  const ClimbTask chunk{.model = task.model, .interrupted = task.interrupted};
+  return begin_behind_texts({&chunk, 1}, {&opened, 1});
+}
+
 // Judges the plan that `rung build` makes of the recipe and `rung run` of a directory: tunes nothing and looks up
 // nothing in a database.
 Result<Verified> verify_subject(const VerifyTask& task, const Opened& opened) {
@@ -168,6 +175,7 @@ Result<Verified> verify(const VerifyTask& task) {
   if (!opened.subject)
     return wrong_usage("'{}' is a plan: give {} or {}, or verify the model directory with {}", task.model.path,
                        task.model.named("reference"), task.model.named("replays"), task.model.named("recipe"));
+  RUNG_CHECK(give_source(task, opened));
   return verify_subject(task, opened);
 }
 

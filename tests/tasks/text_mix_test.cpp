@@ -11,6 +11,7 @@
 #include "open/inputs.hpp"
 #include "support/longer_checkpoint.hpp"
 #include "tasks/text_start.hpp"
+#include "tasks/verify.hpp"
 
 namespace rung::tasks {
 namespace {
@@ -163,6 +164,17 @@ TEST_F(TextStart, OfAnEncodersDecoderHasASource) {
     EXPECT_TRUE(opened[0].subject->start.states.contains("cross_keys.0")) << name;
     const Attempt attempt = judged();
     EXPECT_TRUE(attempt.right) << name << ": " << attempt.reason;
+  }
+}
+
+TEST(VerifiedChunk, OfAnEncodersDecoderReadsASource) {
+  for (const char* name : {"t5", "whisper"}) {
+    VerifyTask task{.model = model_of(kCheckpoints + name, 12)};
+    task.model.cache.largest_chunk = 4;
+    task.model.shapes["decoder_input_ids"] = {1, 4};
+    const auto verified = verify(task);
+    ASSERT_TRUE(verified) << name << ": " << verified.error().message;
+    EXPECT_TRUE(verified->verification.passed) << name << ": " << verified->verification.reason;
   }
 }
 
