@@ -25,4 +25,9 @@ function(rung_precompile target kind)
   # overflows in std::string's own code, which it suppresses otherwise.
   target_compile_options(${target} PRIVATE
     $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess -Wno-stringop-overflow -Wno-array-bounds>)
+  # GCC otherwise collects garbage whenever its heap, with all that such a file holds, has grown by a part: a tenth of
+  # the time of a test (8.6 s of a core, 7.9 without; 560 MiB, 640 without). The presets have ccache ignore the option.
+  if(RUNG_UNITY)  # clang-tidy, which tells by the command what it has read, compiles nothing
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
+  endif()
 endfunction()

@@ -20,9 +20,9 @@ struct Expected {
   const char* device;
   uint64_t depth, most;  // of a matrix instruction; wave instructions
 };
-class AttentionCounts : public testing::TestWithParam<Expected> {};
+class AttentionCounts : public ::testing::TestWithParam<Expected> {};
 INSTANTIATE_TEST_SUITE_P(All, AttentionCounts,
-                         testing::Values(Expected{"emu:gfx942", 16, 725000}, Expected{"emu:gfx950", 32, 695000}),
+                         ::testing::Values(Expected{"emu:gfx942", 16, 725000}, Expected{"emu:gfx950", 32, 695000}),
                          [](const auto& expected) { return std::string(expected.param.device).substr(4); });
 
 TEST_P(AttentionCounts, OfAnExpertAreThoseOfItsProducts) {

@@ -24,8 +24,8 @@ void expect_answer(const Outcome& outcome, const Case& test) {
   EXPECT_EQ(outcome.fault, Fault::none);
 }
 
-class DerivedRow : public testing::TestWithParam<const Kernel*> {};
-INSTANTIATE_TEST_SUITE_P(All, DerivedRow, testing::ValuesIn(cpu::all_kernels().begin(), cpu::all_kernels().end()),
+class DerivedRow : public ::testing::TestWithParam<const Kernel*> {};
+INSTANTIATE_TEST_SUITE_P(All, DerivedRow, ::testing::ValuesIn(cpu::all_kernels().begin(), cpu::all_kernels().end()),
                          [](const auto& row) { return std::string(row.param->name); });
 
 TEST_P(DerivedRow, RefusesOrAgrees) {
@@ -71,8 +71,8 @@ void expect_row_refuses_or_agrees(const Target& target, const Kernel& row) {
   if (taken == 0) GTEST_SKIP() << reason;
 }
 
-class GpuDerivedRow : public testing::TestWithParam<const Kernel*> {};
-INSTANTIATE_TEST_SUITE_P(All, GpuDerivedRow, testing::ValuesIn(gpu::all_kernels().begin(), gpu::all_kernels().end()),
+class GpuDerivedRow : public ::testing::TestWithParam<const Kernel*> {};
+INSTANTIATE_TEST_SUITE_P(All, GpuDerivedRow, ::testing::ValuesIn(gpu::all_kernels().begin(), gpu::all_kernels().end()),
                          [](const auto& row) { return std::string(row.param->name); });
 
 TEST_P(GpuDerivedRow, RefusesOrAgrees) {
@@ -82,10 +82,10 @@ TEST_P(GpuDerivedRow, RefusesOrAgrees) {
 }
 
 using EmulatedRow = std::tuple<const char*, const Kernel*>;
-class EmulatedDerivedRow : public testing::TestWithParam<EmulatedRow> {};
+class EmulatedDerivedRow : public ::testing::TestWithParam<EmulatedRow> {};
 INSTANTIATE_TEST_SUITE_P(All, EmulatedDerivedRow,
-                         testing::Combine(testing::Values("emu:gfx942", "emu:gfx950"),
-                                          testing::ValuesIn(gpu::all_kernels().begin(), gpu::all_kernels().end())),
+                         ::testing::Combine(::testing::Values("emu:gfx942", "emu:gfx950"),
+                                            ::testing::ValuesIn(gpu::all_kernels().begin(), gpu::all_kernels().end())),
                          [](const auto& row) {
                            return std::string(std::get<0>(row.param)).substr(4) + "_" +
                                   std::string(std::get<1>(row.param)->name);

@@ -12,8 +12,8 @@
 namespace rung::test {
 namespace {
 
-constexpr size_t kGuard = 256;  // keeps the alignment that a session gives
-constexpr std::byte kGuardByte{0xa5}, kGarbage{0xcb};
+constexpr size_t kGpuGuard = 256;  // keeps the alignment that a session gives
+constexpr std::byte kGpuGuardByte{0xa5}, kGpuGarbage{0xcb};
 
 // Device bytes with a guard on either side.
 class GuardedBlock {
@@ -21,22 +21,22 @@ class GuardedBlock {
   static Result<GuardedBlock> make(gpu::Queue& queue, size_t bytes) {
     GuardedBlock guarded;
     guarded.bytes_ = bytes;
-    std::vector<std::byte> host(bytes + 2 * kGuard, kGuardByte);
-    std::fill_n(host.begin() + kGuard, bytes, kGarbage);
+    std::vector<std::byte> host(bytes + 2 * kGpuGuard, kGpuGuardByte);
+    std::fill_n(host.begin() + kGpuGuard, bytes, kGpuGarbage);
     RUNG_TRY(guarded.block_, queue.gpu().allocate(host.size()));
     RUNG_CHECK(queue.upload(guarded.block_->address(), host.data(), host.size()));
     return guarded;
   }
-  gpu::Address address() const { return block_->address() + kGuard; }
+  gpu::Address address() const { return block_->address() + kGpuGuard; }
   // What lies between the guards; `intact` turns false when a guard was written.
   Result<std::vector<std::byte>> read(gpu::Queue& queue, bool& intact) const {
-    std::vector<std::byte> host(bytes_ + 2 * kGuard);
+    std::vector<std::byte> host(bytes_ + 2 * kGpuGuard);
     RUNG_CHECK(queue.download(host.data(), block_->address(), host.size()));
     auto clean = [](auto first, auto last) {
-      return std::all_of(first, last, [](std::byte b) { return b == kGuardByte; });
+      return std::all_of(first, last, [](std::byte b) { return b == kGpuGuardByte; });
     };
-    intact = intact && clean(host.begin(), host.begin() + kGuard) && clean(host.end() - kGuard, host.end());
-    return std::vector<std::byte>(host.begin() + kGuard, host.end() - kGuard);
+    intact = intact && clean(host.begin(), host.begin() + kGpuGuard) && clean(host.end() - kGpuGuard, host.end());
+    return std::vector<std::byte>(host.begin() + kGpuGuard, host.end() - kGpuGuard);
   }
 
  private:

@@ -61,7 +61,7 @@ Worst worst_of(const Values& values) {
   return worst;
 }
 
-class MathOfADevice : public testing::TestWithParam<const char*> {
+class MathOfADevice : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     const std::string word = GetParam();
@@ -134,13 +134,13 @@ TEST_P(MathOfADevice, RaisesToPowers) {
                                                << values.got[worst.at] << ", wanted " << values.right[worst.at];
 }
 
-std::string word_of(const testing::TestParamInfo<const char*>& info) {
+std::string word_of(const ::testing::TestParamInfo<const char*>& info) {
   std::string word = info.param;
   std::replace(word.begin(), word.end(), ':', '_');
   return word;
 }
-INSTANTIATE_TEST_SUITE_P(Gpu, MathOfADevice, testing::Values("gpu"), word_of);
-INSTANTIATE_TEST_SUITE_P(Emulated, MathOfADevice, testing::Values("emu:gfx942", "emu:gfx950"), word_of);
+INSTANTIATE_TEST_SUITE_P(Gpu, MathOfADevice, ::testing::Values("gpu"), word_of);
+INSTANTIATE_TEST_SUITE_P(Emulated, MathOfADevice, ::testing::Values("emu:gfx942", "emu:gfx950"), word_of);
 
 }  // namespace
 }  // namespace rung::test

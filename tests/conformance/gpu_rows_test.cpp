@@ -14,8 +14,8 @@
 namespace rung::test {
 namespace {
 
-class GpuKernelRow : public testing::TestWithParam<const Kernel*> {};
-INSTANTIATE_TEST_SUITE_P(All, GpuKernelRow, testing::ValuesIn(gpu::all_kernels().begin(), gpu::all_kernels().end()),
+class GpuKernelRow : public ::testing::TestWithParam<const Kernel*> {};
+INSTANTIATE_TEST_SUITE_P(All, GpuKernelRow, ::testing::ValuesIn(gpu::all_kernels().begin(), gpu::all_kernels().end()),
                          [](const auto& row) { return std::string(row.param->name); });
 
 // Every tunable at each value that is worth trying, the others at their defaults.
@@ -85,10 +85,10 @@ TEST_P(GpuKernelRow, AgreesWithTheReference) {
 
 // The same rows on AMD's machine code, with all that the emulator detects.
 using EmulatedRow = std::tuple<const char*, const Kernel*>;
-class EmulatedKernelRow : public testing::TestWithParam<EmulatedRow> {};
+class EmulatedKernelRow : public ::testing::TestWithParam<EmulatedRow> {};
 INSTANTIATE_TEST_SUITE_P(All, EmulatedKernelRow,
-                         testing::Combine(testing::Values("emu:gfx942", "emu:gfx950"),
-                                          testing::ValuesIn(gpu::all_kernels().begin(), gpu::all_kernels().end())),
+                         ::testing::Combine(::testing::Values("emu:gfx942", "emu:gfx950"),
+                                            ::testing::ValuesIn(gpu::all_kernels().begin(), gpu::all_kernels().end())),
                          [](const auto& row) {
                            return std::string(std::get<0>(row.param)).substr(4) + "_" +
                                   std::string(std::get<1>(row.param)->name);

@@ -12,8 +12,8 @@
 namespace rung::test {
 namespace {
 
-class KernelRow : public testing::TestWithParam<const Kernel*> {};
-INSTANTIATE_TEST_SUITE_P(All, KernelRow, testing::ValuesIn(cpu::all_kernels().begin(), cpu::all_kernels().end()),
+class KernelRow : public ::testing::TestWithParam<const Kernel*> {};
+INSTANTIATE_TEST_SUITE_P(All, KernelRow, ::testing::ValuesIn(cpu::all_kernels().begin(), cpu::all_kernels().end()),
                          [](const auto& row) { return std::string(row.param->name); });
 
 void expect_conformance(const Kernel& row, const Case& test, int threads) {

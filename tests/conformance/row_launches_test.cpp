@@ -222,7 +222,7 @@ TEST_F(RowLaunches, OfRowsOfAnyLengthFillTheMachine) {
   EXPECT_EQ(launches_of("linear_gemv", linear(1, 2, 2048)),
             "  linear_gemv_bf16_16_1 2 1 1 of 256, 1 together, 8192 bytes, dependent\n");
   EXPECT_EQ(launches_of("linear_gemv", linear(1, 2048, 388)),
-            "  linear_gemv_bf16_8_1 256 1 1 of 256, 1 together, 1552 bytes, dependent\n");
+            "  linear_gemv_bf16_4_1 256 1 1 of 256, 1 together, 1552 bytes, dependent\n");
   EXPECT_EQ(launches_of("linear_gemv", linear(5, 32000, 70)),
             "  linear_gemv_bf16_4_8 264 1 1 of 256, 1 together, 2240 bytes, dependent\n");
   EXPECT_EQ(launches_of("linear_mma", linear(256, 768, 588)),

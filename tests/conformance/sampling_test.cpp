@@ -211,7 +211,9 @@ ChiSquare chi_square(const std::vector<int64_t>& counts, const std::vector<doubl
   };
   for (size_t i = 0; i < counts.size(); ++i) {
     const double expected = probabilities[i] * static_cast<double>(draws);
-    if (expected == 0) EXPECT_EQ(counts[i], 0) << "token " << i << " is left out";
+    if (expected == 0) {
+      EXPECT_EQ(counts[i], 0) << "token " << i << " is left out";
+    }
     if (expected >= 10) add(static_cast<double>(counts[i]), expected);
     if (expected < 10) rare += expected, drawn_rare += counts[i];
   }

@@ -10,7 +10,7 @@
 namespace rung::test {
 namespace {
 
-class SoftmaxRow : public testing::TestWithParam<const char*> {};
+class SoftmaxRow : public ::testing::TestWithParam<const char*> {};
 
 // One thread is the caller's, and so are its exception flags.
 TEST_P(SoftmaxRow, MakesNoDenormals) {
@@ -30,11 +30,12 @@ TEST_P(SoftmaxRow, MakesNoDenormals) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, SoftmaxRow,
-    testing::Values("result = softmax(far:f32[7,300])",
-                    "result = attention(q:f32[1,9,2,32], far:f32[1,1,9,300], k:f32[1,300,2,32], v:f32[1,300,2,32], "
-                    "slots=mask, scale=0.17677669)",
-                    "result = attention(q:bf16[1,9,2,32], far:f32[1,1,9,300], k:bf16[1,300,2,32], v:bf16[1,300,2,32], "
-                    "slots=mask, scale=0.17677669)"));
+    ::testing::Values(
+        "result = softmax(far:f32[7,300])",
+        "result = attention(q:f32[1,9,2,32], far:f32[1,1,9,300], k:f32[1,300,2,32], v:f32[1,300,2,32], "
+        "slots=mask, scale=0.17677669)",
+        "result = attention(q:bf16[1,9,2,32], far:f32[1,1,9,300], k:bf16[1,300,2,32], v:bf16[1,300,2,32], "
+        "slots=mask, scale=0.17677669)"));
 
 }  // namespace
 }  // namespace rung::test

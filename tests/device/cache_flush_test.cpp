@@ -19,7 +19,7 @@ struct alignas(64) Line {
   size_t next = 0;
 };
 
-class CacheFlush : public testing::Test {
+class CacheFlush : public ::testing::Test {
  protected:
   // A cycle through all lines in an order that no prefetcher guesses.
   CacheFlush() {

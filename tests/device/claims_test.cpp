@@ -95,7 +95,7 @@ class Model {
   size_t states() const { return states_; }
 
  private:
-  static bool ok() { return !testing::Test::HasFailure(); }
+  static bool ok() { return !::testing::Test::HasFailure(); }
   bool ended(const State& s) const { return s.threads[0].at == At::ended; }
   const std::vector<int>& sections(const State& s) const { return script_.runs[s.run]; }
   uint64_t end(const State& s) const { return s.first_epoch + sections(s).size(); }
@@ -213,12 +213,12 @@ class Model {
   size_t states_ = 0;
 };
 
-class ClaimsOf : public testing::TestWithParam<Script> {};
+class ClaimsOf : public ::testing::TestWithParam<Script> {};
 INSTANTIATE_TEST_SUITE_P(Scripts, ClaimsOf,
-                         testing::Values(Script{1, {{2, 0, 1}, {0}, {1}}}, Script{2, {{1}, {1}, {1}, {1}}},
-                                         Script{2, {{4, 3}, {2, 1, 0}, {0, 5}}}, Script{2, {{1, 2, 1, 2}, {3, 1, 4}}},
-                                         Script{2, {{0, 0}, {7}, {1, 1}}}, Script{3, {{3, 1}, {1}}},
-                                         Script{3, {{1, 3}, {0, 1}}}));
+                         ::testing::Values(Script{1, {{2, 0, 1}, {0}, {1}}}, Script{2, {{1}, {1}, {1}, {1}}},
+                                           Script{2, {{4, 3}, {2, 1, 0}, {0, 5}}}, Script{2, {{1, 2, 1, 2}, {3, 1, 4}}},
+                                           Script{2, {{0, 0}, {7}, {1, 1}}}, Script{3, {{3, 1}, {1}}},
+                                           Script{3, {{1, 3}, {0, 1}}}));
 
 TEST_P(ClaimsOf, AreRightInEveryOrder) {
   Model model(GetParam());

@@ -21,7 +21,7 @@ std::vector<std::byte> numbered(size_t bytes) {
 
 // Copies to `shift` bytes after a line's begin, and looks at the whole memory.
 void expect_copied(size_t bytes, size_t shift) {
-  SCOPED_TRACE(testing::Message() << bytes << " bytes, " << shift << " after a line's begin");
+  SCOPED_TRACE(::testing::Message() << bytes << " bytes, " << shift << " after a line's begin");
   const std::vector<std::byte> from = numbered(bytes);
   std::vector<std::byte> memory(bytes + 3 * kRoom, kUntouched);
   const size_t aligned = (kRoom - reinterpret_cast<uintptr_t>(memory.data()) % kRoom) % kRoom;

@@ -24,10 +24,10 @@ struct Disorder {
   int threads;
   uint64_t sleeps_one_in, throws_one_in;  // parts
 };
-class TeamIn : public testing::TestWithParam<Disorder> {};
+class TeamIn : public ::testing::TestWithParam<Disorder> {};
 INSTANTIATE_TEST_SUITE_P(Disorder, TeamIn,
-                         testing::Values(Disorder{2, 1000, 100000}, Disorder{2, 30, 300}, Disorder{3, 50, 200},
-                                         Disorder{8, 200, 1000}));
+                         ::testing::Values(Disorder{2, 1000, 100000}, Disorder{2, 30, 300}, Disorder{3, 50, 200},
+                                           Disorder{8, 200, 1000}));
 
 TEST_P(TeamIn, EachPartIsDoneOnceInItsSection) {
   const Disorder disorder = GetParam();

@@ -22,8 +22,8 @@
 namespace rung::cpu {
 namespace {
 
-class TeamOf : public testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Threads, TeamOf, testing::Values(1, 2, 3, 8));
+class TeamOf : public ::testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Threads, TeamOf, ::testing::Values(1, 2, 3, 8));
 
 constexpr int kFarBeyondIdleSpinMs = 5;
 void let_workers_sleep() { std::this_thread::sleep_for(std::chrono::milliseconds(kFarBeyondIdleSpinMs)); }

@@ -88,7 +88,7 @@ TEST(CapturedVariables, HaveNoSecretWhateverTheirNames) {
   for (const char* secret : kSecrets) {
     const TemporaryDirectory machine;
     machine.write("environment", environment_with(secret));
-    EXPECT_THAT(captured_text(machine.path()), testing::Not(testing::HasSubstr(secret))) << secret;
+    EXPECT_THAT(captured_text(machine.path()), ::testing::Not(::testing::HasSubstr(secret))) << secret;
   }
 }
 
@@ -104,7 +104,7 @@ TEST(CapturedFiles, HaveNoSecretsInAnyPlace) {
     folder.write("machine/proc/cmdline", fmt::format("iommu={} ip={}", secret, secret));
     folder.write("machine/proc/self/mounts", fmt::format("{} /dev/shm tmpfs rw,uid={},size=1g 0 0\n", secret, secret));
     folder.write("machine/proc/cpuinfo", fmt::format("model name\t: AMD EPYC 9654 {}\n", secret));
-    EXPECT_THAT(captured_text(folder / "machine"), testing::Not(testing::HasSubstr(secret))) << secret;
+    EXPECT_THAT(captured_text(folder / "machine"), ::testing::Not(::testing::HasSubstr(secret))) << secret;
   }
 }
 
@@ -123,7 +123,7 @@ TEST(CapturedTexts, HaveNoSecretInPlaceOfAValue) {
       ASSERT_TRUE(pasted);
       const TemporaryDirectory out;
       ASSERT_TRUE(capture(pasted->machine, out / "captured"));
-      EXPECT_THAT(all_of_folder(out / "captured"), testing::Not(testing::HasSubstr(secret))) << secret << text;
+      EXPECT_THAT(all_of_folder(out / "captured"), ::testing::Not(::testing::HasSubstr(secret))) << secret << text;
     }
 }
 
@@ -133,7 +133,7 @@ TEST(CapturedVariables, KeepNumbersTruthsMasksAndKnownWords) {
       "CUDA_VISIBLE_DEVICES=0,1\nGPU_MAX_HW_QUEUES=2\nHSA_CU_MASK=0:0-19;1:0xff\nHSA_OVERRIDE_GFX_VERSION=9.4.2\n"
       "NCCL_DEBUG=INFO\nROC_GLOBAL_CU_MASK=0xff\nVLLM_ROCM_USE_AITER=true\n";
   machine.write("environment", kept);
-  EXPECT_THAT(captured_text(machine.path()), testing::HasSubstr(kept));
+  EXPECT_THAT(captured_text(machine.path()), ::testing::HasSubstr(kept));
 }
 
 TEST(CapturedVariables, GiveTheMachinesFindingsWithoutItsValues) {

@@ -10,8 +10,8 @@
 namespace rung::doctor {
 namespace {
 
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // The one finding of an environment of one variable.
 Finding only(const std::string& name, const std::string& value) {
@@ -82,7 +82,7 @@ TEST(Audit, NamesTheVariableThatWasMeant) {
   EXPECT_EQ(finding.severity, Severity::problem);
   EXPECT_THAT(finding.why, HasSubstr("HIP_LAUNCH_BLOCKING is near"));
   EXPECT_EQ(finding.fix, "unset HIP_LUNCH_BLOCKING; export HIP_LAUNCH_BLOCKING='1'");
-  EXPECT_THAT(only("HIP_LUNCH_BLOCKING", "'; x").fix, testing::EndsWith("HIP_LAUNCH_BLOCKING=''\\''; x'"));
+  EXPECT_THAT(only("HIP_LUNCH_BLOCKING", "'; x").fix, ::testing::EndsWith("HIP_LAUNCH_BLOCKING=''\\''; x'"));
 }
 
 TEST(Audit, NotesAStrangerOfTheseStacks) {
@@ -120,9 +120,10 @@ TEST(Audit, CallsNoValueThatSwitchesOffAProblem) {
   for (const Knob& knob : knob_table()) {
     const bool switches = knob.form.kind == FormKind::zero_one || knob.form.kind == FormKind::boolean;
     if (!switches || !no_longer_read(knob.name).empty() || knob.ratings.others == Rating::no_op) continue;
-    if (!is_default(knob, "1") && !(knob.default_value.empty() && rating_on(knob, "0") == Rating::measure))
+    if (!is_default(knob, "1") && !(knob.default_value.empty() && rating_on(knob, "0") == Rating::measure)) {
       for (const Finding& finding : found_in({{std::string(knob.name), "0"}}))
         EXPECT_EQ(finding.severity, Severity::note) << knob.name;
+    }
   }
 }
 
@@ -139,9 +140,9 @@ TEST(Audit, RatesWhatPublicScriptsOfMi300xSet) {
   std::vector<std::string> problems;
   for (const Finding& finding : audit(scripts)) {
     if (finding.severity == Severity::problem) problems.push_back(finding.subject);
-    EXPECT_THAT(finding.why, testing::Not(HasSubstr("no component"))) << finding.subject;
+    EXPECT_THAT(finding.why, ::testing::Not(HasSubstr("no component"))) << finding.subject;
   }
-  EXPECT_THAT(problems, testing::UnorderedElementsAre("TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE"));
+  EXPECT_THAT(problems, ::testing::UnorderedElementsAre("TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE"));
   EXPECT_EQ(only("HSA_XNACK", "1").severity, Severity::problem);
 }
 
@@ -161,7 +162,7 @@ TEST(Audit, MissesAMasterSwitch) {
   EXPECT_THAT(finding.fix, HasSubstr("export VLLM_ROCM_USE_AITER=1"));
   EXPECT_EQ(only("PYTORCH_TUNABLEOP_FILENAME", "/data/results.csv").severity, Severity::problem);
   for (const Finding& other : audit({{"VLLM_ROCM_USE_AITER", "true"}, {"VLLM_ROCM_USE_AITER_MHA", "1"}}))
-    EXPECT_THAT(other.why, testing::Not(HasSubstr("waits for")));
+    EXPECT_THAT(other.why, ::testing::Not(HasSubstr("waits for")));
 }
 
 TEST(ParseEnvironment, SplitsLinesAtTheirFirstEqualsSign) {

@@ -14,11 +14,11 @@
 namespace rung::doctor {
 namespace {
 
-using testing::Contains;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::Pair;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::Pair;
 
 constexpr const char* kFirstGpu = "sys/bus/pci/devices/0000:c1:00.0/";
 
@@ -159,7 +159,7 @@ TEST(SeveralGpus, AreEachJudged) {
       if (address == std::string::npos) continue;
       EXPECT_THAT(finding.subject, HasSubstr(finding.fix.substr(address, 12))) << "what to do is for that GPU";
     }
-    EXPECT_THAT(found, testing::UnorderedElementsAreArray(wanted));
+    EXPECT_THAT(found, ::testing::UnorderedElementsAreArray(wanted));
   }
 }
 
@@ -238,7 +238,9 @@ TEST(GpuGroup, IsChosenByEachOfThreeVariables) {
         if (finding.check == "gpu_group") found.emplace_back(finding.subject, finding.found);
       const bool is_part = chosen > 1 && chosen < 8;
       ASSERT_EQ(found.size(), is_part ? 1u : 0u) << name << " " << chosen;
-      if (is_part) EXPECT_THAT(found[0], Pair(name, std::to_string(chosen) + " of 8 GPUs"));
+      if (is_part) {
+        EXPECT_THAT(found[0], Pair(name, std::to_string(chosen) + " of 8 GPUs"));
+      }
     }
   }
 }

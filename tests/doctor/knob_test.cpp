@@ -11,7 +11,7 @@
 namespace rung::doctor {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(KnobTable, HasAtLeast150CompleteRowsWithDistinctNames) {
   std::set<std::string_view> names;
@@ -103,7 +103,7 @@ struct FormCase {
 };
 void PrintTo(const FormCase& c, std::ostream* out) { *out << c.name << "=" << c.value; }
 
-class Forms : public testing::TestWithParam<FormCase> {};
+class Forms : public ::testing::TestWithParam<FormCase> {};
 
 TEST_P(Forms, AreToldApart) {
   const Knob* knob = find_knob(GetParam().name);
@@ -114,30 +114,30 @@ TEST_P(Forms, AreToldApart) {
 
 INSTANTIATE_TEST_SUITE_P(
     Values, Forms,
-    testing::Values(FormCase{"ROC_GLOBAL_CU_MASK", "0xff", true}, FormCase{"ROC_GLOBAL_CU_MASK", "FF", true},
-                    FormCase{"ROC_GLOBAL_CU_MASK", "0:0-19;1:20-39", false},
-                    FormCase{"ROC_GLOBAL_CU_MASK", "0-19", false}, FormCase{"ROC_GLOBAL_CU_MASK", "0x", false},
-                    FormCase{"HSA_CU_MASK", "0:0-19;1:20-39", true},
-                    FormCase{"HSA_CU_MASK", "0,2-4,7:0-15, 32-47", true}, FormCase{"HSA_CU_MASK", "0:0x337F", true},
-                    FormCase{"HSA_CU_MASK", "0xff", false}, FormCase{"HSA_CU_MASK", "0-19", false},
-                    FormCase{"HSA_CU_MASK", "0:0x0", false}, FormCase{"HSA_CU_MASK", "0:19-0", false},
-                    FormCase{"HSA_CU_MASK", "0:0-5,3", false}, FormCase{"HSA_CU_MASK", "0:1;", false},
-                    FormCase{"HSA_CU_MASK", "0:1:2", false}));
+    ::testing::Values(FormCase{"ROC_GLOBAL_CU_MASK", "0xff", true}, FormCase{"ROC_GLOBAL_CU_MASK", "FF", true},
+                      FormCase{"ROC_GLOBAL_CU_MASK", "0:0-19;1:20-39", false},
+                      FormCase{"ROC_GLOBAL_CU_MASK", "0-19", false}, FormCase{"ROC_GLOBAL_CU_MASK", "0x", false},
+                      FormCase{"HSA_CU_MASK", "0:0-19;1:20-39", true},
+                      FormCase{"HSA_CU_MASK", "0,2-4,7:0-15, 32-47", true}, FormCase{"HSA_CU_MASK", "0:0x337F", true},
+                      FormCase{"HSA_CU_MASK", "0xff", false}, FormCase{"HSA_CU_MASK", "0-19", false},
+                      FormCase{"HSA_CU_MASK", "0:0x0", false}, FormCase{"HSA_CU_MASK", "0:19-0", false},
+                      FormCase{"HSA_CU_MASK", "0:0-5,3", false}, FormCase{"HSA_CU_MASK", "0:1;", false},
+                      FormCase{"HSA_CU_MASK", "0:1:2", false}));
 
 INSTANTIATE_TEST_SUITE_P(
     MoreValues, Forms,
-    testing::Values(FormCase{"HSA_ENABLE_SDMA", "1", true}, FormCase{"TORCH_NCCL_HIGH_PRIORITY", "true", true},
-                    FormCase{"HSA_ENABLE_SDMA", "true", false}, FormCase{"HIP_FORCE_DEV_KERNARG", "true", true},
-                    FormCase{"HIP_FORCE_DEV_KERNARG", "maybe", false}, FormCase{"GPU_MAX_HW_QUEUES", "2", true},
-                    FormCase{"GPU_MAX_HW_QUEUES", "two", false}, FormCase{"AMD_LOG_MASK", "0x7f", true},
-                    FormCase{"GPU_MAX_HW_QUEUES", "2x", false},
-                    FormCase{"CUDA_VISIBLE_DEVICES", "0,GPU-8932f937", true},
-                    FormCase{"CUDA_VISIBLE_DEVICES", "0;1", false}, FormCase{"CUDA_MODULE_LOADING", "EAGER", true},
-                    FormCase{"CUDA_MODULE_LOADING", "1", false}, FormCase{"HSA_OVERRIDE_GFX_VERSION", "9.4.2", true},
-                    FormCase{"HSA_OVERRIDE_GFX_VERSION", "gfx942", false},
-                    FormCase{"PYTORCH_ALLOC_CONF", "expandable_segments:True,max_split_size_mb:512", true},
-                    FormCase{"PYTORCH_ALLOC_CONF", "expandable_segments=True", false},
-                    FormCase{"MIOPEN_FIND_MODE", "normal", true}, FormCase{"MIOPEN_FIND_MODE", "7", false}));
+    ::testing::Values(FormCase{"HSA_ENABLE_SDMA", "1", true}, FormCase{"TORCH_NCCL_HIGH_PRIORITY", "true", true},
+                      FormCase{"HSA_ENABLE_SDMA", "true", false}, FormCase{"HIP_FORCE_DEV_KERNARG", "true", true},
+                      FormCase{"HIP_FORCE_DEV_KERNARG", "maybe", false}, FormCase{"GPU_MAX_HW_QUEUES", "2", true},
+                      FormCase{"GPU_MAX_HW_QUEUES", "two", false}, FormCase{"AMD_LOG_MASK", "0x7f", true},
+                      FormCase{"GPU_MAX_HW_QUEUES", "2x", false},
+                      FormCase{"CUDA_VISIBLE_DEVICES", "0,GPU-8932f937", true},
+                      FormCase{"CUDA_VISIBLE_DEVICES", "0;1", false}, FormCase{"CUDA_MODULE_LOADING", "EAGER", true},
+                      FormCase{"CUDA_MODULE_LOADING", "1", false}, FormCase{"HSA_OVERRIDE_GFX_VERSION", "9.4.2", true},
+                      FormCase{"HSA_OVERRIDE_GFX_VERSION", "gfx942", false},
+                      FormCase{"PYTORCH_ALLOC_CONF", "expandable_segments:True,max_split_size_mb:512", true},
+                      FormCase{"PYTORCH_ALLOC_CONF", "expandable_segments=True", false},
+                      FormCase{"MIOPEN_FIND_MODE", "normal", true}, FormCase{"MIOPEN_FIND_MODE", "7", false}));
 
 TEST(Forms, SayWhichVariableTakesAList) {
   EXPECT_THAT(wrong_form(*find_knob("ROC_GLOBAL_CU_MASK"), "0:0-19"), HasSubstr("HSA_CU_MASK"));

@@ -14,9 +14,9 @@
 namespace rung::doctor {
 namespace {
 
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 
 const std::string kClean = std::string(RUNG_TEST_DATA) + "/machine";
 
@@ -40,7 +40,8 @@ TEST(CleanMachine, HasNoFindings) {
   const Diagnosis diagnosis = diagnose(*Snapshot::open(kClean));
   EXPECT_THAT(diagnosis.findings, IsEmpty());
   EXPECT_EQ(diagnosis.variables, 2u);
-  EXPECT_THAT(diagnosis.facts, testing::Contains(testing::Pair("GPU 0000:c1:00.0", "AMD 0x74a1, SPX, NPS1, 750 W")));
+  EXPECT_THAT(diagnosis.facts,
+              ::testing::Contains(::testing::Pair("GPU 0000:c1:00.0", "AMD 0x74a1, SPX, NPS1, 750 W")));
 }
 
 constexpr const char* kGpu = "sys/bus/pci/devices/0000:c1:00.0/";
@@ -52,7 +53,7 @@ struct Seed {
 };
 void PrintTo(const Seed& seed, std::ostream* out) { *out << seed.file << " = " << seed.value; }
 
-class SeededMachine : public testing::TestWithParam<Seed> {};
+class SeededMachine : public ::testing::TestWithParam<Seed> {};
 
 TEST_P(SeededMachine, HasOneFindingThatSaysWhatToDo) {
   const Machine machine;
@@ -67,7 +68,7 @@ TEST_P(SeededMachine, HasOneFindingThatSaysWhatToDo) {
 
 INSTANTIATE_TEST_SUITE_P(
     Settings, SeededMachine,
-    testing::Values(
+    ::testing::Values(
         Seed{"numa_balancing", "proc/sys/kernel/numa_balancing", "1", Severity::problem},
         Seed{"gpu_affinity", "proc/self/status", "Cpus_allowed_list:\t0-7", Severity::problem},
         Seed{"governor", "sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "powersave", Severity::problem},

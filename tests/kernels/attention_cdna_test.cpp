@@ -13,26 +13,26 @@ namespace {
 using testing::cdna;
 using ::testing::ElementsAre;
 
-const Kernel& row() {
+const Kernel& attention_row() {
   for (const Kernel* each : all_kernels())
     if (each->name == "attention_cdna") return *each;
   throw std::logic_error("no row attention_cdna");
 }
 
-struct Heads {
+struct CdnaHeads {
   int64_t queries, heads, groups, width, keys, batch = 1;
 };
-Problem problem(const Heads& h, DType type = DType::bf16) {
+Problem problem(const CdnaHeads& h, DType type = DType::bf16) {
   const auto dense = [&](Shape shape) { return Operand{type, shape, contiguous_strides(shape)}; };
   const Operand keys = dense({h.batch, h.keys, h.groups, h.width});
   const Operand queries = dense({h.batch, h.queries, h.heads, h.width});
   return {Attention{}, {queries, keys, keys}, queries};
 }
 std::string refusal(const Problem& problem, const Machine& machine = cdna()) {
-  return row().supports(problem, machine).reason;
+  return attention_row().supports(problem, machine).reason;
 }
 std::vector<int64_t> values(const Problem& problem, std::string_view name) {
-  return test::values_of(row().tunables_for(problem, cdna()), name);
+  return test::values_of(attention_row().tunables_for(problem, cdna()), name);
 }
 
 TEST(AttentionCdna, TakesHeadsOf256In64KilobytesOfSharedMemory) {
@@ -71,7 +71,7 @@ TEST(AttentionCdna, SpreadsSlicesOverTheBanks) {
 
 using Block = Tunable::Values;  // rows, waves
 std::vector<Block> blocks(const Problem& problem) {
-  return test::joint_values(row().tunables_for(problem, cdna()), "rows");
+  return test::joint_values(attention_row().tunables_for(problem, cdna()), "rows");
 }
 
 // Blocks of 32 rows of a prefix, and of 16 for few queries, by four waves that share the keys.
@@ -92,11 +92,11 @@ TEST(AttentionCdna, SplitsManyKeysOfFewQueries) {
 // Of each split and row its sums and two statistics; of as many splits as have keys.
 TEST(AttentionCdna, KeepsWhatSplitsHaveInScratch) {
   Problem asked = problem({51, 8, 1, 256, 867});
-  EXPECT_EQ(row().scratch_for(asked, cdna()), 0u);
+  EXPECT_EQ(attention_row().scratch_for(asked, cdna()), 0u);
   asked.params["splits"] = 4;
-  EXPECT_EQ(row().scratch_for(asked, cdna()), 4u * 408 * 258 * 4);
+  EXPECT_EQ(attention_row().scratch_for(asked, cdna()), 4u * 408 * 258 * 4);
   asked.params["splits"] = 16;  // 28 groups of keys, two to a split
-  EXPECT_EQ(row().scratch_for(asked, cdna()), 14u * 408 * 258 * 4);
+  EXPECT_EQ(attention_row().scratch_for(asked, cdna()), 14u * 408 * 258 * 4);
 }
 
 }  // namespace

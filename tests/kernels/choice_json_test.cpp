@@ -38,7 +38,7 @@ TEST(ChoiceJson, MayStandAmongOtherFields) {
 struct Bad {
   const char *json, *message;
 };
-class BadChoice : public testing::TestWithParam<Bad> {};
+class BadChoice : public ::testing::TestWithParam<Bad> {};
 
 TEST_P(BadChoice, SaysWhatItsFieldGotAndWanted) {
   auto choice = choice_from_json(Json::parse(GetParam().json));
@@ -48,17 +48,17 @@ TEST_P(BadChoice, SaysWhatItsFieldGotAndWanted) {
 
 INSTANTIATE_TEST_SUITE_P(
     , BadChoice,
-    testing::Values(Bad{"3", "got 3, wanted an object with 'kernel'"},
-                    Bad{"{}", "got an object without 'kernel', wanted the name of one"},
-                    Bad{R"({"kernel": 3})", "field 'kernel': got 3, wanted a kernel's name"},
-                    Bad{R"({"kernel": "k", "params": [1]})",
-                        "field 'params': got an array of 1, wanted an object of whole numbers"},
-                    Bad{R"({"kernel": "k", "params": {"a": 0.5}})",
-                        "field 'params': got 0.5 for 'a', wanted a whole number"},
-                    Bad{R"({"kernel": "k", "params": {"a": "1"}})",
-                        "field 'params': got the string '1' for 'a', wanted a whole number"},
-                    Bad{R"({"kernel": "k", "params": {"a": 9223372036854775808}})",
-                        "field 'params': got 9223372036854775808 for 'a', wanted a whole number"}));
+    ::testing::Values(Bad{"3", "got 3, wanted an object with 'kernel'"},
+                      Bad{"{}", "got an object without 'kernel', wanted the name of one"},
+                      Bad{R"({"kernel": 3})", "field 'kernel': got 3, wanted a kernel's name"},
+                      Bad{R"({"kernel": "k", "params": [1]})",
+                          "field 'params': got an array of 1, wanted an object of whole numbers"},
+                      Bad{R"({"kernel": "k", "params": {"a": 0.5}})",
+                          "field 'params': got 0.5 for 'a', wanted a whole number"},
+                      Bad{R"({"kernel": "k", "params": {"a": "1"}})",
+                          "field 'params': got the string '1' for 'a', wanted a whole number"},
+                      Bad{R"({"kernel": "k", "params": {"a": 9223372036854775808}})",
+                          "field 'params': got 9223372036854775808 for 'a', wanted a whole number"}));
 
 }  // namespace
 }  // namespace rung

@@ -60,7 +60,7 @@ float raised(float x) {
   return x;
 }
 
-class CopiesOfKernels : public testing::TestWithParam<Isa> {
+class CopiesOfKernels : public ::testing::TestWithParam<Isa> {
  protected:
   void SetUp() override {
     RUNG_NEEDS_CLANG();
@@ -71,7 +71,7 @@ class CopiesOfKernels : public testing::TestWithParam<Isa> {
   }
   std::unique_ptr<AmdKernel> kernel;
 };
-INSTANTIATE_TEST_SUITE_P(Isas, CopiesOfKernels, testing::Values(Isa::gfx942, Isa::gfx950),
+INSTANTIATE_TEST_SUITE_P(Isas, CopiesOfKernels, ::testing::Values(Isa::gfx942, Isa::gfx950),
                          [](const auto& test) { return std::string(info_of(test.param).name); });
 
 TEST_P(CopiesOfKernels, LandWhereTheyWereSent) {

@@ -258,7 +258,7 @@ bool refuses_regions() {
 TEST(GeneratedCodeDeathTest, YieldsToTheInterpreterWhereForbidden) {
   if (sets_here().empty()) GTEST_SKIP() << "this processor has neither AVX2 nor AVX-512";
   GTEST_FLAG_SET(death_test_style, "threadsafe");  // a fresh process, which has not asked yet
-  EXPECT_EXIT(try_without_executable_memory(), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(try_without_executable_memory(), ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

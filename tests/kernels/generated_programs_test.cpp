@@ -9,9 +9,9 @@
 namespace rung {
 namespace {
 
-class GeneratedPrograms : public testing::TestWithParam<const char*> {};
+class GeneratedPrograms : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Rows, GeneratedPrograms,
-                         testing::Values("pointwise_generated_avx512", "pointwise_generated_avx2"),
+                         ::testing::Values("pointwise_generated_avx512", "pointwise_generated_avx2"),
                          [](const auto& row) { return std::string(row.param); });
 
 TEST_P(GeneratedPrograms, GiveTheBitsOfTheirSteps) {

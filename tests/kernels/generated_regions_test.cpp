@@ -11,7 +11,7 @@ namespace {
 
 using test::RegionValues;
 
-class GeneratedRegions : public testing::TestWithParam<const char*> {
+class GeneratedRegions : public ::testing::TestWithParam<const char*> {
  protected:
   void compare(RegionValues values) {
     const Kernel& row = *cpu_target().kernel_named(GetParam());
@@ -34,7 +34,7 @@ class GeneratedRegions : public testing::TestWithParam<const char*> {
     EXPECT_GT(taken, 300u);
   }
 };
-INSTANTIATE_TEST_SUITE_P(Rows, GeneratedRegions, testing::Values("region_generated_avx512", "region_generated_avx2"),
+INSTANTIATE_TEST_SUITE_P(Rows, GeneratedRegions, ::testing::Values("region_generated_avx512", "region_generated_avx2"),
                          [](const auto& row) { return std::string(row.param); });
 
 TEST_P(GeneratedRegions, GiveTheValuesOfTheirInstructions) { compare(RegionValues::any); }

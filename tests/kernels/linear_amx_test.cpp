@@ -40,7 +40,7 @@ constexpr Kernel kEmulated{.name = "linear_amx_int8_emulated",
                            .prepare = prepare,
                            .split = split};
 
-class EmulatedAmx : public testing::Test {
+class EmulatedAmx : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!cpu_info().avx512_vnni) GTEST_SKIP() << "the processor has no AVX-512 VNNI";

@@ -16,13 +16,13 @@ namespace {
 using testing::cdna;
 using ::testing::ElementsAre;
 
-const Kernel& row(std::string_view name) {
+const Kernel& cdna_row(std::string_view name) {
   for (const Kernel* each : all_kernels())
     if (each->name == name) return *each;
   throw std::logic_error("no row " + std::string(name));
 }
-const Kernel& skinny() { return row("linear_skinny_cdna"); }
-const Kernel& wide() { return row("linear_wide_cdna"); }
+const Kernel& skinny() { return cdna_row("linear_skinny_cdna"); }
+const Kernel& wide() { return cdna_row("linear_wide_cdna"); }
 
 // Where a product finds element [row, k] of the weights: by lane, as matrix instructions take them.
 struct Packed {

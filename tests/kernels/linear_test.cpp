@@ -14,7 +14,7 @@ namespace {
 bool rounds_x(const Kernel& row) { return row.name == "linear_amx_bf16" || row.name == "linear_avx512_bf16"; }
 
 // Rows of the test's parameter, or a skip with the row's own reason.
-class LinearRow : public testing::TestWithParam<const Kernel*> {
+class LinearRow : public ::testing::TestWithParam<const Kernel*> {
  protected:
   const Kernel& row() const { return *GetParam(); }
   // The types that the row takes at all.
@@ -136,7 +136,7 @@ TEST(OneDnnRow, OffersItsPlainProductAndTheEpilogueApart) {
   EXPECT_TRUE(offers({.m = 4, .n = 64, .k = 64, .activation = Activation::gelu, .bias = true, .threads = 2}));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, LinearRow, testing::ValuesIn(cpu_target().kernels_for("linear")),
+INSTANTIATE_TEST_SUITE_P(All, LinearRow, ::testing::ValuesIn(cpu_target().kernels_for("linear")),
                          [](const auto& row) { return std::string(row.param->name); });
 
 }  // namespace

@@ -16,14 +16,14 @@ namespace {
 using testing::hopper;
 using testing::lesser_hopper;
 
-const Kernel& row() {
+const Kernel& wide_row() {
   for (const Kernel* each : all_kernels())
     if (each->name == "linear_wide_sm90") return *each;
   throw std::logic_error("no row linear_wide_sm90");
 }
 
-WidePlan plan_of(const Problem& problem, const Machine& machine = hopper()) { return {problem, machine.gpu}; }
-std::vector<WideConfig> tiles_of(const Problem& problem, const Machine& machine = hopper()) {
+WidePlan wide_plan_of(const Problem& problem, const Machine& machine = hopper()) { return {problem, machine.gpu}; }
+std::vector<WideConfig> wide_tiles_of(const Problem& problem, const Machine& machine = hopper()) {
   return wide_tiles(problem, machine.gpu);
 }
 
@@ -37,9 +37,9 @@ std::vector<Problem> problems() {
 TEST(LinearWide, HasTilesThatCoverResultsAndFitBlocks) {
   for (Problem asked : problems()) {
     const LinearShape shape(asked);
-    for (const WideConfig& tile : tiles_of(asked)) {
+    for (const WideConfig& tile : wide_tiles_of(asked)) {
       asked.params = params_of(tile);
-      const WidePlan plan = plan_of(asked);
+      const WidePlan plan = wide_plan_of(asked);
       EXPECT_EQ(plan.tile, tile);
       EXPECT_EQ(plan.tile.gated(), asked.as<Linear>().epilogue.gated);
       EXPECT_GE(int64_t{plan.token_tiles} * tile.tokens, shape.m);
@@ -53,7 +53,7 @@ TEST(LinearWide, HasTilesThatCoverResultsAndFitBlocks) {
 
 TEST(LinearWide, TilesDifferAndAreFewEnoughToTry) {
   for (const Problem& each : problems()) {
-    const auto tiles = tiles_of(each);
+    const auto tiles = wide_tiles_of(each);
     std::set<std::vector<int64_t>> parameters;
     for (const WideConfig& tile : tiles) parameters.insert(parameters_of(tile));
     EXPECT_EQ(parameters.size(), tiles.size());
@@ -71,10 +71,10 @@ TEST(LinearWide, SplitsTokensBetweenBlocksThatShareK) {
   }
   Problem down = layer(816, 2048, 16384);
   down.params = {{"rows", 128}, {"tokens", 208}, {"split", 2}};
-  EXPECT_EQ(plan_of(down).tiles, 64);  // 4 x 16
-  EXPECT_EQ(plan_of(down).tile.split, 2);
+  EXPECT_EQ(wide_plan_of(down).tiles, 64);  // 4 x 16
+  EXPECT_EQ(wide_plan_of(down).tile.split, 2);
   Problem shallow = layer(816, 2048, 128);  // two chunks of K
-  for (const WideConfig& tile : tiles_of(shallow)) EXPECT_EQ(tile.split, 1);
+  for (const WideConfig& tile : wide_tiles_of(shallow)) EXPECT_EQ(tile.split, 1);
 }
 
 const Params kAlone{{"rows", 128}, {"tokens", 104}, {"split", 1}}, kOfTwo{{"rows", 128}, {"tokens", 208}, {"split", 2}};
@@ -83,7 +83,7 @@ const Params kAlone{{"rows", 128}, {"tokens", 104}, {"split", 1}}, kOfTwo{{"rows
 std::string ending(Problem each, const Params& tile, Activation activation = Activation::none) {
   std::get<Linear>(each.op).epilogue.activation = activation;
   each.params = tile;
-  const std::string name(plan_of(each).function);
+  const std::string name(wide_plan_of(each).function);
   return name.substr(name.find('_', name.find("_128_") + 5) + 1);
 }
 
@@ -98,13 +98,13 @@ Problem with_residual(DType residual, DType out) {
 TEST(LinearWide, NamesFunctionsByTypeTileAndEnding) {
   Problem gated = layer(816, 16384, 2048, true);
   gated.params = {{"rows", 256}, {"tokens", 136}, {"split", 1}};
-  EXPECT_EQ(plan_of(gated).function, "linear_wide_bf16_256_136_1_gated_gelu");
+  EXPECT_EQ(wide_plan_of(gated).function, "linear_wide_bf16_256_136_1_gated_gelu");
   std::get<Linear>(gated.op).epilogue.activation = Activation::silu;
-  EXPECT_EQ(plan_of(gated).function, "linear_wide_bf16_256_136_1_gated_silu");
+  EXPECT_EQ(wide_plan_of(gated).function, "linear_wide_bf16_256_136_1_gated_silu");
   Problem f16 = layer(816, 2048, 2048);
   f16.inputs[0].dtype = f16.inputs[1].dtype = DType::f16;
   f16.params = kAlone;
-  EXPECT_EQ(plan_of(f16).function, "linear_wide_f16_128_104_1_rounded");
+  EXPECT_EQ(wide_plan_of(f16).function, "linear_wide_f16_128_104_1_rounded");
 }
 
 TEST(LinearWide, UsesGeneralKernelsForRareEndingsOnly) {
@@ -121,7 +121,7 @@ TEST(LinearWide, UsesGeneralKernelsForRareEndingsOnly) {
 }
 
 TEST(LinearWide, PrefersTilesThatLeaveLittleIdle) {
-  const WidePlan gated = plan_of(layer(816, 16384, 2048, true));
+  const WidePlan gated = wide_plan_of(layer(816, 16384, 2048, true));
   EXPECT_EQ(gated.tile.tokens, 136);  // 6 x 136 = 816
   EXPECT_EQ(gated.tiles, 768);        // of 6 x 132
 }
@@ -131,30 +131,32 @@ TEST(LinearWide, IsCutForTheMachine) {
   Machine many = hopper();
   many.gpu.multiprocessors = 264;
   const auto blocks = [&](const Machine& machine) {
-    const WidePlan plan = plan_of(asked, machine);
+    const WidePlan plan = wide_plan_of(asked, machine);
     return plan.tiles * plan.tile.split;
   };
   EXPECT_LE(blocks(hopper()), 132);
   EXPECT_GT(blocks(many), 132);
   for (const Problem& each : problems())
-    for (const WideConfig& tile : tiles_of(each, lesser_hopper())) {
+    for (const WideConfig& tile : wide_tiles_of(each, lesser_hopper())) {
       Problem with = each;
       with.params = params_of(tile);
-      const WidePlan plan = plan_of(with, lesser_hopper());
+      const WidePlan plan = wide_plan_of(with, lesser_hopper());
       EXPECT_EQ(plan.tile, tile);
       EXPECT_LE(tile.shared_bytes(plan.stages), 99 * 1024);
       EXPECT_GE(plan.stages, std::min(plan.chunks, tile.least_stages()));
     }
   Machine small = hopper();
   small.gpu.shared_bytes_per_block = 16 * 1024;
-  EXPECT_EQ(row().supports(asked, small).reason, "no tile fits 16384 bytes of shared memory");
+  EXPECT_EQ(wide_row().supports(asked, small).reason, "no tile fits 16384 bytes of shared memory");
 }
 
 TEST(LinearWide, SaysWhyItRefuses) {
-  const auto reason = [](const Problem& each, const Machine& machine) { return row().supports(each, machine).reason; };
-  EXPECT_TRUE(row().supports(layer(816, 1024, 2048), hopper()));
-  EXPECT_TRUE(row().supports(layer(65, 8, 8), hopper()));
-  EXPECT_TRUE(row().supports(layer(816, 16384, 2048, true), hopper()));
+  const auto reason = [](const Problem& each, const Machine& machine) {
+    return wide_row().supports(each, machine).reason;
+  };
+  EXPECT_TRUE(wide_row().supports(layer(816, 1024, 2048), hopper()));
+  EXPECT_TRUE(wide_row().supports(layer(65, 8, 8), hopper()));
+  EXPECT_TRUE(wide_row().supports(layer(816, 16384, 2048, true), hopper()));
   EXPECT_EQ(reason(layer(64, 1024, 2048), hopper()), "64 rows, wanted at least 65");
   EXPECT_EQ(reason(layer(816, 1024, 2050), hopper()), "rows of x or w are not a multiple of 16 bytes");
   EXPECT_EQ(reason(layer(816, 1020, 2048), hopper()), "n is not a multiple of 8");
@@ -179,8 +181,8 @@ TEST(LinearWide, SaysWhyItRefuses) {
     made.output.dtype = out;
     return made;
   };
-  EXPECT_TRUE(row().supports(sum(DType::f32, DType::f32, false), hopper()));
-  EXPECT_TRUE(row().supports(sum(DType::bf16, DType::bf16, true), hopper()));
+  EXPECT_TRUE(wide_row().supports(sum(DType::f32, DType::f32, false), hopper()));
+  EXPECT_TRUE(wide_row().supports(sum(DType::bf16, DType::bf16, true), hopper()));
   for (const Problem& each : {sum(DType::bf16, DType::f32, true), sum(DType::f32, DType::f32, true)})
     EXPECT_EQ(reason(each, hopper()), "a bias, and a residual sum that is not of x's type throughout");
   EXPECT_EQ(reason(sum(DType::f16, DType::bf16, false), hopper()), "the residual is neither f32 nor of x's type");

@@ -92,7 +92,7 @@ double worst_error(const Kernel& row, const Case& c) {
   return worst;
 }
 
-class MatMulRow : public testing::TestWithParam<const Kernel*> {
+class MatMulRow : public ::testing::TestWithParam<const Kernel*> {
  protected:
   const Kernel& row() const { return *GetParam(); }
   void check(Case c) const {
@@ -139,7 +139,7 @@ TEST_P(MatMulRow, SplitsOneTallMatrixOverThreads) {
   check({laid_out(DType::f32, {600, 40}, {0, 1}), laid_out(DType::f32, {40, 70}, {0, 1}), {600, 70}});
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MatMulRow, testing::ValuesIn(cpu_target().kernels_for("matmul")),
+INSTANTIATE_TEST_SUITE_P(All, MatMulRow, ::testing::ValuesIn(cpu_target().kernels_for("matmul")),
                          [](const auto& row) { return std::string(row.param->name); });
 
 }  // namespace

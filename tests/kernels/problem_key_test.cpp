@@ -11,7 +11,7 @@
 namespace rung {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(ProblemKey, NamesLinearsBySizesTypesAndEpilogue) {
   Problem problem = linear_problem(4, 8, 16);

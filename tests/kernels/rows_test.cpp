@@ -5,15 +5,13 @@
 #include "kernels/gpu/kernel.hpp"
 #include "kernels/target.hpp"
 #include "support/machines.hpp"
+#include "support/problems.hpp"
 
 namespace rung {
 namespace {
 
 using ::testing::HasSubstr;
 
-Operand dense(DType dtype, Shape shape, bool constant = false) {
-  return {dtype, shape, contiguous_strides(shape), constant};
-}
 Operand strided(Shape shape, Strides strides) { return {DType::f32, shape, strides}; }
 
 // A machine that has all that rows ask for.

@@ -10,8 +10,8 @@
 namespace rung {
 namespace {
 
-using testing::AnyOf;
-using testing::HasSubstr;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
 
 TEST(Target, OfTheProcessorIsThereByName) {
   auto target = open_target("cpu");
@@ -31,7 +31,7 @@ TEST(Target, RefusesWordsThatNameNoDevice) {
     EXPECT_THAT(target.error().message,
                 HasSubstr("wanted cpu, cuda, cuda:NUMBER, hip, hip:NUMBER or one of emu:gfx942, emu:gfx950"))
         << word;
-    EXPECT_THAT(target.error().message, testing::Not(HasSubstr("--"))) << "not everyone has a command line";
+    EXPECT_THAT(target.error().message, ::testing::Not(HasSubstr("--"))) << "not everyone has a command line";
   }
 }
 

@@ -136,8 +136,8 @@ Tensor run(const Kernel& row, const Op& op, const std::vector<Tensor>& operands,
   return out;
 }
 
-class VectorFunction : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(All, VectorFunction, testing::ValuesIn([] {
+class VectorFunction : public ::testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(All, VectorFunction, ::testing::ValuesIn([] {
                            std::vector<std::string> names;
                            for (const UnaryFacts& facts : unary_functions())
                              if (facts.takes != Takes::booleans) names.emplace_back(facts.word);

@@ -32,7 +32,7 @@ Subject encoder(const std::string& directory, int64_t rows, int64_t length) {
   return subject;
 }
 
-Session session_of(const Subject& subject, const Recipe& recipe) {
+Session session_of_batch(const Subject& subject, const Recipe& recipe) {
   auto built = build_plan(subject.model.graph, recipe);
   EXPECT_TRUE(built) << built.error().message;
   attach_model(built->plan, subject);
@@ -79,7 +79,7 @@ struct Comparison {
 
   void expect_rows_as_alone(const Recipe& recipe) const {
     const Subject batch = encoder(directory, rows, length), single = encoder(directory, 1, length);
-    Session together = session_of(batch, recipe), alone = session_of(single, recipe);
+    Session together = session_of_batch(batch, recipe), alone = session_of_batch(single, recipe);
     const NamedTensors inputs = texts(rows, length, vocabulary);
     const Outputs got = infer(together, inputs);
     ASSERT_EQ(got.size(), 2u);
@@ -135,7 +135,8 @@ TEST(Batch, WithFrozenMasksAnswersEachRowSeparately) {
   const NamedTensors inputs = texts(3, 17, 64);
   Subject frozen = encoder(kTiny, 3, 17);
   ASSERT_TRUE(freeze_inputs(frozen.model, {{"attention_mask", inputs.at("attention_mask")}}));
-  Session session = session_of(frozen, default_recipe(2)), alone = session_of(encoder(kTiny, 1, 17), default_recipe(2));
+  Session session = session_of_batch(frozen, default_recipe(2)),
+          alone = session_of_batch(encoder(kTiny, 1, 17), default_recipe(2));
   NamedTensors given = inputs;
   given.erase("attention_mask");
   const Outputs got = infer(session, given);
@@ -148,7 +149,7 @@ TEST(Batch, WithFrozenMasksAnswersEachRowSeparately) {
 }
 
 TEST(Batch, LeavesNothingFromAnEarlierRun) {
-  Session session = session_of(encoder(kTiny, 3, 17), default_recipe(2));
+  Session session = session_of_batch(encoder(kTiny, 3, 17), default_recipe(2));
   const NamedTensors inputs = texts(3, 17, 64);
   NamedTensors others = texts(3, 17, 64);
   for (size_t i = 17; i < 51; ++i)
@@ -171,7 +172,7 @@ TEST(Batch, OfTheRealModelAnswersEachRowSeparately) {
 TEST(Batch, RefusesOneTextWhereItTakesSeveral) {
   Subject subject = encoder(kTiny, 2, 9);
   subject.attachments = {{"vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n"}};
-  Session session = session_of(subject, default_recipe(1));
+  Session session = session_of_batch(subject, default_recipe(1));
   auto inputs = TextEncoder(PlanSet(std::make_shared<Plan>(session.plan()))).inputs_of({.text = "a"});
   ASSERT_FALSE(inputs);
   EXPECT_EQ(inputs.error().message,

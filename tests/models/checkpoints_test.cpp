@@ -18,7 +18,7 @@ std::vector<std::string> checkpoint_names() {
   return names;
 }
 
-class PublishedCheckpoint : public testing::TestWithParam<std::string> {
+class PublishedCheckpoint : public ::testing::TestWithParam<std::string> {
  protected:
   std::string path() const { return test_data("checkpoints/" + GetParam()); }
   NamedTensors inputs() const { return load_npz(path() + "/inputs.npz"); }
@@ -53,7 +53,7 @@ TEST_P(PublishedCheckpoint, GivesThemAsAPlanOfAllRungs) {
   expect_as_pytorch({outputs.begin(), outputs.end()});
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, PublishedCheckpoint, testing::ValuesIn(checkpoint_names()),
+INSTANTIATE_TEST_SUITE_P(Models, PublishedCheckpoint, ::testing::ValuesIn(checkpoint_names()),
                          [](const auto& model) { return model.param; });
 
 }  // namespace

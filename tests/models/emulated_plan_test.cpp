@@ -14,7 +14,7 @@
 namespace rung {
 namespace {
 
-class EmulatedPlan : public testing::TestWithParam<const char*> {
+class EmulatedPlan : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     auto target = open_target(GetParam());
@@ -59,7 +59,7 @@ class EmulatedPlan : public testing::TestWithParam<const char*> {
   }
   const Target* target_ = nullptr;
 };
-INSTANTIATE_TEST_SUITE_P(All, EmulatedPlan, testing::Values("emu:gfx942", "emu:gfx950"),
+INSTANTIATE_TEST_SUITE_P(All, EmulatedPlan, ::testing::Values("emu:gfx942", "emu:gfx950"),
                          [](const auto& device) { return std::string(device.param).substr(4); });
 
 TEST_P(EmulatedPlan, OfPi0MultipliesByMatrixInstructions) {

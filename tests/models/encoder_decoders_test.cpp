@@ -7,7 +7,7 @@
 namespace rung {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr int64_t kChunk = 4, kLength = 20, kSource = 9;
 
@@ -44,12 +44,12 @@ NamedTensors source_of(const NamedTensors& inputs, size_t row) {
   return {{"input_ids", Tensor::of<int64_t>({1, real}, {ids.begin(), ids.begin() + real})}};
 }
 
-class EncoderDecoderPlans : public testing::TestWithParam<std::string> {
+class EncoderDecoderPlans : public ::testing::TestWithParam<std::string> {
  protected:
   double tolerance() const { return GetParam().ends_with("_bf16") ? 1.6e-2 : 1e-6; }
 };
 INSTANTIATE_TEST_SUITE_P(Models, EncoderDecoderPlans,
-                         testing::Values("t5", "t5_gated", "t5_bf16", "whisper", "whisper_bf16"),
+                         ::testing::Values("t5", "t5_gated", "t5_bf16", "whisper", "whisper_bf16"),
                          [](const auto& model) { return model.param; });
 
 // The second source is shorter than the plan's, and the first one is read again after it.

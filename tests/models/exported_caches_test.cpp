@@ -8,7 +8,7 @@
 namespace rung {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr int64_t kPlaces = 24;
 constexpr double kTolerance = 1e-6;  // as far as two orders of the same sums differ
@@ -16,14 +16,14 @@ constexpr double kTolerance = 1e-6;  // as far as two orders of the same sums di
 std::string cache_file(const std::string& name) { return test_data("exported/caches/" + name); }
 NamedTensors text() { return load_npz(cache_file("text.npz")); }
 
-class WrittenBuffers : public testing::TestWithParam<std::string> {
+class WrittenBuffers : public ::testing::TestWithParam<std::string> {
  protected:
   Model model() const {
     return import_verified(cache_file(GetParam()),
                            {.given = {{"input_ids", Shape{1, 1}}, {"cache_position", Shape{1}}}});
   }
 };
-INSTANTIATE_TEST_SUITE_P(Programs, WrittenBuffers, testing::Values("static.pt2", "static_decomposed.pt2"),
+INSTANTIATE_TEST_SUITE_P(Programs, WrittenBuffers, ::testing::Values("static.pt2", "static_decomposed.pt2"),
                          [](const auto& file) { return file.param.substr(0, file.param.find('.')); });
 
 TEST_P(WrittenBuffers, AreKeptFromRunToRun) {

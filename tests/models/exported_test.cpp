@@ -32,7 +32,7 @@ Tensor moved_on(const Tensor& from, int64_t places) {
   return to;
 }
 
-class Exported : public testing::TestWithParam<std::string> {
+class Exported : public ::testing::TestWithParam<std::string> {
  protected:
   std::string path() const { return test_data("exported/" + GetParam()); }
   std::string beside(const char* suffix) const { return std::filesystem::path(path()).replace_extension(suffix); }
@@ -122,13 +122,13 @@ TEST_P(Exported, IsSoAsAPlanOfAllRungs) {
   for (const auto& [name, value] : outputs_of(session, inputs(imported))) expect_as_pytorch(name, value);
 }
 
-std::string name_of_file(const testing::TestParamInfo<std::string>& file) {
+std::string name_of_file(const ::testing::TestParamInfo<std::string>& file) {
   std::string name = file.param.substr(0, file.param.find('.'));
   std::ranges::replace(name, '/', '_');
   return name;
 }
-INSTANTIATE_TEST_SUITE_P(Models, Exported, testing::ValuesIn(exported_files(".out.npz")), name_of_file);
-INSTANTIATE_TEST_SUITE_P(Models, Narrow, testing::ValuesIn(exported_files(".exact.npz")), name_of_file);
+INSTANTIATE_TEST_SUITE_P(Models, Exported, ::testing::ValuesIn(exported_files(".out.npz")), name_of_file);
+INSTANTIATE_TEST_SUITE_P(Models, Narrow, ::testing::ValuesIn(exported_files(".exact.npz")), name_of_file);
 
 }  // namespace
 }  // namespace rung

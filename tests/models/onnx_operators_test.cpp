@@ -25,7 +25,7 @@ std::vector<std::string> names_of_cases() {
   return {names.begin(), names.end()};
 }
 
-class OnnxOperator : public testing::TestWithParam<std::string> {
+class OnnxOperator : public ::testing::TestWithParam<std::string> {
  protected:
   // "CASE/in/x0" -> "x0"
   NamedTensors part(const std::string& which) const {
@@ -64,7 +64,7 @@ TEST_P(OnnxOperator, IsSoAsAPlanOfAllRungs) {
   for (const auto& [name, value] : outputs_of(session, part("in"))) expect_as_onnx_runtime(name, value);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, OnnxOperator, testing::ValuesIn(names_of_cases()),
+INSTANTIATE_TEST_SUITE_P(Cases, OnnxOperator, ::testing::ValuesIn(names_of_cases()),
                          [](const auto& name) { return name.param; });
 
 }  // namespace

@@ -21,7 +21,7 @@ int wanted_replays() {
   return replays;
 }
 
-class GpuPi0Plan : public testing::TestWithParam<const char*> {
+class GpuPi0Plan : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     auto target = open_target(gpu_word());
@@ -70,7 +70,7 @@ TEST_P(GpuPi0Plan, GivesTheSameBitsEveryTime) {
   EXPECT_EQ(std::memcmp(first.data(), again->front().second.data(), first.bytes()), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Tiny, GpuPi0Plan, testing::Values("pi0_tiny", "pi0_tiny_masked", "pi05_tiny"),
+INSTANTIATE_TEST_SUITE_P(Tiny, GpuPi0Plan, ::testing::Values("pi0_tiny", "pi0_tiny_masked", "pi05_tiny"),
                          [](const auto& directory) { return std::string(directory.param); });
 
 }  // namespace

@@ -9,9 +9,9 @@
 namespace rung {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class Pi0Plan : public testing::TestWithParam<const char*> {
+class Pi0Plan : public ::testing::TestWithParam<const char*> {
  protected:
   Policy policy{GetParam()};
   void expect_below(double error, double limit) {
@@ -84,7 +84,7 @@ TEST_P(Pi0Plan, StaysWithinBoundsInTheCheckpointsTypes) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Tiny, Pi0Plan, testing::Values("pi0_tiny", "pi0_tiny_masked", "pi05_tiny"),
+INSTANTIATE_TEST_SUITE_P(Tiny, Pi0Plan, ::testing::Values("pi0_tiny", "pi0_tiny_masked", "pi05_tiny"),
                          [](const auto& directory) { return std::string(directory.param); });
 
 TEST(Pi05Plan, WorksConditionsOutAhead) {

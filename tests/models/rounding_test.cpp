@@ -28,7 +28,7 @@ struct Errors {
   double mean() const { return std::sqrt(squares / kInputs); }
 };
 
-class Rounding : public testing::TestWithParam<const char*> {
+class Rounding : public ::testing::TestWithParam<const char*> {
  protected:
   Policy policy{GetParam()};
   // Of a plan, against the same weights in f32.
@@ -58,7 +58,7 @@ TEST_P(Rounding, OfTheRungPrecisionIsBelowTheBaselines) {
   EXPECT_LT(narrowed.worst, 1.25 * baseline.worst);
 }
 
-INSTANTIATE_TEST_SUITE_P(Tiny, Rounding, testing::Values("pi0_tiny", "pi0_tiny_masked", "pi05_tiny"),
+INSTANTIATE_TEST_SUITE_P(Tiny, Rounding, ::testing::Values("pi0_tiny", "pi0_tiny_masked", "pi05_tiny"),
                          [](const auto& directory) { return std::string(directory.param); });
 
 }  // namespace

@@ -38,7 +38,7 @@ constexpr Pair kPublished[] = {
     {"A man is playing guitar", "A woman watches TV", -0.0327},
 };
 
-class PublishedSimilarities : public testing::Test {
+class PublishedSimilarities : public ::testing::Test {
  protected:
   void SetUp() override {
     const char* directory = std::getenv("RUNG_MODEL_DIR");

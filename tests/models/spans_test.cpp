@@ -11,7 +11,7 @@ struct Expected {
   std::vector<std::string> spans;  // of each attention, by the plan
 };
 
-class ExportedSpans : public testing::TestWithParam<Expected> {};
+class ExportedSpans : public ::testing::TestWithParam<Expected> {};
 
 TEST_P(ExportedSpans, AreThoseOfTheirMasks) {
   const std::string path = test_data("exported/" + GetParam().model);
@@ -26,15 +26,15 @@ TEST_P(ExportedSpans, AreThoseOfTheirMasks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, ExportedSpans,
-                         testing::Values(Expected{"llama", {"after=0", "after=0"}},
-                                         Expected{"llama_f16", {"after=0", "after=0"}},
-                                         Expected{"gpt2", {"after=0", "after=0"}},
-                                         Expected{"clip_text", {"after=0", "after=0"}},
-                                         Expected{"mistral", {"before=3, after=0", "before=3, after=0"}},
-                                         Expected{"gemma3", {"before=3, after=0", "before=3, after=0"}},
-                                         Expected{"modernbert", {"", "before=2, after=2"}},
-                                         Expected{"llama_eager", {"", ""}},  // low numbers beside padding
-                                         Expected{"bert", {"", ""}}),
+                         ::testing::Values(Expected{"llama", {"after=0", "after=0"}},
+                                           Expected{"llama_f16", {"after=0", "after=0"}},
+                                           Expected{"gpt2", {"after=0", "after=0"}},
+                                           Expected{"clip_text", {"after=0", "after=0"}},
+                                           Expected{"mistral", {"before=3, after=0", "before=3, after=0"}},
+                                           Expected{"gemma3", {"before=3, after=0", "before=3, after=0"}},
+                                           Expected{"modernbert", {"", "before=2, after=2"}},
+                                           Expected{"llama_eager", {"", ""}},  // low numbers beside padding
+                                           Expected{"bert", {"", ""}}),
                          [](const auto& expected) { return expected.param.model; });
 
 }  // namespace

@@ -38,7 +38,7 @@ int posix_memalign(void** block, size_t alignment, size_t bytes) noexcept {
 namespace rung {
 namespace {
 
-constexpr const char* kText =
+constexpr const char* kWideProducts =
     "table: f32[9,64] = constant(name=\"table\")\n"
     "w: f32[64,64] = constant(name=\"w\")\n"
     "g: f32[64] = constant(name=\"g\")\n"
@@ -50,7 +50,7 @@ constexpr const char* kText =
     "return y=y";
 
 long allocations_in_replays(const Recipe& recipe) {
-  Session session = session_over(plan_of(kText, recipe));
+  Session session = session_over(plan_of(kWideProducts, recipe));
   outputs_of(session, {{"ids", Tensor::of<int64_t>({1, 8}, {0, 1, 2, 3, 4, 5, 6, 7})}});
   long before = g_allocations;
   bool ran = true;
@@ -79,9 +79,9 @@ TEST_P(Replays, OfACapturedPlanAllocateNothing) {
 Recipe with_linear_kernel(const char* kernel, int threads) {
   Recipe recipe = all_passes();
   recipe.threads = threads;
-  for (const Step& step : plan_of(kText, recipe).steps)
+  for (const Step& step : plan_of(kWideProducts, recipe).steps)
     if (as<Linear>(step.op)) recipe.choices[step.problem] = {kernel, {}};
-  EXPECT_THAT(kernels_of(plan_of(kText, recipe)), ::testing::Contains(kernel));
+  EXPECT_THAT(kernels_of(plan_of(kWideProducts, recipe)), ::testing::Contains(kernel));
   return recipe;
 }
 

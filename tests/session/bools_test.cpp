@@ -8,11 +8,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct Where {
+struct BoolsCase {
   bool gpu, capture;
 };
 
-class Bools : public ::testing::TestWithParam<Where> {
+class Bools : public ::testing::TestWithParam<BoolsCase> {
  protected:
   Bools() : target_(GetParam().gpu ? testing::fake_target() : cpu_target()), session_(make()) {}
 
@@ -72,8 +72,8 @@ TEST_P(Bools, InSessionMemoryMustBeZeroOrOne) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Recorders, Bools,
-                         ::testing::Values(Where{false, false}, Where{false, true}, Where{true, false},
-                                           Where{true, true}));
+                         ::testing::Values(BoolsCase{false, false}, BoolsCase{false, true}, BoolsCase{true, false},
+                                           BoolsCase{true, true}));
 
 TEST(FrozenBools, AreComparedAsBoolsOrRefused) {
   const FrozenInput frozen{"mask", mask_of({1, 0, 1, 0})};

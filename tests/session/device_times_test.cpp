@@ -30,14 +30,14 @@ Target counting_target(std::span<const Kernel* const> rows = testing::fake_rows(
 }
 
 // Its first and third launches solve one problem.
-constexpr const char* kText =
+constexpr const char* kTimedText =
     "x: f32[4] = input()\n"
     "y: f32[4] = neg(x)\n"
     "z: f32[4] = exp(y)\n"
     "w: f32[4] = neg(z)\n"
     "return w=w, z=z";
 
-Result<Session> session_on(const Target& target, bool capture, const char* text = kText) {
+Result<Session> session_on(const Target& target, bool capture, const char* text = kTimedText) {
   Graph graph = graph_of(text);
   RUNG_TRY(Built built, build_plan(graph, {.capture = capture}, {.target = &target}));
   return Session::create(std::make_shared<Plan>(std::move(built.plan)), nullptr);
@@ -125,7 +125,7 @@ TEST_P(DeviceTimes, LeaveNothingOnTheDevice) {
 
 // No run shows memory that someone else has left.
 TEST_P(DeviceTimes, BeginWithAnArenaOfZeros) {
-  Graph graph = graph_of(kText);
+  Graph graph = graph_of(kTimedText);
   auto built = build_plan(graph, {}, {.target = &target});
   ASSERT_TRUE(built);
   auto made = Session::create(std::make_shared<Plan>(std::move(built->plan)), nullptr);

@@ -12,11 +12,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct Where {
+struct InputsCase {
   bool gpu, capture;
 };
 
-class InputsOf : public ::testing::TestWithParam<Where> {
+class InputsOf : public ::testing::TestWithParam<InputsCase> {
  protected:
   InputsOf() : target_(GetParam().gpu ? testing::fake_target() : cpu_target()), session_(make()) {}
 
@@ -82,8 +82,8 @@ TEST_P(InputsOf, ARunThatAreRefusedChangeNone) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Recorders, InputsOf,
-                         ::testing::Values(Where{false, false}, Where{false, true}, Where{true, false},
-                                           Where{true, true}));
+                         ::testing::Values(InputsCase{false, false}, InputsCase{false, true}, InputsCase{true, false},
+                                           InputsCase{true, true}));
 
 // A device with one kernel, which raises `fault_` at the next launch, once.
 class RaisedFault : public ::testing::TestWithParam<bool> {

@@ -9,12 +9,12 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsNan;
 
-struct Where {
+struct MaskCase {
   bool gpu, capture, fused;
 };
 
 // Of one query of a single head, q = 0: the mean of the values that the mask leaves.
-class Masked : public ::testing::TestWithParam<Where> {
+class Masked : public ::testing::TestWithParam<MaskCase> {
  protected:
   Masked() : target_(GetParam().gpu ? testing::fake_target() : cpu_target()), session_(make()) {}
 
@@ -87,9 +87,9 @@ TEST_P(Masked, InputsAreThoseThatReachTheMask) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Recorders, Masked,
-                         ::testing::Values(Where{false, false, false}, Where{false, false, true},
-                                           Where{false, true, true}, Where{true, false, false},
-                                           Where{true, false, true}, Where{true, true, true}));
+                         ::testing::Values(MaskCase{false, false, false}, MaskCase{false, false, true},
+                                           MaskCase{false, true, true}, MaskCase{true, false, false},
+                                           MaskCase{true, false, true}, MaskCase{true, true, true}));
 
 }  // namespace
 }  // namespace rung

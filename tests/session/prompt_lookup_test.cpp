@@ -12,9 +12,9 @@
 namespace rung {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 std::vector<int64_t> drafts(const std::vector<int64_t>& text, size_t most = 3) { return look_up(text, most); }
 

@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 // y = -x, of `count` floats.
 std::string negation(size_t count) { return fmt::format("x: f32[{}] = input()\ny = neg(x)\nreturn y=y", count); }
 constexpr size_t kPieces = 270'000;  // 1.08 MB: two pieces and a part of one
-constexpr size_t kTooLarge = 300'000;
+constexpr size_t kManyPieces = 300'000;
 
 class RunCopies : public OnDevices {
  protected:
@@ -43,7 +43,7 @@ class RunCopies : public OnDevices {
 };
 
 TEST_P(RunCopies, FromHostMemoryComeWholeAtAnySize) {
-  for (size_t count : {size_t{1}, size_t{1000}, size_t{16384}, size_t{16385}, size_t{65536}, kPieces, kTooLarge}) {
+  for (size_t count : {size_t{1}, size_t{1000}, size_t{16384}, size_t{16385}, size_t{65536}, kPieces, kManyPieces}) {
     Session session = negating(count);
     Values x = counted(count), y(count);
     ASSERT_TRUE(session.bind_input(0, Place::host, x.data()));
@@ -57,7 +57,7 @@ TEST_P(RunCopies, FromHostMemoryComeWholeAtAnySize) {
 }
 
 TEST_P(RunCopies, OnTheDeviceComeWholeWhateverTheirSize) {
-  for (size_t count : {size_t{1}, size_t{1000}, size_t{16385}, kPieces, kTooLarge}) {
+  for (size_t count : {size_t{1}, size_t{1000}, size_t{16385}, kPieces, kManyPieces}) {
     Session session = negating(count);
     auto x = uploaded(counted(count)), y = uploaded(Values(count));
     ASSERT_TRUE(session.bind_input(0, Place::device, pointer(*x)));
@@ -218,8 +218,8 @@ TEST_P(AskedCopies, InPlaceAreNone) {
 }
 
 TEST_P(AskedCopies, ThatAreLargeAreTheDrivers) {
-  Session session = negating(kTooLarge);
-  auto x = uploaded(Values(kTooLarge)), y = uploaded(Values(kTooLarge));
+  Session session = negating(kManyPieces);
+  auto x = uploaded(Values(kManyPieces)), y = uploaded(Values(kManyPieces));
   ASSERT_TRUE(session.bind_input(0, Place::device, pointer(*x)));
   ASSERT_TRUE(session.bind_output(0, Place::device, pointer(*y)));
   EXPECT_EQ(asked(session), "0 uploads, 0 downloads, 2 copies; 0 by 0 launches");

@@ -8,7 +8,7 @@
 namespace rung {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr const char* kText =
     "table: f32[9,64] = constant(name=\"table\")\n"
@@ -35,7 +35,7 @@ NamedTensors text_inputs() {
           {"bias", random_tensor("bias", {DType::f32, {1, 8, 64}})}};
 }
 
-class Recorders : public testing::TestWithParam<int> {};
+class Recorders : public ::testing::TestWithParam<int> {};
 
 TEST_P(Recorders, AgreeBitForBit) {
   Outputs eager = outputs_of(text_plan(false, GetParam()), text_inputs());
@@ -88,14 +88,14 @@ TEST_P(Recorders, GiveTheSameBitsWithoutAnyWorker) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Threads, Recorders, testing::Values(1, 2, 3));
+INSTANTIATE_TEST_SUITE_P(Threads, Recorders, ::testing::Values(1, 2, 3));
 
 std::string error_of(Session& session, const NamedTensors& inputs) {
   auto outputs = session.infer(inputs);
   return outputs ? "no error" : outputs.error().message;
 }
 
-class SessionInputs : public testing::Test {
+class SessionInputs : public ::testing::Test {
  protected:
   Session session = session_over(text_plan(true));
   NamedTensors inputs = text_inputs();
@@ -173,7 +173,7 @@ TEST(Session, WantsATeamOfThePlansSize) {
   EXPECT_EQ(session.error().message, "the plan was built for 2 threads, got a team of 1");
 }
 
-class RunTimeFault : public testing::TestWithParam<bool> {};
+class RunTimeFault : public ::testing::TestWithParam<bool> {};
 
 TEST_P(RunTimeFault, NamesTheOpAndLeavesTheSessionUsable) {
   Session session =
@@ -211,7 +211,7 @@ TEST_P(RunTimeFault, TellsThatThereIsNoTokenToDraw) {
   EXPECT_EQ(run(0.5f), "no error");
 }
 
-INSTANTIATE_TEST_SUITE_P(Captured, RunTimeFault, testing::Bool());
+INSTANTIATE_TEST_SUITE_P(Captured, RunTimeFault, ::testing::Bool());
 
 }  // namespace
 }  // namespace rung

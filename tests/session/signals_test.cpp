@@ -21,7 +21,7 @@ namespace rung {
 namespace {
 
 // Sums longer than the library holds on the stack.
-constexpr const char* kText =
+constexpr const char* kLongText =
     "w: f32[96,1536] = constant(name=\"w\")\n"
     "x: f32[1,128,1536] = input()\n"
     "h: f32[1,128,96] = linear(x, w)\n"
@@ -86,11 +86,11 @@ struct Run {
   int threads;
 };
 
-class Signals : public testing::TestWithParam<Run> {
+class Signals : public ::testing::TestWithParam<Run> {
  protected:
   Session session = [] {
-    Plan plan = plan_of(kText, {.capture = GetParam().capture, .threads = GetParam().threads});
-    EXPECT_THAT(kernels_of(plan), testing::IsSupersetOf({"linear_onednn", "matmul_onednn"}));
+    Plan plan = plan_of(kLongText, {.capture = GetParam().capture, .threads = GetParam().threads});
+    EXPECT_THAT(kernels_of(plan), ::testing::IsSupersetOf({"linear_onednn", "matmul_onednn"}));
     return session_over(std::move(plan));
   }();
 };
@@ -127,7 +127,8 @@ TEST(SignalsOnOlderProcessors, ComeBetweenOneDnnsLaunches) {
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Recorders, Signals, testing::Values(Run{false, 1}, Run{false, 2}, Run{true, 1}, Run{true, 2}));
+INSTANTIATE_TEST_SUITE_P(Recorders, Signals,
+                         ::testing::Values(Run{false, 1}, Run{false, 2}, Run{true, 1}, Run{true, 2}));
 
 }  // namespace
 }  // namespace rung

@@ -14,11 +14,11 @@
 namespace rung {
 namespace {
 
-struct Where {
+struct ThreadsCase {
   bool device, capture;
 };
 
-constexpr const char* kText =
+constexpr const char* kLookupText =
     "table: f32[9,64] = constant(name=\"table\")\n"
     "w: f32[64,64] = constant(name=\"w\")\n"
     "ids: i64[1,8] = input()\n"
@@ -30,7 +30,7 @@ constexpr const char* kText =
     "return y=y, s=s";
 constexpr size_t kThreads = 4;
 
-class SessionThreads : public ::testing::TestWithParam<Where> {
+class SessionThreads : public ::testing::TestWithParam<ThreadsCase> {
  protected:
   void SetUp() override {
     if (GetParam().device) {
@@ -64,7 +64,7 @@ class SessionThreads : public ::testing::TestWithParam<Where> {
   }
   static int replays() { return GetParam().device ? 300 : 30; }
 
-  Graph graph_ = graph_of(kText);
+  Graph graph_ = graph_of(kLookupText);
   std::optional<Target> fake_;
   const Target* target_ = nullptr;
   std::shared_ptr<const Plan> plan_;
@@ -148,8 +148,8 @@ TEST_P(SessionThreads, MayEndASessionAnotherOpened) {
   EXPECT_TRUE(same(outputs_of(*kept, inputs(1)), before));
 }
 
-INSTANTIATE_TEST_SUITE_P(Fake, SessionThreads, ::testing::Values(Where{false, false}, Where{false, true}));
-INSTANTIATE_TEST_SUITE_P(Gpu, SessionThreads, ::testing::Values(Where{true, false}, Where{true, true}));
+INSTANTIATE_TEST_SUITE_P(Fake, SessionThreads, ::testing::Values(ThreadsCase{false, false}, ThreadsCase{false, true}));
+INSTANTIATE_TEST_SUITE_P(Gpu, SessionThreads, ::testing::Values(ThreadsCase{true, false}, ThreadsCase{true, true}));
 
 }  // namespace
 }  // namespace rung

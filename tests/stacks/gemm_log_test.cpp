@@ -133,11 +133,11 @@ TEST_F(GemmLogs, DamagedLinesSayWhatIsWrong) {
 TEST_F(GemmLogs, LinesMayComeLateAndPacked) {
   std::string late;
   while (late.size() < (1 << 20) + 100) late += "INFO: a request was answered\n";
-  EXPECT_THAT(texts(read(late + std::string(kHipblaslt))), testing::SizeIs(1));
-  EXPECT_THAT(texts(read(gzip(kHipblaslt))), testing::SizeIs(1));
+  EXPECT_THAT(texts(read(late + std::string(kHipblaslt))), ::testing::SizeIs(1));
+  EXPECT_THAT(texts(read(gzip(kHipblaslt))), ::testing::SizeIs(1));
   std::string without_end(kHipblaslt);
   without_end.pop_back();
-  EXPECT_THAT(texts(read(without_end)), testing::SizeIs(1));
+  EXPECT_THAT(texts(read(without_end)), ::testing::SizeIs(1));
 }
 
 }  // namespace

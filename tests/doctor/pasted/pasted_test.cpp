@@ -77,11 +77,11 @@ TEST(PastedNvidiaQuery, OfAGoodGpuHasNoFindings) {
 }
 
 TEST(PastedNvidiaQuery, SeedsAreFoundAlone) {
-  struct Seed {
+  struct PastedSeed {
     std::string from, to, check, found;
     Severity severity;
   };
-  const Seed kSeeds[] = {
+  const PastedSeed kSeeds[] = {
       {"Persistence Mode                      : Enabled", "Persistence Mode : Disabled", "persistence", "Disabled",
        Severity::note},
       {"MIG Mode\n        Current                           : Disabled", "MIG Mode\n        Current : Enabled",
@@ -101,7 +101,7 @@ TEST(PastedNvidiaQuery, SeedsAreFoundAlone) {
       {"Current                   : 16x", "Current : 8x", "pci_link", "8 of 16", Severity::problem},
       {"Current                   : 5", "Current : 1", "pci_link", "2.5 GT/s PCIe of 32.0 GT/s PCIe", Severity::note},
   };
-  for (const Seed& seed : kSeeds) {
+  for (const PastedSeed& seed : kSeeds) {
     const Findings findings = told(replaced(kNvidiaQuery, seed.from, seed.to)).findings;
     ASSERT_EQ(findings.size(), 1u) << seed.to;
     EXPECT_EQ(findings[0].check, seed.check);
@@ -113,10 +113,10 @@ TEST(PastedNvidiaQuery, SeedsAreFoundAlone) {
 
 // The GPU of the sample, and another as it: each is judged by its own section, and what to do names it.
 TEST(PastedNvidiaQuery, SeveralGpusAreEachJudged) {
-  struct Seed {
+  struct PastedSeed {
     std::string from, to, check;
   };
-  const Seed kSeeds[] = {
+  const PastedSeed kSeeds[] = {
       {"Persistence Mode                      : Enabled", "Persistence Mode : Disabled", "persistence"},
       {"MIG Mode\n        Current                           : Disabled", "MIG Mode\n        Current : Enabled",
        "gpu_partition"},
@@ -130,7 +130,7 @@ TEST(PastedNvidiaQuery, SeveralGpusAreEachJudged) {
   };
   const size_t begin = kNvidiaQuery.find("GPU 00000000:C1:00.0");
   const std::string head(kNvidiaQuery.substr(0, begin)), first(kNvidiaQuery.substr(begin));
-  for (const Seed& seed : kSeeds)
+  for (const PastedSeed& seed : kSeeds)
     for (unsigned wrong = 0; wrong < 4; ++wrong) {
       SCOPED_TRACE(seed.to + " of GPUs " + std::to_string(wrong));
       std::string text = head;

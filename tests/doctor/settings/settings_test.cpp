@@ -113,7 +113,9 @@ TEST(Settings, GpusHaveWords) {
 
 TEST(Settings, VariablesSayWhichVersionsReadThem) {
   for (const Setting& s : setting_table()) {
-    if (s.kind != SettingKind::variable) EXPECT_EQ(read_by(s), "") << label(s);
+    if (s.kind != SettingKind::variable) {
+      EXPECT_EQ(read_by(s), "") << label(s);
+    }
     for (const Reader& reader : readers_of(s.name))
       EXPECT_THAT(read_by(s), HasSubstr(std::string(reader.component))) << label(s);
   }

@@ -34,15 +34,22 @@ struct Cut : ProductShape {
         most_shared_bytes(static_cast<int64_t>(gpu.shared_bytes_per_block)),
         tile{is_f8(problem.inputs[1].dtype) ? DType::f8e4m3fn : problem.inputs[1].dtype, 16, 1} {
     if (m > 1) tile.rows = m <= 4 ? 4 : 8;
+    const auto element_bytes = static_cast<int64_t>(size_of(problem.inputs[1].dtype));
     const auto fits = [&](int64_t bytes) {
-      return k % tile.vector() == 0 && has_aligned_lines(problem.inputs[1], w_axis, bytes);
+      return k * element_bytes % bytes == 0 && has_aligned_lines(problem.inputs[1], w_axis, bytes);
     };
     narrow(fits);
   }
-  // Takes smaller vectors until `fits` says that w has them at their multiples, or until they are single elements.
+  // Takes the largest vectors, no larger than now, that `fits` says w has at their multiples; single elements always
+  // fit.
   template <class Fits>
   void narrow(Fits fits) {
-    while (tile.vector() > 1 && !fits(tile.bytes)) tile.bytes /= tile.has_8_bits() ? 4 : 2;
+    for (const auto& [config, symbol] : kVariants)
+      if (config.type == tile.type && config.rows == tile.rows && config.bytes <= tile.bytes &&
+          (config.vector() == 1 || fits(config.bytes))) {
+        tile = config;
+        return;
+      }
   }
   int64_t vectors() const { return k / tile.vector(); }
   int64_t warps() const { return kGemvThreads / lanes; }
