@@ -81,7 +81,7 @@ class ElementWriter {
     for (size_t i = 0; i < work_.strides.size(); ++i)
       lines_.line("  const {0} r{1} = {2}(p{1}[c].x[v]);", type, i, integers ? type : "to_float");
     if (integers && as<Formula>(work_.problem.op)->divides())
-      lines_.line("  if (r1 == 0) *in_memory<uint32_t>(a.fault) = {}u;",
+      lines_.line("  if (r1 == 0) store_atomic(in_memory<uint32_t>(a.fault), {}u);",
                   static_cast<uint32_t>(Fault::integer_divided_by_zero));
     for (size_t i = 0; i < work_.program.instructions.size(); ++i)
       lines_.line("  const {} r{} = {};", type, work_.program.inputs + i,

@@ -1,8 +1,8 @@
 // Helpers of the attention kernels: packed rows of queries, keys across segments, and the running softmax.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "ir/fault.hpp"
 #include "kernels/gpu/attention/attention_arguments.hpp"
+#include "kernels/gpu/fault.cuh"
 #include "kernels/gpu/portable.cuh"
 
 namespace rung::gpu {
@@ -28,7 +28,7 @@ struct PresentKeys {
   __device__ void read_length(const AttentionArguments& a) {
     if (!a.length) return;
     const int64_t length = *a.length;
-    if (length < a.queries) *in_memory<Fault>(a.fault) = Fault::index_out_of_range;
+    if (length < a.queries) report_fault(a.fault, Fault::index_out_of_range);
     count = static_cast<int>(max(int64_t{0}, min(length, int64_t{rows})));
     first_query = count - a.queries;
     if (length <= rows) return;

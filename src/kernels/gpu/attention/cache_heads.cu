@@ -2,6 +2,7 @@
 // with the queries, or in the row of a cache that is the place of its token.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/cache_heads_arguments.hpp"
+#include "kernels/gpu/fault.cuh"
 #include "kernels/gpu/float_bits.cuh"
 
 namespace rung::gpu {
@@ -64,7 +65,7 @@ struct Head {
 __device__ int64_t slot_of(const CacheHeadsArguments& a, uint32_t row) {
   const int64_t slot = element<const int64_t>(a.places, row);
   if (slot < 0 || slot >= a.slots) {
-    if (lane() == 0) element<Fault>(a.fault, 0) = Fault::index_out_of_range;
+    if (lane() == 0) report_fault(a.fault, Fault::index_out_of_range);
     return -1;
   }
   bool overwritten = false;

@@ -1,7 +1,8 @@
 // Gather: each thread moves one unit of 1 to 16 bytes from the place that its index gives.
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/copy/gather_arguments.hpp"
+#include "kernels/gpu/elements.cuh"
+#include "kernels/gpu/fault.cuh"
 
 namespace rung::gpu {
 namespace {
@@ -16,7 +17,7 @@ __device__ void gather(const GatherArguments& a) {
   wait_for_producers();
   int64_t index = load_as<int64_t>(a.indices, a.index_type, offsets[1]);
   if (index < 0 || index >= a.length) {
-    element<Fault>(a.fault, 0) = Fault::index_out_of_range;
+    report_fault(a.fault, Fault::index_out_of_range);
     index = 0;
   }
   element<T>(a.out, at) =

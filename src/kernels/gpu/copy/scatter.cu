@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/copy/scatter_arguments.hpp"
 #include "kernels/gpu/elements.cuh"
+#include "kernels/gpu/fault.cuh"
 #include "kernels/gpu/reductions.cuh"
 
 namespace rung::gpu {
@@ -38,7 +39,7 @@ __device__ void scatter(const ScatterArguments& a) {
   for (uint32_t i = 0; i < a.count; ++i) {
     const int64_t row = load_as<int64_t>(a.indices, a.index_type, i * a.index_step);
     if (row < 0 || row >= a.rows) {
-      element<Fault>(a.fault, 0) = Fault::index_out_of_range;
+      report_fault(a.fault, Fault::index_out_of_range);
       continue;
     }
     if ((static_cast<uint64_t>(row) & (a.owners - 1)) != owner) continue;
@@ -58,7 +59,7 @@ __device__ void set_rows(const ScatterArguments& a) {
   const auto row_of = [&](uint32_t update) { return load_as<int64_t>(a.indices, a.index_type, update * a.index_step); };
   const int64_t row = row_of(i);
   if (row < 0 || row >= a.rows) {
-    element<Fault>(a.fault, 0) = Fault::index_out_of_range;
+    report_fault(a.fault, Fault::index_out_of_range);
     return;
   }
   __shared__ int overwritten;

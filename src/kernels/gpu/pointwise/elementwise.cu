@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/function_math.hpp"
 #include "kernels/gpu/elements.cuh"
+#include "kernels/gpu/fault.cuh"
 #include "kernels/gpu/pointwise/activation.cuh"
 #include "kernels/gpu/pointwise/elementwise_arguments.hpp"
 
@@ -186,7 +187,7 @@ __device__ int64_t unsupported() { return 0; }  // the type rule refuses integer
 __device__ int64_t apply_integer(const ElementwiseArguments& a, Code code, int64_t x, int64_t y, int64_t z) {
   const auto divide = [&](int64_t dividend, int64_t divisor) -> int64_t {
     if (divisor != 0) return quotient(dividend, divisor);
-    element<Fault>(a.fault, 0) = Fault::integer_divided_by_zero;
+    report_fault(a.fault, Fault::integer_divided_by_zero);
     return 0;
   };
   switch (code) {

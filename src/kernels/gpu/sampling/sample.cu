@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/sampling.hpp"
 #include "kernels/gpu/elements.cuh"
+#include "kernels/gpu/fault.cuh"
 #include "kernels/gpu/reductions.cuh"
 #include "kernels/gpu/sampling/block_sums.cuh"
 #include "kernels/gpu/sampling/sample_arguments.hpp"
@@ -237,7 +238,7 @@ __device__ void find_token(const SampleArguments& a) {
   const uint32_t order = largest_order(a, partial);
   uint32_t token = 0;
   if (!sampling::is_valid(settings) || !is_usable(order)) {
-    if (threadIdx.x == 0) element<Fault>(a.fault, 0) = Fault::no_token_to_draw;
+    if (threadIdx.x == 0) report_fault(a.fault, Fault::no_token_to_draw);
   } else if (sampling::is_greedy(settings)) {
     token = first_largest(a, order, sums);
   } else {

@@ -13,6 +13,7 @@
 //   to_float(x), from_float<T>(x)                Bf16, F16, float, bool as Flag, and int64_t to write
 //   formula_WORD(x, y)                           of integers: int or int64_t
 //   in_memory<T>(address)
+//   store_atomic(to, word)                       a store that several blocks may make at once
 #pragma once
 
 using uint16_t = unsigned short;
@@ -219,3 +220,4 @@ __device__ inline float gelu_tanh(float x) {
 }
 
 #include "integers.cuh"
+#include "store_atomic.cuh"
