@@ -17,6 +17,11 @@ namespace {
 
 }  // namespace
 
+Nodes::Nodes(const Nodes& other) {
+  all_.reserve(other.all_.size());
+  for (const auto& node : other.all_) push_back(*node);
+}
+
 NodeId Graph::append(Node node) {
   auto id = static_cast<NodeId>(nodes_.size());
   node.next = insert_before_;

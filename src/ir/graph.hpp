@@ -4,10 +4,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "ir/semantics.hpp"
@@ -29,6 +29,27 @@ struct Node {
   NodeId heir = kNoNode;     // see Graph::heir()
   uint32_t output_uses = 0;  // number of graph outputs that are this node
   bool alive = true;
+};
+
+// Nodes by id. References to them stay valid while others are added, and moving allocates nothing, as a Result wants of
+// what it holds; a std::deque's moving does.
+class Nodes {
+ public:
+  Nodes() = default;
+  Nodes(const Nodes& other);
+  Nodes(Nodes&& other) noexcept = default;
+  Nodes& operator=(Nodes other) noexcept {
+    all_.swap(other.all_);
+    return *this;
+  }
+  ~Nodes() = default;
+  Node& operator[](NodeId id) { return *all_[id]; }
+  const Node& operator[](NodeId id) const { return *all_[id]; }
+  size_t size() const { return all_.size(); }
+  void push_back(Node node) { all_.push_back(std::make_unique<Node>(std::move(node))); }
+
+ private:
+  std::vector<std::unique_ptr<Node>> all_;
 };
 
 struct Output {
@@ -106,13 +127,14 @@ class Graph {
   void unlink(NodeId id);
   void drop_use(NodeId operand, NodeId user);
 
-  std::deque<Node> nodes_;                              // passes hold references to nodes while they add others
+  Nodes nodes_;                                         // passes hold references to nodes while they add others
   std::vector<std::shared_ptr<const Weight>> weights_;  // by node id; null for other ops
   std::vector<Output> outputs_;
   std::vector<State> states_;
   NodeId head_ = kNoNode, tail_ = kNoNode, insert_before_ = kNoNode;
   size_t live_ = 0;
 };
+static_assert(std::is_nothrow_move_constructible_v<Graph>, "a Result ends the process where a move throws");
 
 // Inserts new nodes right before `position` while it lives.
 class Insertion {

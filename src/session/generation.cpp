@@ -46,15 +46,15 @@ Status Generation::make_ahead() {
   decoder_->read_ahead(made);
   loop_runs_ = decoder_->runs();
   token_ms_ = static_cast<double>(now_ns() - began) * 1e-6 / static_cast<double>(made.size());
-  ahead_.assign(made.begin(), made.end());
+  ahead_.assign(made.rbegin(), made.rend());
   return {};
 }
 
 Result<int64_t> Generation::choose() {
   if (ahead_.empty() && makes_ahead()) RUNG_CHECK(make_ahead());
   if (!ahead_.empty()) {
-    const int64_t token = ahead_.front();
-    ahead_.pop_front();
+    const int64_t token = ahead_.back();
+    ahead_.pop_back();
     sampler_.chose(token);
     return token;
   }

@@ -1,10 +1,11 @@
 // The loop that makes a text: a decoder's scores, a token chosen from them, and the reasons to end.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include <deque>
 #include <memory>
 #include <optional>
 #include <set>
+#include <type_traits>
+#include <vector>
 
 #include "session/decoder.hpp"
 #include "session/device_loop.hpp"
@@ -63,11 +64,12 @@ class Generation {
   Speculation speculation_;
   std::optional<int64_t> last_;  // the token that the last call chose
   std::unique_ptr<DeviceLoop> loop_;
-  std::deque<int64_t> ahead_;  // that the device made, in order, and nobody has asked for so far
-  int64_t loop_runs_ = -1;     // of the decoder, behind the loop's last one
+  std::vector<int64_t> ahead_;  // that the device made and nobody has asked for so far, the next one last
+  int64_t loop_runs_ = -1;      // of the decoder, behind the loop's last one
   double token_ms_ = 0;
   int64_t made_ = 0, accepted_before_ = decoder_->accepted();
   int64_t length_ = decoder_->length();  // of the text that the last call left
 };
+static_assert(std::is_nothrow_move_constructible_v<Generation>, "a Result ends the process where a move throws");
 
 }  // namespace rung

@@ -38,6 +38,22 @@ TEST(Graph, ReferencesStayWhereOthersAreAdded) {
   EXPECT_EQ(shape, &graph.shape(y));
 }
 
+TEST(Graph, CopiesHaveNodesOfTheirOwn) {
+  Graph graph = parsed("x: f32[2] = input()\ny = neg(x)\nreturn y=y");
+  const std::string text = print(graph);
+  const Graph copy = graph;
+  graph.set_output("z", graph.add(Unary{UnaryKind::exp}, {output(graph)}));
+  EXPECT_EQ(print(copy), text);
+  EXPECT_TRUE(verify(copy)) << verify(copy).error().message;
+}
+
+TEST(Graph, ReferencesStayWhereItIsMoved) {
+  Graph graph = parsed("x: f32[2] = input()\ny = neg(x)\nreturn y=y");
+  const Node* node = &graph[output(graph)];
+  const Graph moved = std::move(graph);
+  EXPECT_EQ(node, &moved[output(moved)]);
+}
+
 TEST(Graph, InsertionPutsNewNodesBeforeTheirReader) {
   Graph graph = parsed("x: f32[2] = input()\ny = neg(x)\nreturn y=y");
   NodeId y = output(graph);

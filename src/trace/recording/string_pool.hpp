@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
+#include <vector>
 
 namespace rung::trace {
 
@@ -23,19 +25,20 @@ class StringPool {
   uint32_t number_of(std::string_view text) {
     if (const auto known = numbers_.find(text); known != numbers_.end()) return known->second;
     const auto number = static_cast<uint32_t>(texts_.size());
-    numbers_.emplace(texts_.emplace_back(text), number);
+    numbers_.emplace(*texts_.emplace_back(std::make_unique<std::string>(text)), number);
     return number;
   }
   std::optional<uint32_t> find(std::string_view text) const {
     const auto known = numbers_.find(text);
     return known == numbers_.end() ? std::nullopt : std::optional(known->second);
   }
-  std::string_view operator[](uint32_t number) const { return texts_[number]; }
+  std::string_view operator[](uint32_t number) const { return *texts_[number]; }
   size_t size() const { return texts_.size(); }
 
  private:
-  std::deque<std::string> texts_;  // a deque, so its elements stay in place
+  std::vector<std::unique_ptr<std::string>> texts_;  // so that they stay in place
   std::unordered_map<std::string_view, uint32_t> numbers_;
 };
+static_assert(std::is_nothrow_move_constructible_v<StringPool>, "a Result ends the process where a move throws");
 
 }  // namespace rung::trace
