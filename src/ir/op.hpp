@@ -141,11 +141,16 @@ struct Reduce {
 // quantize(x: T[...,D]) -> to[...,D]; result 1: f32[...], each row's s: x is about the first result times s. With M the
 // largest number of `to` (f8e4m3fn 448, f8e4m3fnuz 240, i8 127) s = max |x| / M, and 1 for a row of zeros; the first
 // result is x / s, rounded to nearest even. A NaN in x makes its row's s NaN.
+// group: 0, or a multiple of 8 that divides D: then result 2: i8[...,D/group] are scales u of runs of neighbours, and x
+// is about s u times the first result, of i8. to=u8 wants a group and makes numbers c of 4 bits: the first result is
+// u8[...,D/2], whose byte i holds 8 + c of element 2i in its lower half and that of element 2i + 1 in its upper half;
+// result 3: i8[...,D/group] are offsets o, and x is about s (u c + 8 o). u and o are fitted to small squared errors.
 struct Quantize {
   RUNG_OP("quantize", elementwise, none, stays);
-  RUNG_RESULTS(2);
+  RUNG_RESULTS(4);
   DType to = DType::f8e4m3fn;
-  RUNG_FIELDS(RUNG_FIELD(Quantize, to))
+  int64_t group = 0;
+  RUNG_FIELDS(RUNG_FIELD(Quantize, to), RUNG_FIELD(Quantize, group))
   RUNG_EQUAL(Quantize);
 };
 // The k largest elements of each row, in descending order, equal ones by ascending place, NaN before all numbers.

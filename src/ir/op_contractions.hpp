@@ -27,6 +27,9 @@ struct MatMul {
 // row's factor in that norm is r = 1 / sqrt(their mean + eps); without them r = 1.
 // scale: f32[rows of w], x_scale: f32[...]: s is the product of that of the row of w and that of the row of x, or of
 // those that are there; x or w are then numbers of 8 bits that quantize() made. Integers are i8, with a scale.
+// group_scale: i8[rows of w, K/G], G divides K: besides the row's scale, each run of G columns of w has its own, and
+// w is i8. With group_offset: i8[rows of w, K/G] w is u8[N,K/2] of numbers of 4 bits. x then has no scale. The number
+// that x multiplies is, as quantize() says, scale (group_scale w), or scale (group_scale w + 8 group_offset).
 // Epilogue, after the products:
 // bias: V[N], residual: R[...,N].
 // gated: w is [2N,K] (gate rows, then up rows), bias [2N]: y = activation(gate) * up + residual.

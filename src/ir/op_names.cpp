@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kReduce{"sum", "mean", "max"};
 constexpr std::array<std::string_view, 3> kCell{"rnn", "gru", "lstm"};
-constexpr std::array<std::string_view, 10> kLinearSlot{"x",   "w",           "bias",    "residual", "cos",
-                                                       "sin", "norm_weight", "squares", "scale",    "x_scale"};
+constexpr std::array<std::string_view, 12> kLinearSlot{"x",     "w",       "bias",        "residual",
+                                                       "cos",   "sin",     "norm_weight", "squares",
+                                                       "scale", "x_scale", "group_scale", "group_offset"};
 constexpr std::array<std::string_view, 4> kConvSlot{"x", "w", "bias", "residual"};
 constexpr std::array<std::string_view, 3> kAttentionSlot{"q", "mask", "length"};
 constexpr std::array<std::string_view, 4> kLayerNormSlot{"x", "residual", "weight", "bias"};

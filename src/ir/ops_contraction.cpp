@@ -72,12 +72,34 @@ Status want_norm_weight(const Linear& op, const Shape& shape, const Type& weight
   return want_shape(weight, Shape{shape.back()}, "norm_weight");
 }
 
+// Checks scales and offsets of runs of w's columns.
+Status want_groups(const Linear& op, Types types) {
+  const Type &x = types[0], &w = types[1];
+  const bool has_offsets = op.has(LinearSlot::group_offset);
+  if (!op.has(LinearSlot::scale) || !op.has(LinearSlot::group_scale) || op.has(LinearSlot::x_scale))
+    return fail("got groups of columns, wanted the slots scale and group_scale beside them, and no x_scale");
+  RUNG_CHECK(want_float(x, "x"));
+  if (is_f8(x.dtype)) return fail("got x {}, wanted a type of 16 bits or more beside groups", x);
+  if (w.dtype != (has_offsets ? DType::u8 : DType::i8))
+    return fail("got weight {}, wanted {}", w, has_offsets ? "u8 beside group_offset" : "i8 without group_offset");
+  const Type& scale = *op.slots.find(types, LinearSlot::group_scale);
+  const int64_t groups = scale.shape.rank() > 0 ? scale.shape.back() : 0;
+  if (groups < 1 || x.shape.back() % groups || x.shape.back() / groups % 2)
+    return fail("group_scale: got {}, wanted equal runs of an even number of the columns of x, {}", scale, x);
+  for (const LinearSlot slot : {LinearSlot::group_scale, LinearSlot::group_offset})
+    if (const Type* type = op.slots.find(types, slot); type && *type != Type{DType::i8, {w.shape[0], groups}})
+      return fail("{}: got {}, wanted i8[{},{}]", name_of(slot), *type, w.shape[0], groups);
+  return {};
+}
+
 // Checks the operands that linears of 8 bits have.
 Status want_scales(const Linear& op, Types types) {
   const Type &x = types[0], &w = types[1];
   const Type* scale = op.slots.find(types, LinearSlot::scale);
+  const bool grouped = op.has(LinearSlot::group_scale) || op.has(LinearSlot::group_offset);
+  if (grouped) RUNG_CHECK(want_groups(op, types));
   for (const auto& [operand, name] : {std::pair(&x, "x"), std::pair(&w, "weight")})
-    if (operand->dtype != DType::i8 || !scale) RUNG_CHECK(want_float(*operand, name));
+    if (!grouped && (operand->dtype != DType::i8 || !scale)) RUNG_CHECK(want_float(*operand, name));
   if (x.dtype != w.dtype && (x.dtype == DType::i8 || is_f8(x.dtype)))
     return fail("got x {} and weight {}, wanted x of a type of 16 bits or more, or of the weight's", x, w);
   if (scale && *scale != Type{DType::f32, {w.shape[0]}})
@@ -107,7 +129,8 @@ Result<Type> rule(const Linear& op, Types types) {
   RUNG_CHECK(want_slots(op, types));
   const Type &x = types[0], &w = types[1];
   RUNG_CHECK(want_rank(w, 2, "weight"));
-  if (x.shape.rank() < 1 || x.shape.back() != w.shape[1])
+  const int64_t packed = op.has(LinearSlot::group_offset) ? 2 : 1;  // numbers in an element of w
+  if (x.shape.rank() < 1 || x.shape.back() % packed || x.shape.back() / packed != w.shape[1])
     return fail("got x {} and weight {}: inner dimensions differ", x, w);
   RUNG_CHECK(want_scales(op, types));
   const bool gated = op.epilogue.gated;
@@ -165,19 +188,22 @@ OperandUse use_of(const Linear& op, const Signature& s, LinearSlot slot) {
       return {.role = OperandRole::scale, .axes = {column}};
     case LinearSlot::x_scale:
       return aligned(OperandRole::scale, op.slots.find(s.operands, slot)->shape);
+    case LinearSlot::group_scale:
+    case LinearSlot::group_offset:
+      return {.role = OperandRole::scale, .axes = {column, reduced()}};
   }
   return use;
 }
 
 double flops_of(const Linear& op, const Signature& s) {
-  const Shape& w = s.shape(1);
+  const auto depth = static_cast<double>(s.shape(0).back());
   const auto dim = [](int64_t n) { return static_cast<double>(n); };
   const auto elements = [&](LinearSlot slot) { return op.has(slot) ? count(*op.slots.find(s.operands, slot)) : 0; };
   const bool feeds_norm = op.has(LinearSlot::norm_weight), normed = op.has(LinearSlot::squares);
   const Linear::Epilogue& end = op.epilogue;
   const double columns = count(s.result), products = columns * (end.gated ? 2 : 1);  // over all rows
   const int factors = normed + op.has(LinearSlot::scale) + op.has(LinearSlot::x_scale);
-  return products * (2 * dim(w[1]) + op.has(LinearSlot::bias) + factors) +
+  return products * (2 * depth + op.has(LinearSlot::bias) + factors) +
          columns * ((end.factor != 1) + (end.activation != Activation::none) + end.gated +
                     op.has(LinearSlot::residual) + 3 * feeds_norm) +
          3 * elements(LinearSlot::cos) * dim(end.rotated_heads) + elements(LinearSlot::squares);

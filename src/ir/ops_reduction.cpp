@@ -129,8 +129,18 @@ Result<Type> rule(const Quantize& op, Types types) {
   RUNG_CHECK(want_count(types, 1));
   RUNG_CHECK(want_float(types[0], "x"));
   if (types[0].shape.rank() < 1) return fail("x: got {}, wanted at least one dimension", types[0]);
-  if (!is_f8(op.to) && op.to != DType::i8) return fail("got to={}, wanted f8e4m3fn, f8e4m3fnuz or i8", op.to);
-  return Type{op.to, types[0].shape};
+  if (!is_quantised(op.to) && op.to != DType::u8)
+    return fail("got to={}, wanted f8e4m3fn, f8e4m3fnuz, i8 or u8", op.to);
+  const int64_t columns = types[0].shape.back();
+  if (op.group < 0 || op.group % 8) return fail("got group={}, wanted 0 or a multiple of 8", op.group);
+  if (op.group > 0 && columns % op.group)
+    return fail("got x {} and group={}, wanted groups that divide the columns", types[0], op.group);
+  if (is_f8(op.to) && op.group > 0) return fail("got to={} and group={}, wanted i8 or u8", op.to, op.group);
+  if (op.to != DType::u8) return Type{op.to, types[0].shape};
+  if (op.group == 0) return fail("got to=u8 without a group, wanted one for numbers of 4 bits");
+  Type pairs{op.to, types[0].shape};
+  pairs.shape[pairs.shape.rank() - 1] = columns / 2;
+  return pairs;
 }
 
 Semantics semantics(const Quantize&, const Signature& s) {
@@ -139,10 +149,15 @@ Semantics semantics(const Quantize&, const Signature& s) {
   return {.operands = {use}, .flops = 3 * count(s.operands[0])};
 }
 
-std::vector<Type> further_types(const Quantize&, const Signature& s) {
+std::vector<Type> further_types(const Quantize& op, const Signature& s) {
   Shape rows = s.result.shape;
   rows.erase(rows.rank() - 1);
-  return {{DType::f32, rows}};
+  std::vector<Type> types{{DType::f32, rows}};
+  if (op.group == 0) return types;
+  Shape groups = s.shape(0);
+  groups[groups.rank() - 1] /= op.group;
+  types.insert(types.end(), op.to == DType::u8 ? 2 : 1, {DType::i8, groups});
+  return types;
 }
 
 Result<Type> rule(const TopK& op, Types types) {

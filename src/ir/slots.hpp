@@ -9,7 +9,20 @@
 namespace rung {
 
 // The slots, in the order of the operands. ir/op.hpp says what each holds, and what the op does with it.
-enum class LinearSlot : uint8_t { x, w, bias, residual, cos, sin, norm_weight, squares, scale, x_scale };
+enum class LinearSlot : uint8_t {
+  x,
+  w,
+  bias,
+  residual,
+  cos,
+  sin,
+  norm_weight,
+  squares,
+  scale,
+  x_scale,
+  group_scale,
+  group_offset
+};
 enum class ConvSlot : uint8_t { x, w, bias, residual };
 enum class AttentionSlot : uint8_t { q, mask, length };  // keys and values of the segments follow
 enum class LayerNormSlot : uint8_t { x, residual, weight, bias };

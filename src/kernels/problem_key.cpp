@@ -63,6 +63,10 @@ std::string text_of(const Linear& op, const Problem& problem) {
     text += " scaled" + unusual_text("scales", *scale, Usually::dense_constant);
   if (const Operand* scale = operand(LinearSlot::x_scale))
     text += " x_scaled" + (scale->contiguous() ? "" : " x_scale=" + strided_text(*scale));
+  for (const LinearSlot slot : {LinearSlot::group_scale, LinearSlot::group_offset})
+    if (const Operand* groups = operand(slot))
+      text += fmt::format(" {}={}", name_of(slot), x.shape.back() / groups->shape.back()) +
+              unusual_text(name_of(slot), *groups, Usually::dense_constant);
   if (end.normed != DType::bf16) text += fmt::format(" gives_norm={}", end.normed);
   if (end.factor != 1) text += fmt::format(" factor={}", end.factor);
   return text;

@@ -22,13 +22,33 @@ std::vector<double> read_transposed(const Tensor& tensor, int64_t begin, int64_t
   return transposed;
 }
 
+// Reads row j of w, without its scale: of numbers of 4 bits, and in groups of columns, where the op has them.
+void read_weights(const Linear& op, const Arguments& arguments, size_t j, std::vector<double>& row) {
+  const Tensor& w = arguments[1];
+  const Tensor* scale = op.slots.find(arguments.operands, LinearSlot::group_scale);
+  const Tensor* offset = op.slots.find(arguments.operands, LinearSlot::group_offset);
+  if (!offset) {
+    read(w, static_cast<int64_t>(j * row.size()), row);
+  } else {
+    const uint8_t* bytes = w.as<uint8_t>().data() + j * row.size() / 2;
+    for (size_t i = 0; i < row.size(); ++i) row[i] = (bytes[i / 2] >> (i % 2 * 4) & 15) - 8;
+  }
+  if (!scale) return;
+  const size_t groups = size(scale->shape().back()), group = row.size() / groups;
+  for (size_t i = 0; i < row.size(); ++i) {
+    const size_t at = j * groups + i / group;
+    row[i] = scale->as<int8_t>()[at] * row[i] + (offset ? 8.0 * offset->as<int8_t>()[at] : 0.0);
+  }
+}
+
 // Computes out[m, n] = sum over k of x[m, k] * w[n, k]. Converts the weight a row at a time: it may be large.
-std::vector<double> multiply_rows(const Tensor& x, const Tensor& w) {
-  size_t k = size(w.shape().back()), n = size(w.shape()[0]), m = k ? size(x.elements()) / k : 0;
+std::vector<double> multiply_rows(const Linear& op, const Arguments& arguments) {
+  const Tensor& x = arguments[0];
+  size_t k = size(x.shape().back()), n = size(arguments[1].shape()[0]), m = k ? size(x.elements()) / k : 0;
   auto rows = read(x);
   std::vector<double> out(m * n), row(k);
   for (size_t j = 0; j < n; ++j) {
-    read(w, static_cast<int64_t>(j * k), row);
+    read_weights(op, arguments, j, row);
     for (size_t i = 0; i < m; ++i) out[i * n + j] = dot(Rows(rows).subspan(i * k, k), row);
   }
   return out;
@@ -85,7 +105,7 @@ void scale_by_norm(std::vector<double>& factors, const Linear& op, const Tensor&
 // Returns y of Linear before rounding, row after row.
 std::vector<double> unrounded(const Linear& op, const Arguments& arguments) {
   const auto operand = [&](LinearSlot slot) { return op.slots.find(arguments.operands, slot); };
-  auto products = multiply_rows(arguments[0], arguments[1]);
+  auto products = multiply_rows(op, arguments);
   const Linear::Epilogue& end = op.epilogue;
   size_t wide = size(arguments[1].shape()[0]), n = wide / (end.gated ? 2 : 1), m = wide ? products.size() / wide : 0;
   std::vector<double> bias(wide), out(m * n), residual, factors(m, 1.0), scale(wide, 1.0);

@@ -127,6 +127,13 @@ class Evaluation {
   std::unordered_map<NodeId, std::vector<Tensor>> values_;  // all results of each node
 };
 
+// Computes all results of an op that computes them together; none: it computes each by itself.
+std::optional<std::vector<Tensor>> compute_results(const Op& op, const reference::Arguments& arguments) {
+  const auto* quantize = as<Quantize>(op);
+  if (!quantize || quantize->group == 0) return std::nullopt;
+  return reference::compute_together(*quantize, arguments);
+}
+
 // Computes result number `i` of the op; its type is in `arguments`.
 Result<Tensor> compute_result(const Op& op, const reference::Arguments& arguments, size_t i) {
   return std::visit(
@@ -161,6 +168,7 @@ Result<std::vector<Tensor>> evaluate_results(const Op& op, const std::vector<Ten
   RUNG_TRY(Type inferred, infer_type(op, types));
   if (inferred != result) return fail("{}: got result type {}, wanted {}", name_of(op), result, inferred);
   const std::vector<Type> of_results = result_types(op, types, result);
+  if (auto together = compute_results(op, {operands, of_results[0]})) return std::move(*together);
   std::vector<Tensor> results;
   for (size_t i = 0; i < of_results.size(); ++i) {
     auto value = compute_result(op, {operands, of_results[i]}, i);

@@ -5,6 +5,7 @@
 
 #include "ir/quantised.hpp"
 #include "ir/with_type.hpp"
+#include "reference/group_fit.hpp"
 #include "reference/operations.hpp"
 
 namespace rung::reference {
@@ -41,9 +42,36 @@ void each_row(const Tensor& x, F&& f) {
   });
 }
 
+// Computes the results in turn of a quantize() with groups.
+std::vector<Tensor> in_groups(const Quantize& op, const Tensor& x) {
+  std::vector<Type> types{x.type()};
+  const Type first = *infer_type(op, types);
+  std::vector<Tensor> results;
+  for (const Type& type : result_types(op, types, first)) results.emplace_back(type);
+  const bool has_offsets = results.size() > 3;
+  std::vector<float> values;
+  each_row(x, [&](auto row, size_t at) {
+    values.resize(row.size());
+    for (size_t i = 0; i < row.size(); ++i) values[i] = static_cast<float>(row[i]);
+    const size_t groups = row.size() / static_cast<size_t>(op.group), width = has_offsets ? row.size() / 2 : row.size();
+    auto* numbers = reinterpret_cast<uint8_t*>(results[0].data()) + at * width;
+    const auto of_groups = [&](size_t i) { return results[i].template as<int8_t>().subspan(at * groups, groups); };
+    quantise_in_groups(values, {.numbers = {numbers, width},
+                                .scale = results[1].template as<float>().data() + at,
+                                .group_scale = of_groups(2),
+                                .group_offset = has_offsets ? of_groups(3) : std::span<int8_t>{}});
+  });
+  return results;
+}
+
 }  // namespace
 
+std::vector<Tensor> compute_together(const Quantize& op, const Arguments& arguments) {
+  return in_groups(op, arguments[0]);
+}
+
 Result<Tensor> compute(const Quantize& op, const Arguments& arguments) {
+  if (op.group > 0) return in_groups(op, arguments[0])[0];
   Tensor out(arguments.result);
   with_type(op.to, [&](auto zero) {
     using To = decltype(zero);
@@ -56,8 +84,9 @@ Result<Tensor> compute(const Quantize& op, const Arguments& arguments) {
   return out;
 }
 
-// Computes the rows' scales.
-Result<Tensor> compute_further(const Quantize& op, const Arguments& arguments, size_t) {
+// Computes the rows' scales, or those of groups.
+Result<Tensor> compute_further(const Quantize& op, const Arguments& arguments, size_t i) {
+  if (op.group > 0) return in_groups(op, arguments[0])[i];
   Tensor out(arguments.result);
   std::ranges::fill(out.as<float>(), 1.0f);
   each_row(arguments[0], [&](auto row, size_t at) { out.as<float>()[at] = scale_of(row, largest_of(op.to)); });

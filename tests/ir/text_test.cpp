@@ -129,7 +129,7 @@ TEST(GraphText, RefusesSlotsThatALinearCannotHave) {
        {std::pair{"frob", "frob"}, {"bias+w", "w"}, {"bias+residual+residual", "residual"}, {"residual+bias", "bias"}})
     EXPECT_EQ(parse_op(fmt::format("linear(slots={})", slots)).error().message,
               fmt::format("line 1: got slot '{}', wanted some of bias, residual, cos, sin, norm_weight, squares, "
-                          "scale, x_scale, each once and in this order",
+                          "scale, x_scale, group_scale, group_offset, each once and in this order",
                           wrong));
   EXPECT_EQ(parse_op("attention(slots=q)").error().message,
             "line 1: got slot 'q', wanted some of mask, length, each once and in this order");

@@ -13,7 +13,7 @@ Verdict supports(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
   const Operand& x = p.inputs[0];
   if (!is_computed_float(x.dtype)) return reject("only f32, bf16 and f16");
-  if (p.output.dtype != DType::i8) return reject("only to i8");
+  if (p.output.dtype != DType::i8 || p.as<Quantize>().group > 0) return reject("only to i8, by whole rows");
   return x.is_rows() ? accept() : reject("x is not made of dense rows");
 }
 
