@@ -5,7 +5,7 @@
 // tile's number is text to the compiler, so that no function can pass it on.
 #pragma once
 #include "kernels/cpu/amx_tiles.hpp"
-#include "kernels/cpu/linear/finish.hpp"
+#include "kernels/cpu/linear/copy_rows.hpp"
 
 namespace rung::cpu::RUNG_ISA {
 

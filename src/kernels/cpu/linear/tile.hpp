@@ -4,8 +4,9 @@
 #pragma once
 #include <utility>
 
-#include "kernels/cpu/linear/finish.hpp"
+#include "kernels/cpu/linear/copy_rows.hpp"
 #include "kernels/cpu/linear/micro.hpp"
+#include "kernels/cpu/linear/stream.hpp"
 #include "kernels/cpu/simd.hpp"
 
 namespace rung::cpu::RUNG_ISA {
@@ -150,20 +151,6 @@ RUNG_SIMD void multiply(Sums<rows, vectors>& sums, const RowPointers<typename Mu
         for (int v = 0; v < vectors; ++v) sums.at[r][v] = fma(a, b[v], sums.at[r][v]);
       }
     }
-  }
-}
-
-// Prefetches the lines of `bytes` of weights that lie ahead: from memory into the second cache, and from there into the
-// first. With one of the two a row of products reads 80 to 90 % of what loads alone read, with both 97 % (an Intel Xeon
-// with AVX-512, two threads, panels of 32 columns).
-template <int bytes>
-RUNG_SIMD void prefetch_stream(const void* w) {
-  constexpr int kNear = 4096, kFar = 16384;
-  const auto* at = static_cast<const char*>(w);
-#pragma GCC unroll 16
-  for (int line = 0; line < bytes; line += 64) {
-    _mm_prefetch(at + kNear + line, _MM_HINT_T0);
-    _mm_prefetch(at + kFar + line, _MM_HINT_T1);
   }
 }
 
