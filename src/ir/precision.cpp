@@ -27,8 +27,12 @@ Precision everywhere(DType dtype) {
 
 DType narrowest(const Precision& precision) {
   DType found = DType::f32;
+  const auto of_weights = [](const PartPrecision& part) -> std::optional<DType> {
+    if (!part.weights) return std::nullopt;
+    return part.weights->to == DType::u8 ? DType::i8 : part.weights->to;
+  };
   for (const PartPrecision& part : precision)
-    for (const auto& dtype : {part.products, part.weights, part.attention, part.values})
+    for (const auto& dtype : {part.products, of_weights(part), part.attention, part.values})
       if (dtype && size_of(*dtype) < size_of(found)) found = *dtype;
   return found;
 }

@@ -13,13 +13,21 @@
 
 namespace rung {
 
+// A form of weights that are quantised where what they multiply is not, as quantize() has it.
+struct WeightForm {
+  DType to = DType::i8;  // of 8 bits; u8: numbers of 4 bits, whose word in recipes is i4
+  int64_t group = 0;     // columns that share a scale; 0: a whole row
+  friend auto operator<=>(const WeightForm&, const WeightForm&) = default;  // NOLINT(modernize-use-nullptr)
+};
+inline std::string_view name_of(const WeightForm& form) { return form.to == DType::u8 ? "i4" : name_of(form.to); }
+
 // The entry of a recipe for one part of a model. Sums and statistics are f32 in every case.
 struct PartPrecision {
   std::string labels = "*";        // the part's scope (ir/scope.hpp); "*" alone is the whole model
   std::optional<DType> products;   // read by products with weights; of 8 bits: both operands are quantised
   std::optional<DType> attention;  // read by products of computed values: scores, and the values that they weigh
   std::optional<DType> values;     // values stored for the ops that follow
-  std::optional<DType> weights;    // of 8 bits: weights are quantised, and what they multiply is not
+  std::optional<WeightForm> weights;
   bool covers(std::string_view label) const;
   friend auto operator<=>(const PartPrecision&, const PartPrecision&) = default;  // NOLINT(modernize-use-nullptr)
 };
@@ -30,7 +38,7 @@ using Precision = std::vector<PartPrecision>;
 // The dtypes that all entries together give the ops of one label.
 struct LabelPrecision {
   DType products = DType::f32, attention = DType::f32, values = DType::f32;
-  std::optional<DType> weights = {};
+  std::optional<WeightForm> weights = {};
   // Returns the type in which products with weights compute unless they are quantised.
   DType unquantised() const { return is_quantised(products) ? values : products; }
   friend bool operator==(const LabelPrecision&, const LabelPrecision&) = default;
@@ -42,7 +50,8 @@ LabelPrecision precision_at(const Precision& precision, std::string_view label);
 // Returns the entry for the whole model in that dtype; f32 takes no entry.
 Precision everywhere(DType dtype);
 
-// Returns the narrowest dtype that any entry names, else f32: answers are at best as exact as it. Of 8 bits, the first.
+// Returns the narrowest dtype that any entry names, else f32: answers are at best as exact as it. Of at most 8 bits,
+// the first; i8 stands for 4 bits.
 DType narrowest(const Precision& precision);
 
 // Returns b if it rounds more than a, of f32, f16, bf16 and those of 8 bits; else a.

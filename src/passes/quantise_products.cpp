@@ -1,9 +1,11 @@
 // Makes products read 8 bits where the precision asks for it: weights by one scale a row, and what they multiply by a
 // scale that was measured before, which their producer takes over, or by one that each row gets when it is there.
+// Weights alone may have 4 bits, or scales of groups of columns.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "base/words.hpp"
 #include "ir/quantised.hpp"
@@ -39,12 +41,14 @@ class Quantiser {
     note(static_, "8 bits by measured scales");
     note(dynamic_, "8 bits by a scale for each row");
     note(weights_, "weights of 8 bits");
+    note(grouped_, "weights in groups of columns");
   }
 
  private:
   // The type that the precision asks for both operands of a product, or for the weights alone.
   struct Asked {
-    std::optional<DType> both, weights;
+    std::optional<DType> both;
+    std::optional<WeightForm> weights;
   };
   using Readers = std::map<NodeId, NodeId>;  // linears, and the value or view of it that each reads as x
 
@@ -69,12 +73,38 @@ class Quantiser {
   }
 
   // linear(x, w)  =>  linear(x, w of 8 bits, its rows' scales)
-  void quantise_weights(NodeId id, DType to) {
+  void quantise_weights(NodeId id, const WeightForm& form) {
+    if (form.group > 0) return group_weights(id, form);
     const Linear op = with_scales(id, false);
-    if (!runs(op, types_with_scales(id, op, graph_.type(graph_[id].operands[0]).dtype, to))) return;
+    if (!runs(op, types_with_scales(id, op, graph_.type(graph_[id].operands[0]).dtype, form.to))) return;
     Insertion here(graph_, id);
-    replace(graph_, id, op, operands_of(id, op, graph_[id].operands[0], to, 0));
+    replace(graph_, id, op, operands_of(id, op, graph_[id].operands[0], form.to, 0));
     ++weights_;
+  }
+
+  // linear(x, w)  =>  linear(x, w of 8 or 4 bits, the scales of its rows and of groups in them, and for 4 bits offsets)
+  void group_weights(NodeId id, const WeightForm& form) {
+    const NodeId w = graph_[id].operands[1];
+    if (const int64_t k = graph_.type(w).shape[1]; k % form.group)
+      return refuse("linear", fmt::format("weights of {} columns, wanted a multiple of {}", k, form.group));
+    const Quantize quantize{.to = form.to, .group = form.group};
+    const std::vector<Type> w_type{graph_.type(w)};
+    const std::vector<Type> results = result_types(quantize, w_type, *infer_type(quantize, w_type));
+    constexpr LinearSlot kSlots[] = {LinearSlot::w, LinearSlot::scale, LinearSlot::group_scale,
+                                     LinearSlot::group_offset};
+    Linear op = *graph_.as<Linear>(id);
+    std::vector<Type> types = graph_.operand_types(id);
+    for (size_t i = 0; i < results.size(); ++i) op.slots.put(types, kSlots[i], results[i]);
+    if (!runs(op, types)) return;
+    Insertion here(graph_, id);
+    std::vector<NodeId> operands = graph_[id].operands;
+    LinearSlots slots = graph_.as<Linear>(id)->slots;
+    const NodeId numbers = quantised(w, quantize).first;
+    slots.put(operands, LinearSlot::w, numbers);
+    for (size_t i = 1; i < results.size(); ++i)
+      slots.put(operands, kSlots[i], graph_.add(NthResult{static_cast<int64_t>(i)}, {numbers}, graph_[w].label));
+    replace(graph_, id, op, std::move(operands));
+    ++grouped_;
   }
 
   // linear(x, w)  =>  linear(quantize(x), w of 8 bits, the scales of both)
@@ -83,7 +113,7 @@ class Quantiser {
     const NodeId x = graph_[id].operands[0];
     if (!runs(op, types_with_scales(id, op, to, to)) || !runs(Quantize{to}, std::vector{graph_.type(x)})) return;
     Insertion here(graph_, id);
-    const auto [values, scales] = quantised(x, to);
+    const auto [values, scales] = quantised(x, Quantize{to});
     std::vector<NodeId> operands = operands_of(id, op, values, to, 0);
     operands[op.slots.before(LinearSlot::x_scale)] = scales;
     replace(graph_, id, op, std::move(operands));
@@ -197,10 +227,10 @@ class Quantiser {
   }
 
   // Returns the values of 8 bits and their rows' scales.
-  std::pair<NodeId, NodeId> quantised(NodeId x, DType to) {
-    auto [found, is_new] = quantised_.try_emplace({x, to});
+  std::pair<NodeId, NodeId> quantised(NodeId x, const Quantize& op) {
+    auto [found, is_new] = quantised_.try_emplace({x, op.to, op.group});
     if (is_new) {
-      const NodeId values = graph_.add(Quantize{to}, {x}, graph_[x].label);
+      const NodeId values = graph_.add(op, {x}, graph_[x].label);
       found->second = {values, graph_.add(NthResult{1}, {values}, graph_[x].label)};
     }
     return found->second;
@@ -224,7 +254,7 @@ class Quantiser {
   }
   std::vector<NodeId> operands_of(NodeId id, const Linear& op, NodeId x, DType to, int exponent) {
     std::vector<NodeId> operands = graph_[id].operands;
-    auto [w, scales] = quantised(operands[1], to);
+    auto [w, scales] = quantised(operands[1], Quantize{to});
     operands[0] = x, operands[1] = w;
     operands.resize(op.slots.size(), kNoNode);
     operands[op.slots.before(LinearSlot::scale)] = times(scales, std::ldexp(1.0f, exponent));
@@ -234,18 +264,21 @@ class Quantiser {
     if (!context_.has_kernel) return true;
     const Verdict verdict = context_.has_kernel(op, types);
     if (verdict) return true;
-    std::string line = fmt::format("not in 8 bits: {}: {}", name_of(op), verdict.reason);
-    if (!std::ranges::count(context_.notes.lines, line)) context_.notes.lines.push_back(std::move(line));
+    refuse(name_of(op), verdict.reason);
     return false;
+  }
+  void refuse(std::string_view op, std::string_view why) const {
+    std::string line = fmt::format("not in 8 bits: {}: {}", op, why);
+    if (!std::ranges::count(context_.notes.lines, line)) context_.notes.lines.push_back(std::move(line));
   }
 
   Graph& graph_;
   PassContext& context_;
   std::vector<bool> constant_;
   std::vector<Asked> asked_;  // by node
-  std::map<std::pair<NodeId, DType>, std::pair<NodeId, NodeId>> quantised_;
+  std::map<std::tuple<NodeId, DType, int64_t>, std::pair<NodeId, NodeId>> quantised_;
   std::map<std::pair<NodeId, float>, NodeId> products_;  // of constants and factors
-  size_t static_ = 0, dynamic_ = 0, weights_ = 0;
+  size_t static_ = 0, dynamic_ = 0, weights_ = 0, grouped_ = 0;
 };
 
 }  // namespace

@@ -16,7 +16,8 @@ using Json = nlohmann::json;
 
 // THE lists of types that parts may compute in, and of those that their products may.
 constexpr DType kComputed[] = {DType::f32, DType::bf16};
-constexpr DType kQuantised[] = {DType::f8e4m3fn, DType::f8e4m3fnuz, DType::i8};
+// The types of weights alone; u8 is that of numbers of 4 bits.
+constexpr DType kWeights[] = {DType::f8e4m3fn, DType::f8e4m3fnuz, DType::i8, DType::u8};
 constexpr DType kProducts[] = {DType::f32, DType::bf16, DType::f8e4m3fn, DType::f8e4m3fnuz, DType::i8};
 
 struct Aspect {
@@ -25,7 +26,6 @@ struct Aspect {
   std::span<const DType> types;
 };
 constexpr Aspect kAspects[] = {{"products", &PartPrecision::products, kProducts},
-                               {"weights", &PartPrecision::weights, kQuantised},
                                {"attention", &PartPrecision::attention, kComputed},
                                {"values", &PartPrecision::values, kComputed}};
 
@@ -36,6 +36,29 @@ Result<DType> read_dtype(const Json& json, std::span<const DType> types) {
     wanted += fmt::format("{}{}", wanted.empty() ? "" : dtype == types.back() ? " or " : ", ", dtype);
   }
   return fail("got {}, wanted {}", describe(json), wanted);
+}
+
+// Groups are read by rows of weights in runs of as many numbers (kernels/cpu/linear/grouped.hpp).
+constexpr int64_t kGroupGrain = 32, kMostGroup = 4096;
+
+Result<WeightForm> read_weights(const Json& json, const Json* group) {
+  WeightForm form;
+  std::string wanted;
+  bool is_known = false;
+  for (const DType dtype : kWeights) {
+    const std::string_view word = name_of(WeightForm{.to = dtype});
+    wanted += fmt::format("{}{}", wanted.empty() ? "" : dtype == DType::u8 ? " or " : ", ", word);
+    if (json.is_string() && json.get_ref<const std::string&>() == word) form.to = dtype, is_known = true;
+  }
+  if (!is_known) return fail("field 'weights': got {}, wanted {}", describe(json), wanted);
+  if (!group && form.to == DType::u8) return fail("got weights of i4 without a field 'group', wanted one, such as 32");
+  if (!group) return form;
+  if (is_f8(form.to)) return fail("got 'group' beside weights of {}, wanted i8 or i4", form.to);
+  const bool is_whole = group->is_number_integer() && *group >= kGroupGrain && *group <= kMostGroup;
+  if (!is_whole || group->get<int64_t>() % kGroupGrain)
+    return fail("field 'group': got {}, wanted a multiple of {} up to {}", describe(*group), kGroupGrain, kMostGroup);
+  form.group = group->get<int64_t>();
+  return form;
 }
 
 Status read_field(const std::string& field, const Json& json, PartPrecision& part) {
@@ -60,7 +83,14 @@ Result<PartPrecision> read_part(const Json& json) {
   if (!json.contains("labels")) return fail("got no field 'labels'");
   if (json.size() < 2) return fail("got 'labels' alone, wanted 'products', 'weights', 'attention' or 'values' too");
   PartPrecision part;
-  for (const auto& [field, value] : json.items()) RUNG_CHECK(read_field(field, value, part));
+  const Json* group = json.contains("group") ? &json.at("group") : nullptr;
+  if (json.contains("weights")) {
+    RUNG_TRY(part.weights, read_weights(json.at("weights"), group));
+  } else if (group) {
+    return fail("got a field 'group' without 'weights', wanted both or neither");
+  }
+  for (const auto& [field, value] : json.items())
+    if (field != "weights" && field != "group") RUNG_CHECK(read_field(field, value, part));
   return part;
 }
 
@@ -70,6 +100,8 @@ Json to_json(const PartPrecision& part) {
   Json json{{"labels", part.labels}};
   for (const Aspect& aspect : kAspects)
     if (const auto& dtype = part.*aspect.dtype) json[aspect.field] = name_of(*dtype);
+  if (part.weights) json["weights"] = name_of(*part.weights);
+  if (part.weights && part.weights->group > 0) json["group"] = part.weights->group;
   return json;
 }
 

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "device/cpu/cpu_info.hpp"
 #include "plan/build.hpp"
 #include "support/graphs.hpp"
 
@@ -45,6 +46,19 @@ TEST(PrecisionForms, DependOnMostOfTheWeights) {
 TEST(PrecisionForms, HaveIntegersOnProcessors) {
   EXPECT_THAT(forms_of("x: f32[9,64] = input()\nw: f32[32,64] = constant()\ny = linear(x, w)\nreturn y").names,
               Contains("i8"));
+}
+
+TEST(PrecisionForms, HaveGroupsWhereProductsHaveFewRows) {
+  const std::string forms[] = {"i8 weights in groups of 32", "i4 weights in groups of 32"};
+  const auto product = [](int rows) {
+    return fmt::format("x: f32[{},64] = input()\nw: f32[32,64] = constant()\ny = linear(x, w)\nreturn y", rows);
+  };
+  for (const std::string& form : forms) {
+    if (cpu_info().avx2) EXPECT_THAT(forms_of(product(1)).names, Contains(form));
+    const Forms many = forms_of(product(9));
+    EXPECT_THAT(many.names, Not(Contains(form)));
+    EXPECT_THAT(many.notes, Contains(form + ": no product has so few rows that it would save time"));
+  }
 }
 
 }  // namespace

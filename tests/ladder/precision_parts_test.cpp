@@ -108,7 +108,7 @@ class MixtureEntries : public ::testing::Test {
     table.forms = {{"f32", DType::f32, {}},
                    {"bf16", DType::bf16, {}},
                    {"f8e4m3fn", DType::f8e4m3fn, {}},
-                   {"i8 weights", DType::bf16, DType::i8}};
+                   {"i8 weights", DType::bf16, WeightForm{DType::i8}}};
     for (const char* layer : {"0", "1"}) {
       launches.push_back(launch({fmt::format("layers.{}", layer), fmt::format("layers.{}.down", layer)}));
       launches.push_back(launch({fmt::format("layers.{}.up", layer)}));

@@ -9,7 +9,9 @@ namespace rung::test {
 namespace {
 
 using passes::quantise_products;
+using testing::Each;
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 // Relative L2 after both products: each rounding to four digits of a mantissa adds 2.6 %, and six of them meet.
 constexpr double kFloat8 = 0.08, kInteger8 = 0.02;
@@ -80,11 +82,28 @@ TEST(QuantiseProducts, KeepsAProducerThatOthersRead) {
 }
 
 TEST(QuantiseProducts, QuantisesWeightsAlone) {
-  const Precision weights{{.labels = "down", .weights = DType::i8}};
+  const Precision weights{{.labels = "down", .weights = WeightForm{DType::i8}}};
   const Quantised made = quantise(kMlp + "return y", weights);
   EXPECT_THAT(made.notes, ElementsAre("1 product reads weights of 8 bits"));
   EXPECT_EQ(count_operands(made.graph, DType::f32), 2u);
   expect_same_values(graph_of(kMlp + "return y"), made.graph, kInteger8);
+}
+
+TEST(QuantiseProducts, QuantisesWeightsInGroups) {
+  for (const DType to : {DType::i8, DType::u8}) {
+    const Precision weights{{.labels = "*", .weights = WeightForm{to, 8}}};
+    const Quantised made = quantise(kMlp + "return y", weights);
+    EXPECT_THAT(made.notes, ElementsAre("2 products read weights in groups of columns"));
+    EXPECT_EQ(count_ops(made.graph, "quantize"), 2u) << "of the two weights";
+    expect_same_values(graph_of(kMlp + "return y"), made.graph, to == DType::u8 ? 0.15 : kInteger8);
+  }
+}
+
+TEST(QuantiseProducts, LeavesWeightsThatGroupsDoNotDivide) {
+  const Precision weights{{.labels = "*", .weights = WeightForm{DType::u8, 4096}}};
+  const Quantised made = quantise(kMlp + "return y", weights);
+  EXPECT_EQ(count_ops(made.graph, "quantize"), 0u);
+  EXPECT_THAT(made.notes, Each(HasSubstr("not in 8 bits: linear: weights of ")));
 }
 
 TEST(QuantiseProducts, TurnsTheNormThatALinearLeaves) {

@@ -86,6 +86,20 @@ TEST(Recipe, ListsThePrecisionOfParts) {
   EXPECT_EQ(*back, in_parts());
 }
 
+TEST(Recipe, ListsWeightsInGroups) {
+  Recipe recipe = in_parts();
+  recipe.precision.push_back({.labels = "head", .weights = WeightForm{DType::u8, 32}});
+  recipe.precision.push_back({.labels = "tail", .weights = WeightForm{DType::i8, 64}});
+  recipe.precision.push_back({.labels = "rest", .weights = WeightForm{DType::i8}});
+  const Json parts = to_json(recipe)["precision"];
+  EXPECT_EQ(parts[2], Json::parse(R"({"labels": "head", "weights": "i4", "group": 32})"));
+  EXPECT_EQ(parts[3], Json::parse(R"({"labels": "tail", "weights": "i8", "group": 64})"));
+  EXPECT_EQ(parts[4], Json::parse(R"({"labels": "rest", "weights": "i8"})"));
+  auto back = recipe_from_json(to_json(recipe));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(*back, recipe);
+}
+
 TEST(Recipe, TakesAListInPlaceOfItsWord) {
   Json json = to_json(full());
   json["precision"] = Json::parse(R"([{"labels": "*", "products": "bf16", "attention": "bf16", "values": "bf16"}])");
@@ -176,7 +190,17 @@ INSTANTIATE_TEST_SUITE_P(
         BadField{"precision", R"([{"labels":"a","products":"f16"}])",
                  "got the string 'f16', wanted f32, bf16, f8e4m3fn, f8e4m3fnuz or i8"},
         BadField{"precision", R"([{"labels":"a","weights":"bf16"}])",
-                 "field 'weights': got the string 'bf16', wanted f8e4m3fn, f8e4m3fnuz or i8"},
+                 "field 'weights': got the string 'bf16', wanted f8e4m3fn, f8e4m3fnuz, i8 or i4"},
+        BadField{"precision", R"([{"labels":"a","weights":"u8"}])", "field 'weights': got the string 'u8'"},
+        BadField{"precision", R"([{"labels":"a","weights":"i4"}])", "got weights of i4 without a field 'group'"},
+        BadField{"precision", R"([{"labels":"a","weights":"i4","group":48}])",
+                 "field 'group': got 48, wanted a multiple of 32 up to 4096"},
+        BadField{"precision", R"([{"labels":"a","weights":"i4","group":-32}])", "field 'group': got -32"},
+        BadField{"precision", R"([{"labels":"a","weights":"i8","group":"32"}])", "field 'group': got the string '32'"},
+        BadField{"precision", R"([{"labels":"a","weights":"f8e4m3fn","group":32}])",
+                 "got 'group' beside weights of f8e4m3fn, wanted i8 or i4"},
+        BadField{"precision", R"([{"labels":"a","values":"bf16","group":32}])",
+                 "got a field 'group' without 'weights', wanted both or neither"},
         BadField{"precision", R"([{"labels":"a","values":"i8"}])", "got the string 'i8', wanted f32 or bf16"},
         BadField{"calibration", "[1]", "field 'calibration': got an array of 1, wanted an object"},
         BadField{"calibration", R"({"a":-1})", "'a': got -1, wanted the largest |x|"},

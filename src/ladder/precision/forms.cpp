@@ -13,6 +13,7 @@ namespace {
 // The number of rows of the products that are asked about: one, as decoders have, and some, as the others do.
 constexpr int64_t kRows[] = {1, 64};
 constexpr int64_t kWidth = 1024;
+constexpr int64_t kGroup = 32;  // columns that share a scale
 
 DType f8_of(const Target& target) { return target.gpu ? gpu::machine_f8(target.machine.gpu) : DType::f8e4m3fn; }
 
@@ -36,6 +37,17 @@ struct PlannedProducts {
     few_rows = of_few_rows > (1 - kMost) * all;
   }
 };
+
+// Asks about x w' with few rows of x and with weights in groups of columns.
+Verdict computes(const KernelQuery& has_kernel, DType x, const WeightForm& form) {
+  Linear op{.out = DType::f32};
+  std::vector<Type> types{{x, {kRows[0], kWidth}}, {form.to, {kWidth, kWidth / (form.to == DType::u8 ? 2 : 1)}}};
+  const Type groups{DType::i8, {kWidth, kWidth / form.group}};
+  op.slots.put(types, LinearSlot::scale, Type{DType::f32, {kWidth}});
+  op.slots.put(types, LinearSlot::group_scale, groups);
+  if (form.to == DType::u8) op.slots.put(types, LinearSlot::group_offset, groups);
+  return has_kernel(op, types);
+}
 
 // Asks about x w', x of one type and w of another, whose numbers of 8 bits have scales.
 Verdict computes(const KernelQuery& has_kernel, DType x, DType w) {
@@ -84,11 +96,19 @@ std::vector<PrecisionForm> precision_forms(const Plan& plan, std::vector<std::st
   for (const DType dtype : {f8_of(target), DType::i8}) {
     const std::string name(name_of(dtype));
     const PrecisionForm both{.name = name, .products = dtype, .weights = {}};
-    const PrecisionForm alone{.name = name + " weights", .products = unquantised, .weights = dtype};
+    const PrecisionForm alone{.name = name + " weights", .products = unquantised, .weights = WeightForm{dtype}};
     has_floats |= add(both, target.gpu && has_floats ? reject("floats of 8 bits are as fast on this GPU")
                                                      : computes(has_kernel, dtype, dtype));
     add(alone, target.gpu && !products.few_rows ? reject("no product has so few rows that it would save time")
                                                 : computes(has_kernel, unquantised, dtype));
+  }
+  for (const DType dtype : {DType::i8, DType::u8}) {
+    const WeightForm in_groups{.to = dtype, .group = kGroup};
+    add({.name = fmt::format("{} weights in groups of {}", name_of(in_groups), kGroup),
+         .products = unquantised,
+         .weights = in_groups},
+        products.few_rows ? computes(has_kernel, unquantised, in_groups)
+                          : reject("no product has so few rows that it would save time"));
   }
   return forms;
 }

@@ -13,9 +13,9 @@ namespace rung {
 
 // A form of products with weights.
 struct PrecisionForm {
-  std::string name;              // for reports: "bf16", "f8e4m3fn", "i8 weights"
-  DType products = DType::f32;   // as PartPrecision has them
-  std::optional<DType> weights;  // of 8 bits: those alone
+  std::string name;             // for reports: "bf16", "f8e4m3fn", "i8 weights", "i4 weights in groups of 32"
+  DType products = DType::f32;  // as PartPrecision has them
+  std::optional<WeightForm> weights = {};
   void apply(PartPrecision& part) const { part.products = products, part.weights = weights; }
   friend bool operator==(const PrecisionForm&, const PrecisionForm&) = default;
 };
