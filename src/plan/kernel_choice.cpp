@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/kernel_choice.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "base/log.hpp"
 #include "ir/semantics.hpp"
 #include "kernels/problem_key.hpp"
@@ -88,9 +91,13 @@ KernelQuery kernel_query(const Target& target, int threads) {
                     .threads = threads};
     const Semantics semantics = semantics_of(op, operands, *type);
     const auto* linear = as<Linear>(op);
-    const int scale = linear ? linear->slots.at(LinearSlot::scale) : -1;  // follows from the weights
+    const auto follows_from_weights = [&](size_t i) {
+      return linear &&
+             std::ranges::any_of(std::array{LinearSlot::scale, LinearSlot::group_scale, LinearSlot::group_offset},
+                                 [&](LinearSlot slot) { return linear->slots.at(slot) == static_cast<int>(i); });
+    };
     for (size_t i = 0; i < operands.size(); ++i) {
-      const bool constant = semantics.operands[i].role == OperandRole::weights || static_cast<int>(i) == scale;
+      const bool constant = semantics.operands[i].role == OperandRole::weights || follows_from_weights(i);
       problem.inputs.push_back({operands[i].dtype, operands[i].shape, contiguous_strides(operands[i].shape), constant});
     }
     const FirstRow found = first_row(target, problem);

@@ -57,14 +57,9 @@ Result<std::vector<PlanWeight>> WeightTable::make(WeightStore* store) const {
   }
   // Starts the largest first, so that no large one starts when all others are done.
   std::stable_sort(open.begin(), open.end(), [&](size_t a, size_t b) { return weights[a].bytes > weights[b].bytes; });
-  std::vector<Status> done(entries_.size());
-  parallel_for(open.size(), [&](size_t n) {
-    auto data = data_of(entries_[open[n]]);
-    if (data)
-      weights[open[n]].data = std::move(*data);
-    else
-      done[open[n]] = tl::unexpected(std::move(data.error()));
-  });
+  const std::vector<std::vector<size_t>> groups = of_one_op(open);
+  std::vector<Status> done(groups.size());
+  parallel_for(groups.size(), [&](size_t n) { done[n] = make(groups[n], weights); });
   for (Status& status : done) RUNG_CHECK(std::move(status));
   for (size_t i : open)
     if (keys[i]) store->add(*keys[i], weights[i].data);
@@ -72,13 +67,35 @@ Result<std::vector<PlanWeight>> WeightTable::make(WeightStore* store) const {
   return weights;
 }
 
+std::vector<std::vector<size_t>> WeightTable::of_one_op(const std::vector<size_t>& indices) const {
+  std::vector<std::vector<size_t>> groups;
+  std::map<NodeId, size_t> found;  // by op
+  for (const size_t i : indices) {
+    const NodeId node = entries_[i].node;
+    const NodeId op = graph_.as<NthResult>(node) ? graph_[node].operands[0] : node;
+    const auto [group, is_new] = found.try_emplace(op, groups.size());
+    if (is_new) groups.emplace_back();
+    groups[group->second].push_back(i);
+  }
+  return groups;
+}
+
+Status WeightTable::make(const std::vector<size_t>& indices, std::vector<PlanWeight>& weights) const {
+  std::vector<NodeId> nodes;
+  for (const size_t i : indices) nodes.push_back(entries_[i].node);
+  RUNG_TRY(std::vector<Tensor> tensors, values(nodes));
+  for (size_t n = 0; n < indices.size(); ++n) {
+    RUNG_TRY(weights[indices[n]].data, data_of(entries_[indices[n]], std::move(tensors[n])));
+  }
+  return {};
+}
+
 std::optional<std::string> WeightTable::key_of(const Entry& entry, WeightStore& store) const {
   auto name = store.name_of(graph_, entry.node);
   return name ? std::optional(*name + " " + entry.layout) : std::nullopt;
 }
 
-Result<WeightTable::Data> WeightTable::data_of(const Entry& entry) const {
-  RUNG_TRY(Tensor tensor, value(entry.node));
+Result<WeightTable::Data> WeightTable::data_of(const Entry& entry, Tensor tensor) const {
   if (!entry.kernel) {
     auto holder = std::make_shared<Tensor>(std::move(tensor));
     return Data(holder, holder->data());
@@ -89,12 +106,17 @@ Result<WeightTable::Data> WeightTable::data_of(const Entry& entry) const {
   return Data(std::move(block));
 }
 
-Result<Tensor> WeightTable::value(NodeId node) const {
-  if (graph_.is_constant(node)) return checked_weight(node);
-  RUNG_TRY(Tensor tensor, evaluate_constant(graph_, node));
-  NonFinite found = count_non_finite(tensor);
-  if (found.nan + found.infinity > 0) RUNG_CHECK(check_sources(node));
-  return tensor;
+Result<std::vector<Tensor>> WeightTable::values(const std::vector<NodeId>& nodes) const {
+  if (graph_.is_constant(nodes[0])) {  // and all others are the same
+    RUNG_TRY(Tensor tensor, checked_weight(nodes[0]));
+    return std::vector<Tensor>(nodes.size(), tensor);
+  }
+  RUNG_TRY(std::vector<Tensor> tensors, evaluate_constants(graph_, nodes));
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    NonFinite found = count_non_finite(tensors[i]);
+    if (found.nan + found.infinity > 0) RUNG_CHECK(check_sources(nodes[i]));
+  }
+  return tensors;
 }
 
 Result<Tensor> WeightTable::checked_weight(NodeId node) const {

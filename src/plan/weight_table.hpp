@@ -47,8 +47,11 @@ class WeightTable {
   // Returns the key under which entries share contents: an expression and a layout. None where the store has no name
   // for the node.
   std::optional<std::string> key_of(const Entry& entry, WeightStore& store) const;
-  Result<Data> data_of(const Entry& entry) const;
-  Result<Tensor> value(NodeId node) const;
+  // Returns the entries in groups, in order, each of which needs the results of one op, computed once for all of them.
+  std::vector<std::vector<size_t>> of_one_op(const std::vector<size_t>& indices) const;
+  Status make(const std::vector<size_t>& indices, std::vector<PlanWeight>& weights) const;  // one group
+  Result<Data> data_of(const Entry& entry, Tensor tensor) const;
+  Result<std::vector<Tensor>> values(const std::vector<NodeId>& nodes) const;  // of one op
   Result<Tensor> checked_weight(NodeId node) const;
   Status check_sources(NodeId node) const;  // checks every weight that a constant expression reads
 

@@ -184,8 +184,12 @@ Result<std::vector<Tensor>> evaluate(const Graph& graph, const Inputs& inputs, c
   return Evaluation(graph, &inputs, options).run(targets);
 }
 
+Result<std::vector<Tensor>> evaluate_constants(const Graph& graph, std::span<const NodeId> nodes) {
+  return Evaluation(graph, nullptr).run(nodes);
+}
+
 Result<Tensor> evaluate_constant(const Graph& graph, NodeId node) {
-  RUNG_TRY(std::vector<Tensor> values, Evaluation(graph, nullptr).run(std::span(&node, 1)));
+  RUNG_TRY(std::vector<Tensor> values, evaluate_constants(graph, std::span(&node, 1)));
   return values.front();
 }
 

@@ -30,5 +30,7 @@ Result<std::vector<Tensor>> evaluate_results(const Op& op, const std::vector<Ten
 // Returns the value of a node that depends on constants only; touches only the node's own ancestry, so its cost is that
 // of the ancestry.
 Result<Tensor> evaluate_constant(const Graph& graph, NodeId node);
+// Returns the values of several such nodes, of which no ancestor is computed twice.
+Result<std::vector<Tensor>> evaluate_constants(const Graph& graph, std::span<const NodeId> nodes);
 
 }  // namespace rung
