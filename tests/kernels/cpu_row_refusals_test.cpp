@@ -50,15 +50,15 @@ TEST(CpuRowRefusals, AreOfBytes) {
 
 TEST(CpuRowRefusals, AreOfGroups) {
   const std::string grouped =
-      "result = linear(x:f32[4,128], pairs:u8[16,64], ws:f32[16], g:i8[16,@], o:i8[16,@], "
+      "result = linear(x:f32[4,128], pairs:u8[16,64], ws:f32[16], wg:i8[16,@], wo:i8[16,@], "
       "slots=scale+group_scale+group_offset)";
   const std::string plain = "result = linear(x:f32[4,64], w:i8[16,64], ws:f32[16]@)";
   const std::string refused = "it takes no groups of columns with scales of their own";
   expect_refusals(std::array<Refusal, 4>{{
       {"linear_grouped_avx2", grouped, "4", "8", "groups of 16, wanted a multiple of 32"},
-      {"linear_grouped_avx2", plain, ", g:i8[16,2], slots=scale+group_scale", ", slots=scale",
+      {"linear_grouped_avx2", plain, ", wg:i8[16,2], slots=scale+group_scale", ", slots=scale",
        "w has no groups of columns with scales of their own"},
-      {"linear_avx2", plain, ", slots=scale", ", g:i8[16,2], slots=scale+group_scale", refused},
+      {"linear_avx2", plain, ", slots=scale", ", wg:i8[16,2], slots=scale+group_scale", refused},
       {"quantize_avx2", "result = quantize(x:f32[4,64], to=i8@)", "", ", group=32", "only to i8, by whole rows"},
   }});
 }
