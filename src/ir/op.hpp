@@ -273,6 +273,28 @@ struct CacheHeads {
   RUNG_FIELDS(RUNG_FIELD(CacheHeads, eps), RUNG_FIELD(CacheHeads, weight_offset))
   RUNG_EQUAL(CacheHeads);
 };
+// cached_attention(the operands of cache_heads, length: i64[1]) -> T[...,H,D]: the attention of the queries that
+//   cache_heads makes, [1,M,H,D], over the caches that it leaves, [1,N,G,D], filled up to that length: what attention
+//   with a length computes of them, M of N places at most. Results 1 and 2 are those of cache_heads.
+struct CachedAttention {
+  RUNG_OP("cached_attention", attention, index_out_of_range, stays);
+  RUNG_RESULTS(3);
+  float eps = 1e-6f;
+  float weight_offset = 0.0f;
+  float scale = 1.0f;
+  float softcap = 0.0f;
+  KeySpan span;
+  // Return its two parts.
+  CacheHeads heads() const { return {.eps = eps, .weight_offset = weight_offset}; }
+  Attention attention() const {
+    return {.slots = {AttentionSlot::length}, .scale = scale, .softcap = softcap, .span = span};
+  }
+  RUNG_FIELDS(RUNG_FIELD(CachedAttention, eps), RUNG_FIELD(CachedAttention, weight_offset),
+              RUNG_FIELD(CachedAttention, scale), RUNG_FIELD(CachedAttention, softcap),
+              RUNG_PART_FIELD(CachedAttention, span, before), RUNG_PART_FIELD(CachedAttention, span, after),
+              RUNG_PART_FIELD(CachedAttention, span, prefix))
+  RUNG_EQUAL(CachedAttention);
+};
 // gated_mul(gate, up) -> activation(gate) * up
 struct GatedMul {
   RUNG_OP("gated_mul", elementwise, none, with_all);
@@ -326,7 +348,8 @@ struct Region {
   X(MatMul) X(Linear) X(Conv) X(Attention) X(Im2col) X(Pool)                                 \
   X(Softmax) X(LayerNorm) X(RmsNorm) X(L2Normalize) X(GroupNorm)                             \
   X(Reduce) X(Quantize) X(TopK) X(CumSum) X(MaskedMean) X(Recurrence) X(Sample)              \
-  X(Reshape) X(Transpose) X(Slice) X(Concat) X(Broadcast) X(Gather) X(Scatter) X(CacheHeads)
+  X(Reshape) X(Transpose) X(Slice) X(Concat) X(Broadcast) X(Gather) X(Scatter)               \
+  X(CacheHeads) X(CachedAttention)
 // clang-format on
 
 template <class, class... Ops>

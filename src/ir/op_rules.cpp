@@ -26,7 +26,7 @@ std::vector<Type> result_types(const Op& op, std::span<const Type> operands, con
 }
 
 bool updates(const Op& op, size_t i) {
-  return as<CacheHeads>(op) && (i == CacheHeads::kKeys || i == CacheHeads::kValues);
+  return (as<CacheHeads>(op) || as<CachedAttention>(op)) && (i == CacheHeads::kKeys || i == CacheHeads::kValues);
 }
 
 Semantics semantics_of(const Op& op, std::span<const Type> operands, const Type& result) {

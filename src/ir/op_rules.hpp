@@ -30,6 +30,7 @@ std::vector<Type> further_types(const Pool&, const Signature&);
 std::vector<Type> further_types(const Region&, const Signature&);
 std::vector<Type> further_types(const Recurrence&, const Signature&);
 std::vector<Type> further_types(const CacheHeads&, const Signature&);
+std::vector<Type> further_types(const CachedAttention&, const Signature&);
 
 Status want_count(Types types, size_t wanted);
 Status want_float(const Type& type, std::string_view what);

@@ -1,4 +1,4 @@
-// Type rule and semantics of the op that stores heads in caches.
+// Type rules and semantics of the ops that store heads in caches, and of attention over them.
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/op_rules.hpp"
 
@@ -21,6 +21,14 @@ Status check_caches(const Type& x, const Type& keys, const Type& values) {
 
 // The number of rows of x, if it can be counted.
 int64_t rows_of(const Type& x) { return x.shape.back() ? x.elements() / x.shape.back() : 0; }
+
+// The types of the attention within: its queries, [1,M,H,D], the length, and a cache, [1,N,G,D], twice.
+std::vector<Type> attention_types(Types types, const Type& queries) {
+  const Shape &q = queries.shape, &cache = types[CacheHeads::kKeys].shape;
+  const int64_t heads = q.back(1), width = q.back();
+  const Type keys{queries.dtype, {1, cache[0], cache[1], cache[2]}};
+  return {Type{queries.dtype, {1, q.product() / (heads * width), heads, width}}, types.back(), keys, keys};
+}
 
 }  // namespace
 
@@ -69,5 +77,28 @@ Semantics semantics(const CacheHeads&, const Signature& s) {
 std::vector<Type> further_types(const CacheHeads&, const Signature& s) {
   return {s.operands[CacheHeads::kKeys], s.operands[CacheHeads::kValues]};
 }
+
+// ---- attention over them
+
+Result<Type> rule(const CachedAttention& op, Types types) {
+  if (types.size() != 7 && types.size() != 8) return fail("got {} operands, wanted 7 or 8", types.size());
+  RUNG_TRY(const Type queries, rule(op.heads(), types.first(types.size() - 1)));
+  RUNG_CHECK(rule(op.attention(), attention_types(types, queries)));
+  return queries;
+}
+
+Semantics semantics(const CachedAttention& op, const Signature& s) {
+  Semantics out = semantics(op.heads(), {s.operands.first(s.operands.size() - 1), s.result});
+  for (const size_t i : {CacheHeads::kX, CacheHeads::kKeys, CacheHeads::kValues})
+    out.operands[i].role = OperandRole::product;
+  out.operands.push_back({.role = OperandRole::index, .axes = {whole(0, s.result.shape.rank())}});
+  const std::vector<Type> types = attention_types(s.operands, s.result);
+  const Semantics attention = semantics(op.attention(), {types, types[0]});
+  out.terms = attention.terms;
+  out.flops += attention.flops;
+  return out;
+}
+
+std::vector<Type> further_types(const CachedAttention& op, const Signature& s) { return further_types(op.heads(), s); }
 
 }  // namespace rung::infer

@@ -1,4 +1,5 @@
-// HeadsOfRows on their way into caches, as the textbook writes it: each is normalised, rotated and stored by itself.
+// Heads on their way into caches, as the textbook writes it: each is normalised, rotated and stored by itself; and then
+// attention over these caches.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -64,6 +65,10 @@ Status check_places(const std::vector<int64_t>& places, const Tensor& cache) {
   return {};
 }
 
+Tensor dense_as(const Tensor& values, const Shape& shape) {
+  return copy_strided(values, shape, contiguous_strides(shape));
+}
+
 }  // namespace
 
 Result<Tensor> compute(const CacheHeads& op, const Arguments& arguments) {
@@ -91,6 +96,24 @@ Result<Tensor> compute_further(const CacheHeads& op, const Arguments& arguments,
                 cache.begin() + static_cast<std::ptrdiff_t>((size(places[row]) * groups + group) * width));
     }
   return write(arguments.result, cache);
+}
+
+Result<Tensor> compute(const CachedAttention& op, const Arguments& arguments) {
+  const std::span<const Tensor> of_heads = arguments.operands.first(arguments.size() - 1);
+  RUNG_TRY(const Tensor queries, compute(op.heads(), {of_heads, arguments.result}));
+  const Shape& q = queries.shape();
+  std::vector<Tensor> operands{dense_as(queries, {1, q.product() / (q.back(1) * q.back()), q.back(1), q.back()}),
+                               arguments.operands.back()};
+  for (const size_t i : {CacheHeads::kKeys, CacheHeads::kValues}) {
+    const Shape& cache = of_heads[i].shape();
+    RUNG_TRY(const Tensor filled, compute_further(op.heads(), {of_heads, of_heads[i].type()}, i));
+    operands.push_back(dense_as(filled, {1, cache[0], cache[1], cache[2]}));
+  }
+  return compute(op.attention(), {operands, arguments.result});
+}
+
+Result<Tensor> compute_further(const CachedAttention& op, const Arguments& arguments, size_t i) {
+  return compute_further(op.heads(), {arguments.operands.first(arguments.size() - 1), arguments.result}, i);
 }
 
 }  // namespace rung::reference

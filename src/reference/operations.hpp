@@ -29,6 +29,7 @@ Result<Tensor> compute_further(const Pool&, const Arguments&, size_t i);
 Result<Tensor> compute_further(const Region&, const Arguments&, size_t i);
 Result<Tensor> compute_further(const Recurrence&, const Arguments&, size_t i);
 Result<Tensor> compute_further(const CacheHeads&, const Arguments&, size_t i);
+Result<Tensor> compute_further(const CachedAttention&, const Arguments&, size_t i);
 
 // Computes all results of an op whose results need the same long search.
 std::vector<Tensor> compute_together(const Quantize&, const Arguments&);

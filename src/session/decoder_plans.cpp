@@ -102,13 +102,17 @@ void Decoder::read_bounds(const Plan& plan) {
     if (as<Scatter>(step.op) && first->storage == Storage::buffer && is_state[first->index])
       caches.push_back(first->view.shape[0]);
     if (as<CacheHeads>(step.op)) caches.push_back(step.inputs[CacheHeads::kKeys].view.shape[0]);
+    const auto add_attention = [&](int64_t places, const KeySpan& span) {
+      if (span.before >= places)
+        most_ = std::min(most_, places);
+      else
+        rings_.push_back({places, span.before + 1});
+    };
     const auto* attention = as<Attention>(step.op);
-    if (!attention || !attention->has_length()) continue;
-    const int64_t places = step.inputs[attention->first_key()].view.shape[1];
-    if (attention->span.before >= places)
-      most_ = std::min(most_, places);
-    else
-      rings_.push_back({places, attention->span.before + 1});
+    if (attention && attention->has_length())
+      add_attention(step.inputs[attention->first_key()].view.shape[1], attention->span);
+    if (const auto* cached = as<CachedAttention>(step.op))
+      add_attention(step.inputs[CacheHeads::kKeys].view.shape[0], cached->span);
   }
   std::ranges::sort(rings_, {}, [](const Ring& ring) { return std::pair(ring.places, ring.window); });
   rings_.erase(std::unique(rings_.begin(), rings_.end()), rings_.end());

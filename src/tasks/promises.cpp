@@ -44,7 +44,7 @@ std::string_view scope_named(std::string_view label, bool (*names)(std::string_v
 
 bool is_norm(const Op& op) {
   const auto* linear = as<Linear>(op);
-  return as<RmsNorm>(op) || as<LayerNorm>(op) || as<L2Normalize>(op) || as<CacheHeads>(op) ||
+  return as<RmsNorm>(op) || as<LayerNorm>(op) || as<L2Normalize>(op) || as<CacheHeads>(op) || as<CachedAttention>(op) ||
          (linear && linear->prologue.eps != 0);
 }
 
@@ -70,7 +70,7 @@ class Comparison {
     }
     for (const auto& [scope, ids] : attentions_)
       if (std::ranges::any_of(ids, [&](NodeId id) { return model_.as<Softmax>(id) || model_.as<Attention>(id); }))
-        tell(scope, "attention", ids, [](const Op& op) { return as<Attention>(op) != nullptr; });
+        tell(scope, "attention", ids, [](const Op& op) { return as<Attention>(op) || as<CachedAttention>(op); });
     for (const auto& [scope, ids] : norms_) {
       const bool in_one = steps_of(ids).size() == 1;  // a region that took all of it in is its norm
       tell(scope, "norm", ids, [=](const Op& op) { return is_norm(op) || (in_one && as<Region>(op)); });

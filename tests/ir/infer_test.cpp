@@ -242,11 +242,30 @@ INSTANTIATE_TEST_SUITE_P(
                     Rule{
                         "result(cache_heads(x:f32[2,6], k:f32[5,1,2], v:f32[5,1,2], p:i64[2], c:f32[2,2], s:f32[2,2]), "
                         "index=2)",
-                        "f32[5,1,2]"}));
+                        "f32[5,1,2]"},
+                    Rule{"cached_attention(x:f16[1,3,40], k:f16[9,2,4], v:f16[9,2,4], p:i64[3], c:f32[3,4], "
+                         "s:f32[3,4], n:i64[1], scale=0.5, before=3, after=0)",
+                         "f16[1,3,6,4]"},
+                    Rule{"result(cached_attention(x:f32[2,6], k:f32[5,1,2], v:f32[5,1,2], p:i64[2], c:f16[2,2], "
+                         "s:f32[2,2], w:bf16[2,2], n:i64[1]))",
+                         "f32[5,1,2]"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Caches, RefusedType,
     testing::Values(
+        Rule{"cached_attention(x:f32[2,6], k:f32[5,1,2], v:f32[5,1,2], p:i64[2], c:f32[2,2], s:f32[2,2])",
+             "got 6 operands, wanted 7 or 8"},
+        Rule{"cached_attention(x:f32[2,6], k:f32[5,1,2], v:f32[5,1,2], p:i64[1], c:f32[2,2], s:f32[2,2], n:i64[1])",
+             "places: got shape [1], wanted [2]"},
+        Rule{"cached_attention(x:f32[2,6], k:f32[5,1,2], v:f32[5,1,2], p:i64[2], c:f32[2,2], s:f32[2,2], n:i32[1])",
+             "length: got i32[1], wanted i64[1]"},
+        Rule{"cached_attention(x:f32[6,6], k:f32[5,1,2], v:f32[5,1,2], p:i64[6], c:f32[6,2], s:f32[6,2], n:i64[1])",
+             "got 6 queries of a cache of 5 keys"},
+        Rule{"cached_attention(x:f32[1,14], k:f32[5,2,2], v:f32[5,2,2], p:i64[1], c:f32[1,2], s:f32[1,2], n:i64[1])",
+             "batch, heads or head sizes do not fit"},
+        Rule{"cached_attention(x:f32[1,6], k:f32[5,1,2], v:f32[5,1,2], p:i64[1], c:f32[1,2], s:f32[1,2], n:i64[1], "
+             "softcap=-1)",
+             "got softcap -1, wanted a number from 0 on"},
         Rule{"cache_heads(x:f32[2,6], k:f32[5,1,2], v:f32[5,1,2])", "got 3 operands, wanted 6 or 7"},
         Rule{"cache_heads(x:i64[2,6], k:i64[5,1,2], v:i64[5,1,2], p:i64[2], c:f32[2,2], s:f32[2,2])",
              "x: got i64[2,6]"},

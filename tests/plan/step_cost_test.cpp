@@ -48,6 +48,24 @@ TEST(StepCost, OfAWindowIsTheWindows) {
   EXPECT_EQ(cost_behind(token, 5).flops, 6 * kFlopsOfPair);
 }
 
+// The same attention, of one token, with its heads' way to the cache: it does not read the key that it makes.
+TEST(StepCost, OfAttentionThatMakesItsKeyGrowsAlike) {
+  const std::string text =
+      "y = cached_attention(x:f32[1,64], k:f32[64,2,8], v:f32[64,2,8], p:i64[1], c:f32[1,8], s:f32[1,8], n:i64[1], "
+      "after=0, before=49)";
+  const Plan plan = plan_of(graph_of(text));
+  const Step& step = *std::ranges::find_if(plan.steps, [](const Step& each) { return as<CachedAttention>(each.op); });
+  EXPECT_EQ(cost_behind(step, 0).flops, step.flops);
+  EXPECT_EQ(cost_behind(step, 0).bytes, step.bytes);
+  EXPECT_EQ(cost_behind(step, 39).flops - step.flops, 39 * kFlopsOfPair);
+  EXPECT_EQ(cost_behind(step, 39).bytes - step.bytes, 2 * 39 * kBytesOfPlace);
+  EXPECT_EQ(cost_of_full_cache(step).flops - step.flops, 49 * kFlopsOfPair);
+  EXPECT_EQ(cost_of_full_cache(step).bytes - step.bytes, 2 * 49 * kBytesOfPlace);
+  const Problem problem = problem_of(step, 1);
+  EXPECT_EQ(full_length(problem, 6), 64);
+  EXPECT_EQ(full_length(problem, 3), std::nullopt);
+}
+
 TEST(StepCost, OfOtherStepsIsTheirOwn) {
   const Plan plan = plan_of(graph_of("y = matmul(x:f32[4,8], w:f32[8,8])\nreturn y=y"));
   for (const Step& step : plan.steps) EXPECT_EQ(cost_behind(step, 100).bytes, step.bytes);

@@ -1,4 +1,4 @@
-// Heads on their way into caches: what is rotated, normalised and stored where.
+// Heads on their way into caches: what is rotated, normalised and stored where; and attention over these caches.
 // SPDX-License-Identifier: Apache-2.0
 #include "reference/run.hpp"
 
@@ -55,6 +55,53 @@ TEST(CacheHeadsReference, NormalisesHeadsByTheirOwnWeights) {
 TEST(CacheHeadsReference, NamesAPlaceOutOfRange) {
   EXPECT_THAT(error_of(kOne, inputs_of({3, 4, 1, 2, 5, 6}, {3})), HasSubstr("place 3 at position 0: wanted 0 to 2"));
   EXPECT_THAT(error_of(kOne, inputs_of({3, 4, 1, 2, 5, 6}, {-1})), HasSubstr("place -1 at position 0"));
+}
+
+// Two tokens of four heads: what they store is seen by them, and the cache is a ring once more is stored than it holds.
+TEST(CachedAttentionReference, IsAttentionOverTheCachesThatHeadsLeave) {
+  const std::string operands = "x:bf16[1,2,24], k:bf16[5,1,4], v:bf16[5,1,4], p:i64[2], c:f32[2,4], s:f32[2,4]";
+  const std::string norm = ", w:f32[5,4]", heads = ", eps=0.5, weight_offset=1";
+  const std::string fields = ", scale=0.5, softcap=2, before=3, after=0, prefix=1";
+  for (const int64_t length : {2, 4, 11}) {
+    const auto places = i64({2}, {(length - 2) % 5, (length - 1) % 5});
+    const Inputs inputs{{"x", to_bf16(random({1, 2, 24}, 1))},
+                        {"k", to_bf16(random({5, 1, 4}, 2))},
+                        {"v", to_bf16(random({5, 1, 4}, 3))},
+                        {"p", places},
+                        {"c", random({2, 4}, 4)},
+                        {"s", random({2, 4}, 5)},
+                        {"w", random({5, 4}, 6)},
+                        {"n", i64({1}, {length})}};
+    for (const bool normed : {true, false}) {
+      const std::string one =
+          "cached_attention(" + operands + (normed ? norm : "") + ", n:i64[1]" + (normed ? heads : "") + fields + ")";
+      const std::string apart = "cache_heads(" + operands + (normed ? norm + heads : "") + ")";
+      const auto cache = [&](int index) {
+        return fmt::format("reshape(result({}, index={}), shape=[1,5,1,4])", apart, index);
+      };
+      const Tensor wanted = run(
+          "attention(" + apart + ", n:i64[1], " + cache(1) + ", " + cache(2) + ", slots=length" + fields + ")", inputs);
+      const Tensor got = run(one, inputs);
+      EXPECT_EQ(got.type(), wanted.type());
+      EXPECT_EQ(values_of(got), values_of(wanted)) << one;
+      for (const int index : {1, 2}) {
+        const std::string result = fmt::format("result({}, index={})", one, index);
+        EXPECT_EQ(values_of(run(result, inputs)),
+                  values_of(run(fmt::format("result({}, index={})", apart, index), inputs)));
+      }
+    }
+  }
+}
+
+TEST(CachedAttentionReference, NamesWhatItCannotUse) {
+  const char* text =
+      "cached_attention(x:f32[1,6], k:f32[3,1,2], v:f32[3,1,2], p:i64[1], c:f32[1,2], s:f32[1,2], n:i64[1])";
+  Inputs inputs = inputs_of({3, 4, 1, 2, 5, 6}, {3});
+  inputs["n"] = i64({1}, {3});
+  EXPECT_THAT(error_of(text, inputs), HasSubstr("place 3 at position 0: wanted 0 to 2"));
+  inputs["p"] = i64({1}, {2});
+  inputs["n"] = i64({1}, {0});
+  EXPECT_THAT(error_of(text, inputs), HasSubstr("got a length of 0, wanted 1 queries at least"));
 }
 
 }  // namespace
