@@ -1,5 +1,5 @@
 // Problems of caches, of which T stands for the type: heads that go into them, and attention over them, filled up to a
-// length.
+// length, apart and in one op.
 // SPDX-License-Identifier: Apache-2.0
 #include "problems.hpp"
 
@@ -18,6 +18,39 @@ constexpr const char* kCacheProblems[] = {
     "result = cache_heads(x:T[70,36], keys:T[3,2,6], values:T[3,2,6], index:i64[70], c:f32[70,6], s:f32[70,6])",
     "result = cache_heads(x:T[2,1536], keys:T[3,1,512], values:T[3,1,512], index:i64[2], c:f32[2,512], s:f32[2,512], "
     "w:f32[2,512], weight_offset=1)",
+    // both in one op, of one token: what it stores is what it sees first, last, alone, again as a ring, with a window,
+    // with a prefix, or not at all
+    "result = cached_attention(x:T[1,1,512], keys:T[9,2,64], values:T[9,2,64], length4:i64[1], c:f32[1,64], "
+    "s:f32[1,64], length5:i64[1], scale=0.125, after=0)",
+    "result = cached_attention(x:T[1,1,1024], keys:T[300,1,128], values:T[300,1,128], length0:i64[1], c:f32[1,128], "
+    "s:f32[1,128], w:T[7,128], length1:i64[1], eps=0.5, weight_offset=1)",
+    "result = cached_attention(x:T[1,1,480], keys:T[64,3,40], values:T[64,3,40], length21:i64[1], c:T[1,40], "
+    "s:f32[1,40], length150:i64[1], scale=0.158, before=62, after=0)",
+    "result = cached_attention(x:T[1,1,768], keys:T[1024,2,64], values:T[1024,2,64], length1023:i64[1], c:f32[1,64], "
+    "s:f32[1,64], length1024:i64[1], scale=0.125, after=0)",
+    "result = cached_attention(x:T[1,1,3072], keys:T[1000,8,64], values:T[1000,8,64], length699:i64[1], c:f32[1,64], "
+    "s:f32[1,64], length700:i64[1], scale=0.125, after=0)",
+    "result = cached_attention(x:T[1,2304], keys:T[400,2,64], values:T[400,2,64], length332:i64[1], c:f32[1,64], "
+    "s:f32[1,64], length333:i64[1], scale=0.125)",
+    "result = cached_attention(x:T[1,1,1536], keys:T[2000,4,128], values:T[2000,4,128], length1998:i64[1], "
+    "c:f32[1,128], s:f32[1,128], w:f32[8,128], length1999:i64[1], scale=0.088, softcap=30, after=0)",
+    "result = cached_attention(x:T[1,1,1536], keys:T[600,1,256], values:T[600,1,256], length529:i64[1], c:f32[1,256], "
+    "s:f32[1,256], length530:i64[1], scale=0.0625, before=300, after=0)",
+    "result = cached_attention(x:T[1,1,1024], keys:T[129,1,256], values:T[129,1,256], length97:i64[1], c:f32[1,256], "
+    "s:f32[1,256], w:f32[3,256], length5000:i64[1], scale=0.0625, softcap=3, weight_offset=1)",
+    "result = cached_attention(x:T[1,1,1792], keys:T[4000,1,128], values:T[4000,1,128], length3899:i64[1], "
+    "c:f32[1,128], s:f32[1,128], length3900:i64[1], scale=0.088, after=0)",
+    "result = cached_attention(x:T[1,1,384], keys:T[3000,1,64], values:T[3000,1,64], length499:i64[1], c:f32[1,64], "
+    "s:f32[1,64], length3500:i64[1], scale=0.125, after=0)",
+    "result = cached_attention(x:T[1,1,144], keys:T[160,2,24], values:T[160,2,24], length99:i64[1], c:f32[1,24], "
+    "s:f32[1,24], length100:i64[1], scale=0.2, before=11, after=0, prefix=7)",
+    "result = cached_attention(x:T[1,1,64], keys:T[50,2,8], values:T[50,2,8], length3:i64[1], c:f32[1,8], s:f32[1,8], "
+    "w:f32[6,8], length40:i64[1], scale=0.35)",
+    "result = cached_attention(x:T[1,1,64], keys:T[50,2,8], values:T[50,2,8], length45:i64[1], c:f32[1,8], "
+    "s:f32[1,8], length40:i64[1], scale=0.35)",
+    // and of several
+    "result = cached_attention(x:T[1,3,90], keys:T[40,1,18], values:T[40,1,18], index:i64[3], c:f32[3,18], "
+    "s:f32[3,18], length12:i64[1], scale=0.25, after=0)",
     // one query: a cache that is partly filled, full, begun, and one that has begun again as a ring
     "result = attention(q:T[1,1,4,32], length22:i64[1], k:T[1,64,2,32], v:T[1,64,2,32], slots=length, scale=0.177, "
     "after=0)",

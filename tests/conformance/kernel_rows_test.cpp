@@ -107,6 +107,9 @@ TEST(KernelRows, OfScatterReportAnIndexOutOfRange) {
 TEST(KernelRows, OfCachesReportAPlaceOutOfRange) {
   expect_index_faults(
       "y = cache_heads(x:f32[2,6], keys:f32[3,1,2], values:f32[3,1,2], index:i64[2], c:f32[2,2], s:f32[2,2])");
+  expect_index_faults(
+      "y = cached_attention(x:f32[2,6], keys:f32[3,1,2], values:f32[3,1,2], index:i64[2], c:f32[2,2], s:f32[2,2], "
+      "length2:i64[1])");
 }
 
 TEST(KernelRows, OfIntegerDivisionReportAZero) {

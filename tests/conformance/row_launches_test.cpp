@@ -204,6 +204,13 @@ Problem cached_attention(int64_t queries, int64_t heads, int64_t groups, int64_t
   return problem;
 }
 
+// Of one token, with its heads' way to the cache.
+Problem cached_attention_of(int64_t heads, int64_t groups, int64_t width, int64_t places) {
+  const Operand cache = dense({places, groups, width}), angles = dense({1, width}, DType::f32);
+  const Operand one = dense({1}, DType::i64), x = dense({1, 1, (heads + 2 * groups) * width});
+  return {CachedAttention{}, {x, cache, cache, one, angles, angles, one}, dense({1, 1, heads, width})};
+}
+
 std::string launches_of(std::string_view name, const Problem& problem,
                         const gpu::GpuInfo& card = testing::hopper_card()) {
   const auto device = open(card);
@@ -296,6 +303,12 @@ TEST_F(RowLaunches, OnHopperAreThoseThatWereMeasured) {
             "  attention_cache_join_bf16 4 8 1 of 256, 1 together, 0 bytes, dependent\n");
   EXPECT_EQ(launches_of("attention_cache", cached_attention(1, 32, 8, 64, 50)),
             "  attention_cache_bf16_64_4 1 8 1 of 128, 1 together, 0 bytes, dependent\n");
+  EXPECT_EQ(launches_of("cached_attention_sm90", cached_attention_of(32, 8, 64, 4096)),
+            "  cached_attention_sm90_bf16_64 8 8 1 of 256, 8 together, 102664 bytes, dependent\n");
+  EXPECT_EQ(launches_of("cached_attention_sm90", cached_attention_of(32, 2, 128, 4096)),
+            "  cached_attention_sm90_bf16_128 8 2 2 of 128, 8 together, 105992 bytes, dependent\n");
+  EXPECT_EQ(launches_of("cached_attention_sm90", cached_attention_of(32, 32, 256, 4096)),
+            "  cached_attention_sm90_bf16_256 4 32 1 of 96, 4 together, 112648 bytes, dependent\n");
   EXPECT_EQ(launches_of("attention_wgmma", attention(816, 8, 1, 256, 816)),
             "  boxes of [64, 8, 8, 4, 1]\n"
             "  boxes of [64, 64, 4, 1, 1]\n"

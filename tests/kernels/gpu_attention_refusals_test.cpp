@@ -66,6 +66,31 @@ TEST(AttentionRefusals, AreOfHeadsForCaches) {
   }});
 }
 
+// `queries` heads of queries of one token, of that width and type, and one of keys and of values.
+std::string cached(int64_t queries, int64_t width, const char* type = "bf16") {
+  return fmt::format("x:{2}[1,{0}], k:{2}[9,1,{1}], v:{2}[9,1,{1}], p:i64[1], c:f32[1,{1}], s:f32[1,{1}]",
+                     (queries + 2) * width, width, type);
+}
+
+TEST(AttentionRefusals, AreOfHeadsWithTheirAttention) {
+  const std::string_view row = "cached_attention_sm90";
+  const std::string text = "result = cached_attention(@, length9:i64[1])";
+  expect_refusals(std::array<Refusal, 6>{{
+      {row,
+       "result = cached_attention(x:bf16[@,24], k:bf16[9,1,8], v:bf16[9,1,8], p:i64[@], c:f32[@,8], s:f32[@,8], "
+       "length9:i64[1])",
+       "1", "2", "other than one token"},
+      {row, text, cached(1, 8), cached(1, 8, "f32"), "only bf16 and f16"},
+      {row, text, cached(16, 8), cached(17, 8), "more than 16 query heads of a key head"},
+      {row, text, cached(1, 256), cached(1, 264), "heads wider than 256"},
+      {row, text, cached(1, 40), cached(1, 36), "the heads' width is not a multiple of 8"},
+      {row,
+       "result = cached_attention(x:bf16[1,24], k:bf16[9,1,8], v:bf16[9,1,8], p:i64[1], c:@[1,8], s:f32[1,8], "
+       "length9:i64[1])",
+       "f16", "f8e4m3fn", "operand 4 is f8e4m3fn"},
+  }});
+}
+
 TEST(AttentionRefusals, AreOfWarpgroups) {
   const std::string_view row = "attention_wgmma";
   const std::string width = "result = attention(q:bf16[1,9,4,@], k:bf16[1,9,4,@], v:bf16[1,9,4,@])";

@@ -86,6 +86,10 @@ const Module kModules[] = {
      {
 #include "kernels/gpu/attention/cache_heads.inc"
      }},
+    {"cached_attention_sm90",
+     {
+#include "kernels/gpu/attention/cached_attention_sm90.inc"
+     }},
     {"attention_cache",
      {
 #include "kernels/gpu/attention/attention_cache.inc"

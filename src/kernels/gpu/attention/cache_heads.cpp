@@ -1,6 +1,7 @@
 // The row of heads on their way into caches.
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/gpu/attention/cache_heads_arguments.hpp"
+#include "kernels/gpu/attention/cache_heads.hpp"
+
 #include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/variant.hpp"
 
@@ -12,7 +13,9 @@ constexpr Variant<DType> kVariants[] = {
 #include "kernels/gpu/attention/cache_heads.inc"
 };
 
-Verdict supports(const Problem& p, const Machine&) {
+}  // namespace
+
+Verdict supports_cache_heads(const Problem& p) {
   if (!is_computed_float(p.output.dtype)) return reject(fmt::format("heads of {}", name_of(p.output.dtype)));
   for (size_t i = 0; i < p.inputs.size(); ++i) {
     if (!p.inputs[i].contiguous()) return reject(fmt::format("operand {} is not dense", i));
@@ -24,13 +27,12 @@ Verdict supports(const Problem& p, const Machine&) {
   return supports_count(p.inputs[CacheHeads::kX].shape);
 }
 
-Status enqueue(const Call& call) {
-  const Problem& p = call.problem;
+CacheHeadsArguments cache_heads_arguments(const Problem& p, const Call& call) {
   const Operand& keys = p.inputs[CacheHeads::kKeys];
   const auto& op = p.as<CacheHeads>();
   const bool normed = p.inputs.size() > CacheHeads::kNormWeight;
   const auto dim = [](int64_t n) { return static_cast<uint32_t>(n); };
-  const CacheHeadsArguments a{
+  return {
       .x = call.inputs[CacheHeads::kX],
       .keys = call.inputs[CacheHeads::kKeys],
       .values = call.inputs[CacheHeads::kValues],
@@ -52,8 +54,16 @@ Status enqueue(const Call& call) {
       .weight_offset = op.weight_offset,
       .weight_constant = normed && p.inputs[CacheHeads::kNormWeight].constant,
   };
+}
+
+namespace {
+
+Verdict supports(const Problem& problem, const Machine&) { return supports_cache_heads(problem); }
+
+Status enqueue(const Call& call) {
+  const CacheHeadsArguments a = cache_heads_arguments(call.problem, call);
   const int64_t warps = int64_t{a.rows} * (a.heads + 2 * a.groups);
-  return call.launch("cache_heads", symbol_of(kVariants, p.output.dtype),
+  return call.launch("cache_heads", symbol_of(kVariants, call.problem.output.dtype),
                      launch_threads(call, warps * call.gpu.info().lanes, kCacheHeadsThreads), a);
 }
 

@@ -1,0 +1,44 @@
+// The configurations and arguments of the kernel that takes a token's heads to its cache and attends over it, shared
+// by host and device.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "ir/dtype.hpp"
+#include "kernels/gpu/attention/attention_arguments.hpp"
+#include "kernels/gpu/attention/cache_heads_arguments.hpp"
+
+namespace rung::gpu {
+
+// A warp takes a tile of kTileKeys keys at a time, for kTileHeads query heads. Each lane copies the parts of a tile
+// that it multiplies, chunks of 16 bytes, so that copies wait for no other lane; it has a ring of tiles under way.
+struct CachedAttentionConfig {
+  static constexpr int kTileKeys = 16, kTileHeads = 8;
+  static constexpr int kMostSplits = 16;  // blocks of a cluster, a power of two
+
+  DType type;
+  int width;  // of the kernel: 64, 128 or 256; heads are padded to it with zeros
+  bool operator==(const CachedAttentionConfig&) const = default;
+
+  constexpr int warps() const { return width == 64 ? 8 : width == 128 ? 4 : 3; }
+  constexpr int threads() const { return warps() * 32; }
+  constexpr int stages() const { return width == 256 ? 2 : 3; }
+  constexpr int chunks() const { return width / 8; }  // of a lane in a tile: of keys, then as many of values
+
+  // Shared memory has the rings, in whose place each warp leaves its sums, the queries, the new key and value, the sums
+  // and statistics that the cluster's blocks send, and the barrier that counts them.
+  constexpr int ring_bytes() const { return stages() * chunks() * 32 * 16; }  // of a warp
+  constexpr int queries_at() const { return warps() * ring_bytes(); }
+  constexpr int fresh_at() const { return queries_at() + kTileHeads * width * 2; }
+  constexpr int sums_at() const { return fresh_at() + 2 * width * 2; }
+  constexpr int statistics_at() const { return sums_at() + kTileHeads * width * 4; }
+  constexpr int barrier_at() const { return statistics_at() + kMostSplits * kTileHeads * 8; }
+  constexpr int shared_bytes() const { return barrier_at() + 8; }
+};
+
+// A cluster has kTileHeads query heads of key head blockIdx.y: those from blockIdx.z * kTileHeads on.
+struct CachedAttentionArguments {
+  CacheHeadsArguments heads;
+  AttentionArguments attention;
+  int32_t split_bits;  // the logarithm of the cluster's blocks
+};
+
+}  // namespace rung::gpu
