@@ -35,7 +35,7 @@ bool sums_tokens(const Graph& graph, NodeId sum) {
 }
 
 // sum(x * mask) / max(sum(mask), eps) over tokens  =>  masked_mean(x, mask)
-bool fuse(Graph& graph, PassContext& context, NodeId id) {
+bool fuse_mean(Graph& graph, PassContext& context, NodeId id) {
   static const Pattern kMean = binary(
       BinaryKind::div, op<Reduce>(binary(BinaryKind::mul, any("x"), any("mask")).one_use()).one_use().named("sum"),
       binary(BinaryKind::max, op<Reduce>(any("counted")).named("count"), any("eps")));
@@ -63,7 +63,7 @@ bool fuse(Graph& graph, PassContext& context, NodeId id) {
 
 Status fuse_masked_mean(Graph& graph, PassContext& context) {
   size_t fused = 0;
-  for_each_node(graph, [&](NodeId id) { fused += fuse(graph, context, id); });
+  for_each_node(graph, [&](NodeId id) { fused += fuse_mean(graph, context, id); });
   if (fused)
     context.notes.add("{}", words::counted(fused, "masked mean became one op", "masked means became one op each"));
   return {};

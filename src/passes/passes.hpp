@@ -50,6 +50,7 @@ Status fuse_add_norm(Graph& graph, PassContext& context);
 Status fuse_masked_mean(Graph& graph, PassContext& context);
 Status fuse_pointwise(Graph& graph, PassContext& context);
 Status fuse_caches(Graph& graph, PassContext& context);
+Status fuse_cached_attention(Graph& graph, PassContext& context);
 Status fuse_rope(Graph& graph, PassContext& context);
 Status widen_sums(Graph& graph, PassContext& context);
 Status fold_norm(Graph& graph, PassContext& context);

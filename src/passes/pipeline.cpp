@@ -51,6 +51,7 @@ constexpr Pass kPipeline[] = {
     {"narrow_states",          "precision", "once it is settled which values are narrow, and before heads are turned in the type of their keys", passes::narrow_states},
     {"fuse_narrow_activation", "fusion",    "once more: rows of 16-bit products take activations that those of f32 leave", passes::fuse_activation},
     {"fuse_caches",           "fusion",     "after states are narrow, and before heads that it turns itself move into products", passes::fuse_caches},
+    {"fuse_cached_attention", "attention",  "takes what fuse_caches made and its attention, where the device has it in one launch", passes::fuse_cached_attention},
     {"fuse_rope",             "fusion",     "after types are settled: few kernels turn heads, each for certain types", passes::fuse_rope},
     {"widen_sums",            "fusion",     "once it is known which values only sums and norms read", passes::widen_sums},
     {"fold_norm",             "fusion",     "after sums are wide: linears then leave more than their sum to those behind a norm", passes::fold_norm},
