@@ -1,0 +1,121 @@
+// Joins the sums of values of a block's warps, and then those of a cluster's blocks, each of which finishes some of the
+// columns: in a fixed order, so that the same keys give the same bits.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "kernels/gpu/attention/attention.cuh"
+#include "kernels/gpu/attention/cached_attention_sm90.hpp"
+#include "kernels/gpu/elements.cuh"
+#include "kernels/gpu/sm90/async.cuh"
+
+namespace rung::gpu {
+
+template <CachedAttentionConfig config>
+class ClusterJoin {
+ public:
+  using T = Element<config.type>;
+  static constexpr int kHeads = CachedAttentionConfig::kTileHeads, kWarps = config.warps(), kQuads = config.width / 4;
+
+  // A warp's sums of values, [heads, columns], and their statistics; it takes the place of the warp's ring.
+  struct Part {
+    float x[kHeads][config.width + 4];
+    Running running[kHeads];
+    __device__ void put(int head, int column, float2 both) { *reinterpret_cast<float2*>(&x[head][column]) = both; }
+  };
+  static_assert(sizeof(Part) <= static_cast<size_t>(config.ring_bytes()));
+
+  // `heads` heads, the first of which is row `first_row`.
+  __device__ ClusterJoin(const CachedAttentionArguments& all, AttentionRows of_group, int first_row, int heads,
+                         unsigned char* base)
+      : a(all.attention),
+        of_group(of_group),
+        first_row(first_row),
+        heads(heads),
+        rank(static_cast<int>(blockIdx.x)),
+        split_bits(all.split_bits),
+        base(base) {}
+
+  // One thread prepares the barrier that counts what the cluster sends, before any block sends.
+  __device__ void prepare() const {
+    all_received().init(1);
+    publish_barriers();
+    all_received().arrive_expecting(splits() * (own_quads() * 16 + heads * 8), true);
+  }
+  __device__ Part& part_of(int of_warp) const { return *reinterpret_cast<Part*>(base + of_warp * config.ring_bytes()); }
+
+  // All parts are there, and all blocks have prepared.
+  __device__ void join() const {
+    for (int quad = threadIdx.x; quad < heads * kQuads; quad += config.threads()) send_quad(quad);
+    for (int i = threadIdx.x; i < heads * splits(); i += config.threads())
+      send_statistics(i >> split_bits, i & (splits() - 1));
+    // A block stays until all have sent, so that they have a place to send to.
+    for (int own = threadIdx.x; own < own_quads(); own += config.threads()) all_received().wait(0), finish(own);
+  }
+
+ private:
+  // Blocks finish four columns of a head in turns: block i % splits has number i of all of them.
+  __device__ int splits() const { return 1 << split_bits; }
+  __device__ int own_quads() const { return heads * kQuads >> split_bits; }
+  __device__ float4* received_sum(int of_rank, int own) const {
+    return reinterpret_cast<float4*>(base + config.sums_at()) + of_rank * own_quads() + own;
+  }
+  __device__ float2* received_statistics(int of_rank, int head) const {
+    return reinterpret_cast<float2*>(base + config.statistics_at()) + of_rank * kHeads + head;
+  }
+  __device__ Barrier& all_received() const { return *reinterpret_cast<Barrier*>(base + config.barrier_at()); }
+
+  __device__ Running statistics_of(int head) const {
+    Running total;
+#pragma unroll
+    for (int w = 0; w < kWarps; ++w) total.raise(part_of(w).running[head].largest);
+#pragma unroll
+    for (int w = 0; w < kWarps; ++w) {
+      const Running& of_warp = part_of(w).running[head];
+      total.sum += of_warp.sum * total.weight(of_warp.largest);
+    }
+    return total;
+  }
+  __device__ static void add(float4& x, const float4& part, float weight) {
+    x.x += part.x * weight, x.y += part.y * weight, x.z += part.z * weight, x.w += part.w * weight;
+  }
+  __device__ void send_quad(int quad) const {
+    const int head = quad / kQuads, column = quad % kQuads * 4, to = quad & (splits() - 1);
+    Running total;
+#pragma unroll
+    for (int w = 0; w < kWarps; ++w) total.raise(part_of(w).running[head].largest);
+    float4 x{};
+#pragma unroll
+    for (int w = 0; w < kWarps; ++w)
+      add(x, *reinterpret_cast<const float4*>(&part_of(w).x[head][column]),
+          total.weight(part_of(w).running[head].largest));
+    const uint32_t words[4] = {as_bits(x.x), as_bits(x.y), as_bits(x.z), as_bits(x.w)};
+    send(peer_address(received_sum(rank, quad >> split_bits), to), words, peer_address(&all_received(), to));
+  }
+  __device__ void send_statistics(int head, int to) const {
+    const Running total = statistics_of(head);
+    send(peer_address(received_statistics(rank, head), to), total.largest, total.sum,
+         peer_address(&all_received(), to));
+  }
+  __device__ void finish(int own) const {
+    const int quad = (own << split_bits) + rank, head = quad / kQuads, column = quad % kQuads * 4;
+    if (column >= a.width) return;
+    Running total;
+    for (int from = 0; from < splits(); ++from) total.raise(received_statistics(from, head)->x);
+    float4 x{};
+    for (int from = 0; from < splits(); ++from) {
+      const float2 statistics = *received_statistics(from, head);
+      const float weight = total.weight(statistics.x);
+      total.sum += statistics.y * weight;
+      add(x, *received_sum(from, own), weight);
+    }
+    const float factor = inverse_of_sum(total.sum);
+    *reinterpret_cast<uint2*>(of_group.template out<T>(first_row + head) + column) =
+        make_uint2(pack<T>(x.x * factor, x.y * factor), pack<T>(x.z * factor, x.w * factor));
+  }
+
+  const AttentionArguments& a;
+  const AttentionRows of_group;
+  const int first_row, heads, rank, split_bits;
+  unsigned char* const base;
+};
+
+}  // namespace rung::gpu
