@@ -1,5 +1,7 @@
 // fuse_cached_attention: heads reach their caches and attend over them in one op.
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <cmath>
 
 #include "passes/passes.hpp"
@@ -12,7 +14,7 @@ namespace {
 using passes::fuse_cached_attention;
 
 // Two heads of queries and one of keys and values, 4 wide, of `rows` tokens; each member is a part of the graph's text.
-struct Layer {
+struct CachedLayer {
   int rows = 1;
   std::string weight;  // of a norm, with its fields
   std::string shown;   // "q = ", the queries in another shape
@@ -35,7 +37,7 @@ struct Layer {
 };
 
 // Three tokens, one after another: the later ones see what the earlier runs stored.
-std::vector<float> answers(const Graph& graph) {
+std::vector<float> answers_of_three(const Graph& graph) {
   std::vector<NamedTensors> runs;
   for (const int64_t token : {0, 1, 2}) {
     std::vector<float> x;
@@ -57,40 +59,40 @@ std::vector<float> answers(const Graph& graph) {
   return values;
 }
 
-void expect_fused(const Layer& layer, const std::string& wanted) {
+void expect_one_op(const CachedLayer& layer, const std::string& wanted) {
   const PassRun run = run_pass(fuse_cached_attention, graph_of(layer.text()));
   EXPECT_EQ(run.notes, std::vector<std::string>{"1 attention took in the way of its heads to their caches"});
   EXPECT_NE(expression(run.graph).find(wanted), std::string::npos) << expression(run.graph);
   for (const char* gone : {"cache_heads", "attention", "reshape"}) EXPECT_EQ(count_ops(run.graph, gone), 0u) << gone;
-  EXPECT_EQ(answers(run.graph), answers(graph_of(layer.text())));
+  EXPECT_EQ(answers_of_three(run.graph), answers_of_three(graph_of(layer.text())));
 }
-void expect_left(const Layer& layer) { expect_unchanged(fuse_cached_attention, layer.text()); }
+void expect_two_ops(const CachedLayer& layer) { expect_unchanged(fuse_cached_attention, layer.text()); }
 
 TEST(FuseCachedAttention, TakesHeadsAndCachesInOneOp) {
-  expect_fused({}, "cached_attention(x, k, vs, at, c, s, length, scale=0.5, softcap=2, before=1, after=0)");
+  expect_one_op({}, "cached_attention(x, k, vs, at, c, s, length, scale=0.5, softcap=2, before=1, after=0)");
 }
 TEST(FuseCachedAttention, KeepsTheNorm) {
-  expect_fused({.weight = ", w, eps=0.25, weight_offset=1"}, "s, w, length, eps=0.25, weight_offset=1, scale=0.5");
+  expect_one_op({.weight = ", w, eps=0.25, weight_offset=1"}, "s, w, length, eps=0.25, weight_offset=1, scale=0.5");
 }
-TEST(FuseCachedAttention, LeavesAnAttentionOfAllPlaces) { expect_left({.attention = "scale=0.5", .length = ""}); }
+TEST(FuseCachedAttention, LeavesAnAttentionOfAllPlaces) { expect_two_ops({.attention = "scale=0.5", .length = ""}); }
 TEST(FuseCachedAttention, LeavesQueriesThatSomeoneElseReads) {
   const std::string states = ", k_next=kn, v_next=vn";
-  expect_left({.results = "y=y, e=exp(h)" + states});
-  expect_left({.results = "y=y, e=h" + states});
+  expect_two_ops({.results = "y=y, e=exp(h)" + states});
+  expect_two_ops({.results = "y=y, e=h" + states});
   const std::string q = "q = reshape(h, shape=[1,1,2,4])\n";
-  expect_left({.shown = q, .queries = "q", .results = "y=y, e=exp(q)" + states});
+  expect_two_ops({.shown = q, .queries = "q", .results = "y=y, e=exp(q)" + states});
 }
 TEST(FuseCachedAttention, LeavesCachesThatSomeoneElseReads) {
-  expect_left({.results = "y=y, e=exp(kn), k_next=kn, v_next=vn"});
-  expect_left({.results = "y=y, e=exp(vn), k_next=kn, v_next=vn"});
+  expect_two_ops({.results = "y=y, e=exp(kn), k_next=kn, v_next=vn"});
+  expect_two_ops({.results = "y=y, e=exp(vn), k_next=kn, v_next=vn"});
 }
 TEST(FuseCachedAttention, LeavesAnotherCache) {
-  expect_left({.keys = "vn", .values = "kn"});
-  expect_left({.keys = "kn", .values = "kn"});
-  expect_left({.keys = "k", .values = "vs"});
+  expect_two_ops({.keys = "vn", .values = "kn"});
+  expect_two_ops({.keys = "kn", .values = "kn"});
+  expect_two_ops({.keys = "k", .values = "vs"});
 }
 TEST(FuseCachedAttention, WantsAKernel) {
-  const Graph graph = graph_of(Layer{.rows = 2}.text());
+  const Graph graph = graph_of(CachedLayer{.rows = 2}.text());
   const PassRun run = run_pass(fuse_cached_attention, graph, [](const Op& op, std::span<const Type>) {
     return as<CachedAttention>(op) ? reject("other than one token") : accept();
   });
