@@ -83,7 +83,7 @@ class KeyTiles {
  private:
   __device__ uint4& chunk(int of_stage, int i) const { return ring[(of_stage * config.chunks() + i) * kLanes]; }
 
-  // What lies behind the last key becomes zero.
+  // Starts the copies of a tile; keys behind the last one become zero.
   __device__ void copy(int to, int tile) const {
     const int from = first(tile);
     if (from < end) {
