@@ -273,9 +273,9 @@ struct CacheHeads {
   RUNG_FIELDS(RUNG_FIELD(CacheHeads, eps), RUNG_FIELD(CacheHeads, weight_offset))
   RUNG_EQUAL(CacheHeads);
 };
-// cached_attention(the operands of cache_heads, length: i64[1]) -> T[...,H,D]: the attention of the queries that
-//   cache_heads makes, [1,M,H,D], over the caches that it leaves, [1,N,G,D], filled up to that length: what attention
-//   with a length computes of them, M of N places at most. Results 1 and 2 are those of cache_heads.
+// cached_attention(the operands of cache_heads, length: i64[1]) -> T[...,H,D]: cache_heads, and the attention of its
+//   queries, [1,M,H,D], with that length over its results 1 and 2, [1,N,G,D]. These two are results 1 and 2 here, too,
+//   and are updated where they are.
 struct CachedAttention {
   RUNG_OP("cached_attention", attention, index_out_of_range, stays);
   RUNG_RESULTS(3);

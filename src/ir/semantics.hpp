@@ -50,7 +50,7 @@ struct OperandUse {
   bool broadcasts = false;     // an axis of size 1 serves all of the result's
   bool any_float = false;      // may have another float type than the op's other operands
   bool picked = false;         // no more elements are read than the result has
-  int64_t updated = 0;         // elements that the op sets where they are; as it reads none of the others, or few
+  int64_t updated = 0;         // elements that the op sets where they are; at a text's beginning it reads none
   InfinityUse infinity = InfinityUse::spoils;
   bool is_product() const { return role == OperandRole::product || role == OperandRole::weights; }
 };

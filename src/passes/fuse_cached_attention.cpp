@@ -30,10 +30,11 @@ std::optional<HeadsBehind> heads_behind(const Graph& graph, NodeId attention) {
   if (!graph.as<CacheHeads>(found.heads) || !is_result(found.keys, CacheHeads::kKeys) ||
       !is_result(found.values, CacheHeads::kValues))
     return std::nullopt;
-  const auto has_other_readers = [&](NodeId id) { return graph[id].users.size() != 1; };
-  if (graph[found.heads].users.size() != 3 || graph.is_output(found.heads) || has_other_readers(found.keys) ||
-      has_other_readers(found.values) || (operands[0] != found.heads && !graph.single_use(operands[0])))
-    return std::nullopt;
+  if (graph[found.heads].users.size() != 3 || graph.is_output(found.heads)) return std::nullopt;
+  for (const NodeId cache : {found.keys, found.values})
+    if (graph[cache].users.size() != 1) return std::nullopt;
+  for (const size_t i : {size_t{0}, first, first + 1})
+    if (graph.as<Reshape>(operands[i]) && !graph.single_use(operands[i])) return std::nullopt;
   return found;
 }
 

@@ -13,13 +13,15 @@ namespace {
 
 using passes::fuse_cached_attention;
 
+std::string cache_of(const std::string& value) { return "reshape(" + value + ", shape=[1,5,1,4])"; }
+
 // Two heads of queries and one of keys and values, 4 wide, of `rows` tokens; each member is a part of the graph's text.
 struct CachedLayer {
   int rows = 1;
   std::string weight;  // of a norm, with its fields
-  std::string shown;   // "q = ", the queries in another shape
+  std::string shown;   // a node for the queries or a cache in another shape
   std::string queries = "h";
-  std::string keys = "kn", values = "vn";
+  std::string keys = cache_of("kn"), values = cache_of("vn");
   std::string attention = "slots=length, scale=0.5, softcap=2, before=1, after=0";
   std::string length = "length, ";
   std::string results = "y=y, k_next=kn, v_next=vn";
@@ -29,7 +31,7 @@ struct CachedLayer {
         "x: f32[1,{0},16] = input()\nc: f32[{0},4] = input()\ns: f32[{0},4] = input()\nat: i64[{0}] = input()\n"
         "length: i64[1] = input()\nw: f32[3,4] = constant()\nk: f32[5,1,4] = input()\nvs: f32[5,1,4] = input()\n"
         "h = cache_heads(x, k, vs, at, c, s{1})\nkn = result(h)\nvn = result(h, index=2)\n{8}"
-        "y = attention({2}, {3}reshape({4}, shape=[1,5,1,4]), reshape({5}, shape=[1,5,1,4]), {6})\n"
+        "y = attention({2}, {3}{4}, {5}, {6})\n"
         "state k, next=k_next, initial=constant(values=[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20])\n"
         "state vs, next=v_next, initial=constant(values=[9,8,7,6,5,4,3,2,1,0,1,2,3,4,5,6,7,8,9,0])\nreturn {7}",
         rows, weight, queries, length, keys, values, attention, results, shown);
@@ -85,11 +87,14 @@ TEST(FuseCachedAttention, LeavesQueriesThatSomeoneElseReads) {
 TEST(FuseCachedAttention, LeavesCachesThatSomeoneElseReads) {
   expect_two_ops({.results = "y=y, e=exp(kn), k_next=kn, v_next=vn"});
   expect_two_ops({.results = "y=y, e=exp(vn), k_next=kn, v_next=vn"});
+  expect_two_ops({.shown = "s_keys = " + cache_of("kn") + "\n",
+                  .keys = "s_keys",
+                  .results = "y=y, e=exp(s_keys), k_next=kn, v_next=vn"});
 }
 TEST(FuseCachedAttention, LeavesAnotherCache) {
-  expect_two_ops({.keys = "vn", .values = "kn"});
-  expect_two_ops({.keys = "kn", .values = "kn"});
-  expect_two_ops({.keys = "k", .values = "vs"});
+  expect_two_ops({.keys = cache_of("vn"), .values = cache_of("kn")});
+  expect_two_ops({.keys = cache_of("kn"), .values = cache_of("kn")});
+  expect_two_ops({.keys = cache_of("k"), .values = cache_of("vs")});
 }
 TEST(FuseCachedAttention, WantsAKernel) {
   const Graph graph = graph_of(CachedLayer{.rows = 2}.text());
