@@ -72,13 +72,25 @@ class Quantiser {
     quantise_rows(id, *asked.both);
   }
 
+  // Puts another form of a linear in its place, for the readers of all its results.
+  void put(NodeId id, const Linear& op, std::vector<NodeId> operands) {
+    Insertion here(graph_, id);
+    const NodeId by = graph_.add(op, std::move(operands), graph_[id].label);
+    std::vector<std::pair<NodeId, NodeId>> further;
+    for (const NodeId user : std::vector<NodeId>(graph_[id].users))
+      if (const auto* result = graph_.as<NthResult>(user))
+        further.emplace_back(user, graph_.add(NthResult(*result), {by}, graph_[user].label));
+    replace_with(graph_, id, by);
+    for (const auto& [user, result] : further) replace_with(graph_, user, result);
+  }
+
   // linear(x, w)  =>  linear(x, w of 8 bits, its rows' scales)
   void quantise_weights(NodeId id, const WeightForm& form) {
     if (form.group > 0) return group_weights(id, form);
     const Linear op = with_scales(id, false);
     if (!runs(op, types_with_scales(id, op, graph_.type(graph_[id].operands[0]).dtype, form.to))) return;
     Insertion here(graph_, id);
-    replace(graph_, id, op, operands_of(id, op, graph_[id].operands[0], form.to, 0));
+    put(id, op, operands_of(id, op, graph_[id].operands[0], form.to, 0));
     ++weights_;
   }
 
@@ -103,7 +115,7 @@ class Quantiser {
     slots.put(operands, LinearSlot::w, numbers);
     for (size_t i = 1; i < results.size(); ++i)
       slots.put(operands, kSlots[i], graph_.add(NthResult{static_cast<int64_t>(i)}, {numbers}, graph_[w].label));
-    replace(graph_, id, op, std::move(operands));
+    put(id, op, std::move(operands));
     ++grouped_;
   }
 
@@ -116,7 +128,7 @@ class Quantiser {
     const auto [values, scales] = quantised(x, Quantize{to});
     std::vector<NodeId> operands = operands_of(id, op, values, to, 0);
     operands[op.slots.before(LinearSlot::x_scale)] = scales;
-    replace(graph_, id, op, std::move(operands));
+    put(id, op, std::move(operands));
     ++dynamic_;
   }
 
@@ -140,7 +152,7 @@ class Quantiser {
     for (const auto& [reader, value] : readers) {
       Insertion here(graph_, reader);
       const Linear op = with_scales(reader, false);
-      replace(graph_, reader, op, operands_of(reader, op, view_on(moved, value), to, exponent));
+      put(reader, op, operands_of(reader, op, view_on(moved, value), to, exponent));
       ++static_;
     }
     return true;

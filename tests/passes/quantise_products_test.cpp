@@ -15,6 +15,7 @@ using testing::HasSubstr;
 
 // Relative L2 after both products: each rounding to four digits of a mantissa adds 2.6 %, and six of them meet.
 constexpr double kFloat8 = 0.08, kInteger8 = 0.02;
+constexpr double kInteger4 = 0.12;  // 4 bits add 7 to 9 %, and two such products follow each other
 
 Precision products_of(DType type, const std::string& labels = "*") { return {{.labels = labels, .products = type}}; }
 
@@ -57,6 +58,24 @@ TEST(QuantiseProducts, GivesEachRowAScaleWithoutCalibration) {
     EXPECT_EQ(count_operands(made.graph, type), 2u);
     EXPECT_THAT(made.notes, ElementsAre("2 products read 8 bits by a scale for each row"));
     expect_same_values(graph_of(kMlp + "return y"), made.graph, tolerance);
+  }
+}
+
+// The sum before a norm has three results, and each reader gets them from the one product of 8 bits.
+TEST(QuantiseProducts, LeavesNoProductForOtherResults) {
+  const std::string text =
+      "x: bf16[1,64] = input()\nr: f32[1,64] = input()\nw: bf16[64,64] = constant()\ng: f32[64] = constant()\n"
+      "v: bf16[32,64] = constant()\ns = linear(x, w, r, g, slots=residual+norm_weight, norm_run=8)\n"
+      "y = linear(result(s), v, result(s, index=2), slots=squares)\nz = neg(s)\nreturn y, z";
+  const PartPrecision weights{.weights = WeightForm{DType::f8e4m3fn}}, grouped{.weights = WeightForm{DType::u8, 32}};
+  for (const auto& [precision, tolerance] :
+       {std::pair(products_of(DType::f8e4m3fn), kFloat8), std::pair(Precision{weights}, kFloat8),
+        std::pair(Precision{grouped}, kInteger4)}) {
+    const Quantised made = quantise(text, precision);
+    EXPECT_EQ(count_ops(made.graph, "linear"), 2u);
+    for (NodeId id : made.graph.order())
+      if (const auto* op = made.graph.as<Linear>(id)) EXPECT_TRUE(op->has(LinearSlot::scale));
+    expect_same_values(graph_of(text), made.graph, tolerance);
   }
 }
 
