@@ -38,17 +38,17 @@ constexpr const char* kProblems[] = {
     // in groups of columns
     "linear(x:{0}[1,1536], wbytes:i8[200,1536], wsteps:f32[200], wbytes2:i8[200,48], slots=scale+group_scale, "
     "out={0})",
-    "linear(x:{0}[1,2048], pairs:u8[200,1024], wsteps:f32[200], wbytes2:i8[200,64], wbytes3:i8[200,64], "
+    "linear(x:{0}[1,2048], wpairs:u8[200,1024], wsteps:f32[200], wbytes2:i8[200,64], wbytes3:i8[200,64], "
     "slots=scale+group_scale+group_offset, out={0})",
-    "linear(x:{0}[7,96], pairs:u8[72,48], wb:{0}[72], r:{0}[7,36], wsteps:f32[72], wbytes2:i8[72,3], "
+    "linear(x:{0}[7,96], wpairs:u8[72,48], wb:{0}[72], r:{0}[7,36], wsteps:f32[72], wbytes2:i8[72,3], "
     "wbytes3:i8[72,3], slots=bias+residual+scale+group_scale+group_offset, gated=true, activation=silu, out={0})",
-    "linear(slice(x:{0}[70,288], axis=1, begin=16, end=272), pairs:u8[37,128], wb:f32[37], wsteps:f32[37], "
+    "linear(slice(x:{0}[70,288], axis=1, begin=16, end=272), wpairs:u8[37,128], wb:f32[37], wsteps:f32[37], "
     "wbytes2:i8[37,2], wbytes3:i8[37,2], slots=bias+scale+group_scale+group_offset, factor=0.5, out={0})",
     "linear(x:{0}[1,3,128], wbytes:i8[37,128], r:f32[1,3,37], wsteps:f32[37], wbytes2:i8[37,2], "
     "slots=residual+scale+group_scale, activation=gelu, out={0})",
-    "linear(holes:{0}[2,64], pairs:u8[40,32], wsteps:f32[40], wbytes2:i8[40,2], wbytes3:i8[40,2], "
+    "linear(holes:{0}[2,64], wpairs:u8[40,32], wsteps:f32[40], wbytes2:i8[40,2], wbytes3:i8[40,2], "
     "slots=scale+group_scale+group_offset, out={0})",
-    "linear(x:{0}[2,24], pairs:u8[5,12], wsteps:f32[5], wbytes2:i8[5,3], wbytes3:i8[5,3], "
+    "linear(x:{0}[2,24], wpairs:u8[5,12], wsteps:f32[5], wbytes2:i8[5,3], wbytes3:i8[5,3], "
     "slots=scale+group_scale+group_offset, out={0})",
     "quantize(x:{0}[5,64], to=i8, group=32)",
     "quantize(still:{0}[4,64], to=u8, group=16)",

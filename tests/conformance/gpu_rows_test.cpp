@@ -104,8 +104,9 @@ TEST_P(EmulatedKernelRow, AgreesWithTheReference) {
 bool is_made_for_rows(const Op& op) {
   const auto* linear = as<Linear>(op);
   const auto* conv = as<Conv>(op);
-  return (linear && linear->is_extended()) || (conv && !conv->tail.empty()) || as<GroupNorm>(op) ||
-         as<CachedAttention>(op);
+  const auto* quantize = as<Quantize>(op);
+  return (quantize && quantize->group > 0) || (linear && linear->is_extended()) || (conv && !conv->tail.empty()) ||
+         as<GroupNorm>(op) || as<CachedAttention>(op);
 }
 
 void expect_rows_for_all_problems(std::string_view device) {

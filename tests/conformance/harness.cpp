@@ -51,8 +51,9 @@ double value_of(std::string_view name, uint64_t seed, uint64_t i) {
   if (starts_with(name, "none")) return 0;
   if (starts_with(name, "settings")) return setting_of(name, i);
   if (starts_with(name, "bytes") || starts_with(name, "wbytes")) return std::floor(255 * uniform) - 127;
-  if (starts_with(name, "pairs")) return std::floor(256 * uniform);                             // of numbers of 4 bits
-  if (starts_with(name, "steps") || starts_with(name, "wsteps")) return 0.002 * (1 + uniform);  // scales of bytes
+  if (starts_with(name, "wpairs")) return std::floor(256 * uniform);  // of numbers of 4 bits
+  if (starts_with(name, "steps") || starts_with(name, "wsteps") || starts_with(name, "vwsteps"))
+    return 0.002 * (1 + uniform);  // scales of bytes
   if (starts_with(name, "w")) return 0.1 * normal;
   return normal;
 }
@@ -62,7 +63,7 @@ Tensor fill(const std::string& name, const Type& type) {
   double scale = is_float(type.dtype) || type.dtype == DType::boolean ? 1 : 4;
   if (starts_with(name, "index") || starts_with(name, "nonzero") || starts_with(name, "keep") ||
       starts_with(name, "length") || starts_with(name, "bytes") || starts_with(name, "wbytes") ||
-      starts_with(name, "pairs"))
+      starts_with(name, "wpairs"))
     scale = 1;
   const uint64_t seed = hash_text(name);
   for (size_t i = 0; i < wide.as<float>().size(); ++i)

@@ -43,14 +43,14 @@ TEST(CpuRowRefusals, AreOfBytes) {
       {"linear_openblas", plain, "", ", ws:f32[16], slots=scale", "it takes no scales"},
       {"linear_openblas", plain, "", ", s:f32[4], slots=x_scale", "it takes no scales"},
       {"linear_openblas", plain, "", ", factor=2", "it takes no scales"},
-      {"quantize_avx2", "result = quantize(x:f32[4,8], to=@)", "i8", "f8e4m3fn", "only to i8"},
+      {"quantize_avx2", "result = quantize(x:f32[4,8], to=@)", "i8", "f8e4m3fn", "only to i8, by whole rows"},
       {"quantize_avx2", "result = quantize(x:@[4,8], to=i8)", "f32", "f8e4m3fn", "only f32, bf16 and f16"},
   }});
 }
 
 TEST(CpuRowRefusals, AreOfGroups) {
   const std::string grouped =
-      "result = linear(x:f32[4,128], pairs:u8[16,64], ws:f32[16], wg:i8[16,@], wo:i8[16,@], "
+      "result = linear(x:f32[4,128], wpairs:u8[16,64], ws:f32[16], wg:i8[16,@], wo:i8[16,@], "
       "slots=scale+group_scale+group_offset)";
   const std::string plain = "result = linear(x:f32[4,64], w:i8[16,64], ws:f32[16]@)";
   const std::string refused = "it takes no groups of columns with scales of their own";

@@ -75,7 +75,20 @@ std::vector<Problem> recurrences() {
   return all;
 }
 
+// With scales of groups of columns, for weights of 8 bits and of 4.
+std::vector<Problem> grouped_layers() {
+  std::vector<Problem> all;
+  for (const char* type : {"f32", "bf16"})
+    for (const char* operands :
+         {"x:{0}[4,192], w:i8[40,192], ws:f32[40], wg:i8[40,3], slots=scale+group_scale, out={0}",
+          "x:{0}[4,192], w:u8[40,96], ws:f32[40], wg:i8[40,6], wo:i8[40,6], slots=scale+group_scale+group_offset, "
+          "out={0}"})
+      all.push_back(problem_of_text(fmt::format("linear({})", fmt::format(fmt::runtime(operands), type))));
+  return all;
+}
+
 std::vector<Problem> problems_for(const Kernel& row) {
+  if (row.name.starts_with("linear_grouped")) return grouped_layers();
   return row.op == "conv" ? convolutions() : row.op == "recurrence" ? recurrences() : layers();
 }
 
@@ -122,6 +135,9 @@ TEST(PackedLayouts, AreThoseThatPlansOfThisFormatHold) {
       {"linear_avx512_bf16", "7: cedaf600f4022284"},
       {"linear_avx512_vnni", "4: 6ca6bbff73a8f0ac"},
       {"linear_cublaslt", "0: 0000000000000000"},
+      {"linear_grouped_avx2", "4: b328121f85212812"},
+      {"linear_grouped_avx512", "4: ccbdf5b18d525e8c"},
+      {"linear_grouped_avx512_vnni", "4: ccbdf5b18d525e8c"},
       {"linear_hipblaslt", "0: 0000000000000000"},
       {"linear_rocblas", "0: 0000000000000000"},
       {"linear_skinny_cdna", "7: 6a54751bd0b8887c"},

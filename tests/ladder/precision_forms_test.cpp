@@ -54,7 +54,7 @@ TEST(PrecisionForms, HaveGroupsWhereProductsHaveFewRows) {
     return fmt::format("x: f32[{},64] = input()\nw: f32[32,64] = constant()\ny = linear(x, w)\nreturn y", rows);
   };
   for (const std::string& form : forms) {
-    if (cpu_info().avx2) EXPECT_THAT(forms_of(product(1)).names, Contains(form));
+    if (cpu::cpu_info().avx2) EXPECT_THAT(forms_of(product(1)).names, Contains(form));
     const Forms many = forms_of(product(9));
     EXPECT_THAT(many.names, Not(Contains(form)));
     EXPECT_THAT(many.notes, Contains(form + ": no product has so few rows that it would save time"));

@@ -102,7 +102,7 @@ TEST_F(PublishedSimilarities, AreNearlyKeptByWeightsOfBytes) {
         lowest = std::min(lowest, similarity(embed(exact, sentence), embed(bytes, sentence)));
     return lowest;
   };
-  const double of_weights = least({.weights = DType::i8}), of_products = least({.products = DType::i8});
+  const double of_weights = least({.weights = WeightForm{DType::i8}}), of_products = least({.products = DType::i8});
   EXPECT_GE(of_weights, 0.999);
   EXPECT_GE(of_products, 0.99);
   EXPECT_LT(of_weights, 1 - 1e-5) << "nothing is in 8 bits";
