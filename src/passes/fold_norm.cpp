@@ -11,8 +11,8 @@
 namespace rung::passes {
 namespace {
 
-// The lengths of runs that a device may use: the columns of one warp, or of several.
-constexpr int64_t kRuns[] = {32, 64, 128};
+// The lengths of runs that a device may use: the columns of a lane's neighbours, of one warp, or of several.
+constexpr int64_t kRuns[] = {8, 32, 64, 128};
 
 // The norms of a sum that can go: they are all alike, and only linears read them, as x. `readers` maps each of these
 // linears to the norm, or rows of it, that it reads.
@@ -48,10 +48,17 @@ class Folder {
     collect_norms(id, normed);
     if (normed.readers.empty()) return kNoNode;
     Insertion here(graph_, id);
+    for (int64_t run : kRuns)
+      if (NodeId by = fold(id, normed, run); by != kNoNode) return by;
+    return kNoNode;
+  }
+  // Folds with the squares of `run` columns together, if kernels take them.
+  NodeId fold(NodeId id, const Normed& normed, int64_t run) {
     Linear op = *graph_.as<Linear>(id);
     std::vector<NodeId> operands = graph_[id].operands;
     op.slots.put(operands, LinearSlot::norm_weight, weight_of(normed.norm));
-    if (!choose_run(op, operands)) return kNoNode;
+    op.epilogue.norm_run = run;
+    if (graph_.shape(operands[1])[0] % run || !context_.kernel_for(graph_, op, operands)) return kNoNode;
     NodeId by = graph_.add(op, std::move(operands), graph_[id].label);
     scaled_ = {{id, graph_.add(NthResult{1}, {by}, graph_[normed.norm].label)}};
     squares_ = {{id, graph_.add(NthResult{2}, {by}, graph_[normed.norm].label)}};
@@ -69,14 +76,6 @@ class Folder {
     const auto* op = graph_.as<Linear>(id);
     return op && !op->epilogue.gated && !op->has(LinearSlot::cos) && !op->has(LinearSlot::norm_weight) &&
            graph_.type(id).dtype == DType::f32;
-  }
-
-  // Chooses the shortest run of columns of which a kernel sums the squares; false: no kernel does.
-  bool choose_run(Linear& op, std::span<const NodeId> operands) {
-    return std::ranges::any_of(kRuns, [&](int64_t run) {
-      op.epilogue.norm_run = run;
-      return graph_.shape(operands[1])[0] % run == 0 && context_.kernel_for(graph_, op, operands);
-    });
   }
 
   // Collects the norms of `sum` and of its rows.

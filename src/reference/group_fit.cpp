@@ -35,8 +35,8 @@ struct Line {
 Lanes numbers_of(Lanes x, const Line& line, float by_scale) {
   constexpr float kWhole = 12582912;  // beside it, floats are integers
   Lanes c = (x - line.offset) * by_scale;
-  c = c < kLow ? c - c + kLow : c;
-  c = c > kHigh ? c - c + kHigh : c;
+  c = c < kLow ? Lanes{} + kLow : c;
+  c = c > kHigh ? Lanes{} + kHigh : c;
   return (c + kWhole) - kWhole;
 }
 

@@ -462,6 +462,7 @@ std::vector<std::string> problems() {
       for (const char* text : texts) all.push_back(with_type(text, type));
   for (std::string& text : ragged_problems()) all.push_back(std::move(text));
   for (std::string& text : byte_problems()) all.push_back(std::move(text));
+  for (std::string& text : streamed_problems()) all.push_back(std::move(text));
   for (const char* text : kOtherProblems) all.emplace_back(text);
   all.push_back(of_many_numbers());
   for (std::string& text : function_problems()) all.push_back(std::move(text));

@@ -11,7 +11,8 @@ namespace rung::test {
 
 // Operands that are views reach the kernel as strides. An input's values follow from its name: "w..." are constants,
 // which a kernel may pack; "positive..." are above 0.1; "nonzero..." keep away from 0; "index..." lie in [0, 3);
-// "length20" is 20; "mask..." are 0 or -1e9; "keep..." are 0 or 1; "bytes..." and "wbytes..." lie in [-127, 127].
+// "length20" is 20; "mask..." are 0 or -1e9; "keep..." are 0 or 1; "bytes..." and "wbytes..." lie in [-127, 127];
+// "wpairs..." are any bytes.
 std::vector<std::string> problems();
 // Those of them that follow from the tables of functions.
 std::vector<std::string> function_problems();
@@ -21,6 +22,8 @@ std::vector<std::string> ragged_problems();
 std::vector<std::string> f8_problems();
 // Those of rows in i8 with scales.
 std::vector<std::string> byte_problems();
+// Those of a few rows and weights that stream.
+std::vector<std::string> streamed_problems();
 // Those of attention over caches, with T in the place of their type.
 std::span<const char* const> cache_problems();
 // Those over windows, with T in the place of their type.

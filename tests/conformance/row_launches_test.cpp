@@ -264,6 +264,28 @@ TEST_F(RowLaunches, OfLongProductsMayLeaveRoom) {
             "  linear_gemv_bf16_16_1 396 1 1 of 256, 1 together, 8192 bytes, dependent\n");
 }
 
+// No two blocks of a large kind share a multiprocessor, and one of a small kind has room beside it and an attention's.
+TEST_F(RowLaunches, OfStreamedWeightsTakeTurnsInSize) {
+  EXPECT_EQ(launches_of("linear_stream_sm90", linear(1, 16384, 2048)),
+            "  boxes of [64, 8, 1, 16, 1]\n"
+            "  linear_stream_bf16_bf16_any 132 1 1 of 320, 1 together, 118784 bytes, dependent\n");
+  EXPECT_EQ(launches_of("linear_stream_sm90", gated(4, 64, 2048)),
+            "  boxes of [64, 4, 2, 16, 1]\n"
+            "  linear_stream_bf16_bf16_gated 16 1 1 of 320, 1 together, 118784 bytes, dependent\n");
+  Problem feeding = linear(1, 2048, 8192, DType::bf16);
+  auto& op = std::get<Linear>(feeding.op);
+  op.slots.put(feeding.inputs, LinearSlot::norm_weight, dense({2048}, DType::f32));
+  op.epilogue.norm_run = 8;
+  op.out = feeding.output.dtype = DType::f32;
+  EXPECT_EQ(launches_of("linear_stream_sm90", feeding),
+            "  boxes of [64, 8, 1, 16, 1]\n"
+            "  linear_stream_bf16_bf16_norm 132 1 1 of 320, 1 together, 87040 bytes, dependent\n");
+  feeding.params["stages"] = 3;
+  EXPECT_EQ(launches_of("linear_stream_sm90", feeding),
+            "  boxes of [64, 8, 1, 16, 1]\n"
+            "  linear_stream_bf16_bf16_norm 132 1 1 of 320, 1 together, 70656 bytes, dependent\n");
+}
+
 TEST_F(RowLaunches, OnHopperAreThoseThatWereMeasured) {
   EXPECT_EQ(launches_of("linear_skinny_sm90", linear(51, 2560, 1024)),
             "  boxes of 56 rows\n"

@@ -112,6 +112,32 @@ TEST(DeviceRowRefusals, AreOfRowsOfAnyLength) {
   }});
 }
 
+TEST(DeviceRowRefusals, AreOfStreamedLinears) {
+  const std::string_view row = "linear_stream_sm90";
+  expect_refusals(std::array<Refusal, 13>{{
+      {row, "result = linear(x:bf16[@,64], w:bf16[32,64])", "4", "5", "5 rows, wanted 1 to 4"},
+      {row, "result = linear(x:@[1,64], w:bf16[32,64])", "bf16", "f32", "x is f32, wanted bf16 or f16"},
+      {row, "result = linear(x:bf16[1,64], w:@[32,64])", "bf16", "f16", "w is f16, wanted bf16, f8e4m3fn or i8"},
+      {row, "result = linear(x:bf16[1,64], w:@[32,64])", "bf16", "f8e4m3fn", "w of 8 bits without a scale"},
+      {row, "result = linear(x:bf16[1,64], @:bf16[32,64])", "w", "v",
+       "w is not constant, so it cannot be fetched ahead"},
+      {row, "result = linear(x:bf16[1,@], w:bf16[32,@])", "128", "72",
+       "rows of w have 144 bytes, wanted a multiple of 128"},
+      {row, "result = linear(x:bf16[1,64], w:bf16[@,64])", "36", "34", "n is not a multiple of 4"},
+      {row, "result = linear(slice(x:bf16[2,@], axis=1, end=64), w:bf16[32,64])", "72", "68",
+       "rows of x are not a multiple of 16 bytes apart"},
+      {row, "result = linear(x:bf16[4,@], w:bf16[32,@])", "7168", "8192",
+       "4 rows of 8192 columns of x leave no room for weights"},
+      {row, "result = linear(x:bf16[1,64], w:bf16[64,64], ws:f32[64], slots=norm_weight, norm_run=@)", "8", "32",
+       "squares of 32 columns together, wanted 8"},
+      {row, "result = linear(x:bf16[1,64], w:bf16[32,64], out=@)", "f16", "f8e4m3fn", "result is f8e4m3fn"},
+      {row, "result = linear(x:bf16[2,64], w:bf16[32,64], slice(r:bf16[2,@], axis=1, end=32), slots=residual)", "36",
+       "34", "rows of residual are not a multiple of 4 elements apart"},
+      {row, "result = linear(x:bf16[1,64], w:bf16[96,64], c:f32[1,@], s:f32[1,@], rotated_heads=1, slots=cos+sin)",
+       "24", "12", "heads of 12 columns in 96, wanted a multiple of 8 that divides them"},
+  }});
+}
+
 // On a machine whose blocks have room for no tile.
 TEST(DeviceRowRefusals, AreOfSharedMemory) {
   for (std::string_view row : {"linear_skinny_sm90", "linear_skinny_cdna", "linear_wide_cdna"}) {

@@ -131,6 +131,10 @@ const Module kModules[] = {
      {
 #include "kernels/gpu/linear/linear_wide.inc"
      }},
+    {"linear_stream_sm90",
+     {
+#include "kernels/gpu/linear/linear_stream.inc"
+     }},
     {"linear_skinny_sm90",
      {
 #include "kernels/gpu/linear/linear_skinny.inc"

@@ -34,8 +34,8 @@ size_t count_linears(const Graph& graph, Form form) {
 TEST(FoldNorm, FoldsNormsIntoBothNeighbouringLinears) {
   const std::string text = kOperands + "s = linear(x, w)\ny = linear(rms_norm(s, g, eps=0.01, out=bf16), t)\nreturn y";
   EXPECT_EQ(expression(run_pass(fold_norm, graph_of(text)).graph),
-            "y = linear(result(linear(x, w, g, slots=norm_weight, norm_run=32)), t, "
-            "result(linear(x, w, g, slots=norm_weight, norm_run=32), index=2), slots=squares, eps=0.01)");
+            "y = linear(result(linear(x, w, g, slots=norm_weight, norm_run=8)), t, "
+            "result(linear(x, w, g, slots=norm_weight, norm_run=8), index=2), slots=squares, eps=0.01)");
   expect_equivalent(fold_norm, text, kBf16);
 }
 TEST(FoldNorm, CarriesTheSumFromLinearToLinear) {
@@ -74,8 +74,8 @@ TEST(FoldNorm, ReadsTheSameRowsOfEveryResult) {
       expression(run_pass(fold_norm, graph_of(kOperands + "n = rms_norm(linear(x, w), g, out=bf16)\n"
                                                           "y = linear(slice(n, axis=1, begin=1, end=6), t)\nreturn y"))
                      .graph),
-      "y = linear(slice(result(linear(x, w, g, slots=norm_weight, norm_run=32)), axis=1, begin=1, end=6), t, "
-      "slice(result(linear(x, w, g, slots=norm_weight, norm_run=32), index=2), axis=1, begin=1, end=6), "
+      "y = linear(slice(result(linear(x, w, g, slots=norm_weight, norm_run=8)), axis=1, begin=1, end=6), t, "
+      "slice(result(linear(x, w, g, slots=norm_weight, norm_run=8), index=2), axis=1, begin=1, end=6), "
       "slots=squares)");
 }
 TEST(FoldNorm, FindsWeightsThatAreDeclaredBehindTheSum) {
@@ -115,6 +115,17 @@ TEST(FoldNorm, WantsAKernelForEveryLinear) {
     EXPECT_EQ(run.notes[0], "not fused into linear: it does not");
   }
 }
+// Squares of eight columns together are eight for the reader.
+TEST(FoldNorm, TakesTheRunThatBothSidesHave) {
+  const auto refuses_eight = [](const Op& op, std::span<const Type> operands) {
+    const Type* squares = as<Linear>(op) ? as<Linear>(op)->slots.find(operands, LinearSlot::squares) : nullptr;
+    return squares && squares->shape.back() == 8 ? reject("it does not") : accept();
+  };
+  const std::string text = kOperands + "s = linear(x, w)\ny = linear(rms_norm(s, g, out=bf16), t)\nreturn y";
+  EXPECT_EQ(expression(run_pass(fold_norm, graph_of(text), refuses_eight).graph),
+            "y = linear(result(linear(x, w, g, slots=norm_weight, norm_run=32)), t, "
+            "result(linear(x, w, g, slots=norm_weight, norm_run=32), index=2), slots=squares)");
+}
 TEST(FoldNorm, TakesOneOfTheNormsThatDiffer) {
   const std::string text = kOperands + "s = linear(x, w, r, slots=residual)\ny = linear(rms_norm(s, g, out=bf16), t)\n";
   for (const char* other : {"rms_norm(s, k, out=bf16)", "rms_norm(s, g, eps=0.01, out=bf16)",
@@ -146,8 +157,8 @@ TEST(FoldNorm, KeepsLinearsThatCannotFeedANorm) {
                                   "s = linear(x, w, c, c, slots=cos+sin, rotated_heads=1)\n" +
                                   end);
   expect_unchanged(fold_norm,
-                   "x: bf16[6,24] = input()\nw: bf16[40,24] = constant()\nt: bf16[32,40] = constant()\n"
-                   "g: f32[40] = constant()\ns = linear(x, w)\n" +
+                   "x: bf16[6,24] = input()\nw: bf16[36,24] = constant()\nt: bf16[32,36] = constant()\n"
+                   "g: f32[36] = constant()\ns = linear(x, w)\n" +
                        end);
 }
 TEST(FoldNorm, KeepsSlicedColumnsOfSumsAndNorms) {

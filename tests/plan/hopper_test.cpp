@@ -38,6 +38,20 @@ TEST(HopperPlan, OfFewTokensHasNoNormBetweenLinears) {
   EXPECT_EQ(built->plan.steps.size(), 4u);
 }
 
+TEST(HopperPlan, OfOneTokenStreamsItsWeights) {
+  const Target target = hopper();
+  Graph graph = graph_of(
+      "x: bf16[1,1,256] = input()\nr: f32[1,1,128] = input()\nw: bf16[128,256] = constant()\n"
+      "g: f32[128] = constant()\nu: bf16[512,128] = constant()\nv: bf16[128,256] = constant()\n"
+      "s = linear(x, w, r, slots=residual)\n"
+      "h = linear(rms_norm(s, g, out=bf16), u, gated=true, activation=silu, out=bf16)\n"
+      "z = linear(h, v, s, slots=residual)\ny = linear(rms_norm(z, g, out=bf16), u)");
+  auto built = build_plan(graph, all_passes(), {.target = &target});
+  ASSERT_TRUE(built) << built.error().message;
+  EXPECT_THAT(kernels_of(built->plan), ::testing::Each("linear_stream_sm90"));
+  EXPECT_EQ(built->plan.steps.size(), 4u);
+}
+
 TEST(HopperPlan, InBf16FusesActivationsThatF32LinearsRefuse) {
   const Target target = hopper();
   Graph graph = graph_of(

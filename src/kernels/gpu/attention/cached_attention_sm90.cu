@@ -5,6 +5,7 @@
 #include "kernels/gpu/attention/cluster_join_sm90.cuh"
 #include "kernels/gpu/attention/key_tiles_sm90.cuh"
 #include "kernels/gpu/attention/new_heads_sm90.cuh"
+#include "kernels/gpu/fault.cuh"
 
 namespace rung::gpu {
 namespace {
@@ -46,6 +47,7 @@ class CachedAttention {
     if (threadIdx.x == 0) cluster.prepare();
     cluster_arrive();
     new_heads.load_constants();
+    new_heads.prefetch();
     tiles.prefetch();
     wait_for_producers();
     new_heads.load();
@@ -70,7 +72,7 @@ class CachedAttention {
 
   __device__ void make_heads(int64_t slot) {
     const bool exists = slot >= 0 && slot < heads.slots;
-    if (!exists && threadIdx.x == 0) *in_memory<Fault>(heads.fault) = Fault::index_out_of_range;
+    if (!exists && threadIdx.x == 0) report_fault(heads.fault, Fault::index_out_of_range);
     if (exists) tiles.set_new_row(static_cast<int>(slot));
     const bool stores = exists && blockIdx.x == 0 && first_row == 0;
     new_heads.make(queries(), reinterpret_cast<T*>(base + config.fresh_at()), stores ? slot : -1);
@@ -184,11 +186,11 @@ class CachedAttention {
 
 }  // namespace
 
-#define RUNG_VARIANT(entry, ...)                                                                         \
-  RUNG_KERNEL((Config{__VA_ARGS__}.threads()), 2)                                                        \
-      entry(const __grid_constant__ CachedAttentionArguments a) {                                        \
-    extern __shared__ __align__(16) unsigned char base[];                                                \
-    CachedAttention<Config{__VA_ARGS__}>(a, base).run();                                                 \
+#define RUNG_VARIANT(entry, ...)                              \
+  RUNG_KERNEL((Config{__VA_ARGS__}.threads()), 2)             \
+  entry(const __grid_constant__ CachedAttentionArguments a) { \
+    extern __shared__ __align__(16) unsigned char base[];     \
+    CachedAttention<Config{__VA_ARGS__}>(a, base).run();      \
   }
 #include "kernels/gpu/attention/cached_attention_sm90.inc"
 #undef RUNG_VARIANT

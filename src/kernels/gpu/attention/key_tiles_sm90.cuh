@@ -35,6 +35,7 @@ class KeyTiles {
   // Prefetches the tiles that come first where nothing is hidden. Neither a length nor a cache is read before its
   // producers have ended.
   __device__ void prefetch() const {
+    if (threadIdx.x == 0) prefetch_to_l2(a.length);
 #pragma unroll
     for (int i = 0; i < (8 + config.warps() - 1) / config.warps(); ++i) {
       const int row = first(i) + lane() % kTileKeys;
@@ -55,9 +56,7 @@ class KeyTiles {
     for (int i = 1; i < kStages; ++i) copy(i, i);
   }
   // Says which row of the cache the new key and value have: they come from shared memory.
-  __device__ void set_new_row(int row) {
-    new_key = row - present.first + (row < present.first ? present.rows : 0);
-  }
+  __device__ void set_new_row(int row) { new_key = row - present.first + (row < present.first ? present.rows : 0); }
 
   // Returns the number of the first key of the warp's tile `i`: blocks take turns, then their warps.
   __device__ int first(int i) const { return begin + (own + i * step) * kTileKeys; }
@@ -104,9 +103,7 @@ class KeyTiles {
     }
     CopyGroup<0>::end();
   }
-  __device__ KeyValue<T> row_of(int key) const {
-    return {of_group, a.segment[0], key < end ? present.row(key) : 0, 0};
-  }
+  __device__ KeyValue<T> row_of(int key) const { return {of_group, a.segment[0], key < end ? present.row(key) : 0, 0}; }
   __device__ void copy(uint4& to, const T* row, int column, bool valid) const {
     const bool inside = valid && column < a.width;
     CopyGroup<0>::issue(&to, row + (inside ? column : 0), inside);

@@ -21,6 +21,15 @@ class NewHeads {
   __device__ void load_constants() {
     if (a.weight_constant) load_weights();
   }
+  // Prefetches what producers have long left behind: weights that streamed through the cache since then may have driven
+  // it out, and its loads would hold up all others.
+  __device__ void prefetch() const {
+    constexpr int kLine = 128;
+    const int at = static_cast<int>(threadIdx.x) * kLine;
+    if (at < bytes_of_angles(a.cos_type)) prefetch_to_l2(in_memory<const char>(a.cos) + at);
+    if (at < bytes_of_angles(a.sin_type)) prefetch_to_l2(in_memory<const char>(a.sin) + at);
+    if (at == 0) prefetch_to_l2(in_memory<const char>(a.places));
+  }
   __device__ void load() {
 #pragma unroll
     for (int i = 0; i < kOfWarp; ++i)
@@ -45,6 +54,7 @@ class NewHeads {
   }
 
  private:
+  __device__ int bytes_of_angles(DType type) const { return static_cast<int>(a.half) * (type == DType::f32 ? 8 : 4); }
   __device__ int number(int i) const { return warp() + i * kWarps; }
   __device__ bool exists(int i) const { return number(i) < queries + 2; }
   __device__ bool is_value(int i) const { return number(i) == queries + 1; }

@@ -19,11 +19,11 @@ void set_angles(LinearEpilogue& end, const Call& call) {
 LinearPrologue prologue_of(const Call& call) {
   const Operand* squares = call.problem.linear_operand(LinearSlot::squares);
   if (!squares) return {};
-  const LinearShape shape(call.problem);
+  const int64_t means = squares->shape.back();
   return {.squares = address_of(call, LinearSlot::squares),
           .squares_stride = static_cast<uint32_t>(squares->row_stride() / kSquares),
-          .squares_vectors = static_cast<uint32_t>(shape.k / kNormed),
-          .squares_share = static_cast<float>(kNormRun) / static_cast<float>(shape.k),
+          .squares_vectors = static_cast<uint32_t>(means / kSquares),
+          .squares_share = 1.0f / static_cast<float>(means),
           .eps = call.problem.as<Linear>().prologue.eps};
 }
 

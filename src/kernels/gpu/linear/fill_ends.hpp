@@ -6,8 +6,7 @@
 
 namespace rung::gpu {
 
-constexpr int64_t kSquares = 4;                   // f32 squares that are read together, as 16 bytes
-constexpr int64_t kNormed = kSquares * kNormRun;  // columns that these squares stand for
+constexpr int64_t kSquares = 4;  // f32 squares that are read together, as 16 bytes
 
 LinearPrologue prologue_of(const Call& call);
 LinearEpilogue epilogue_of(const Call& call);

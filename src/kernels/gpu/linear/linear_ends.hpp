@@ -6,7 +6,7 @@
 
 namespace rung::gpu {
 
-// The number of neighbouring columns whose squares share a mean: Linear::Epilogue::norm_run in all rows with norms.
+// The number of neighbouring columns whose squares share a mean: Linear::Epilogue::norm_run in skinny rows.
 constexpr int64_t kNormRun = 32;
 
 // A norm before the products multiplies them by a factor of their row, 1 / sqrt(sum of its squares * share + eps).
@@ -19,8 +19,8 @@ struct LinearPrologue {
 // y = factor * (activation(products + bias) + residual); gated: factor * (activation(gate) * up + residual), where gate
 // and up are the two halves of products + bias; rotated: products + bias with its first heads rotated (RoPE). Products
 // of 8-bit operands are multiplied by the scales of their row of w and of their token first. Partners are columns that
-// are finished together: gate and up, or the two halves of a head. With a scale of a norm, n is a multiple of kNormRun,
-// and there are two more results: scaled[m, n] = y * scale, and the means of y^2 over kNormRun neighbours each, in f32.
+// are finished together: gate and up, or the two halves of a head. With a scale of a norm, n is a multiple of the
+// row's run, and there are two more results: scaled[m, n] = y * scale, and the means of y^2 of each run, in f32.
 struct LinearEpilogue {
   uint64_t bias = 0, residual = 0, out = 0;  // addresses; 0: none. Rows of out are dense
   int64_t residual_stride = 0;               // elements from row to row

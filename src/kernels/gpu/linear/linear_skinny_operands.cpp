@@ -12,16 +12,24 @@ constexpr int64_t kTogether = 4;  // columns of the result that one thread write
 constexpr int64_t kPaired = 16;   // rows of the smallest tile of pairs, and so of a head
 constexpr LinearSlots kNorms{LinearSlot::norm_weight, LinearSlot::squares};
 
-Verdict supports_norms(const Problem& problem, const LinearShape& shape, bool (*takes)(DType)) {
+Verdict supports_normed(const Problem& problem, bool (*takes)(DType)) {
+  const DType normed = problem.as<Linear>().epilogue.normed;
+  if (normed == DType::bf16 || (is_f8(normed) && takes(normed))) return accept();
+  return reject(fmt::format("what a norm gives is {}", name_of(normed)));
+}
+
+}  // namespace
+
+Verdict supports_norms(const Problem& problem, int64_t run) {
   const auto& op = problem.as<Linear>();
-  if (op.epilogue.normed != DType::bf16 && !(is_f8(op.epilogue.normed) && takes(op.epilogue.normed)))
-    return reject(fmt::format("what a norm gives is {}", name_of(op.epilogue.normed)));
+  const LinearShape shape(problem);
+  const int64_t columns = kSquares * run;  // that the squares read together stand for
   const bool feeds_norm = op.has(LinearSlot::norm_weight);
-  if (feeds_norm && shape.n % kNormed)
-    return reject(fmt::format("the sum that a norm follows has {} columns, wanted a multiple of {}", shape.n, kNormed));
+  if (feeds_norm && shape.n % columns)
+    return reject(fmt::format("the sum that a norm follows has {} columns, wanted a multiple of {}", shape.n, columns));
   const Operand* squares = problem.linear_operand(LinearSlot::squares);
-  const int64_t run = feeds_norm ? op.epilogue.norm_run : squares ? shape.k / squares->shape.back() : kNormRun;
-  if (run != kNormRun) return reject(fmt::format("squares of {} columns together, wanted {}", run, kNormRun));
+  const int64_t own = feeds_norm ? op.epilogue.norm_run : squares ? shape.k / squares->shape.back() : run;
+  if (own != run) return reject(fmt::format("squares of {} columns together, wanted {}", own, run));
   if (feeds_norm && op.out != DType::f32) return reject("the sum that a norm follows is not f32");
   const auto wants = [&](LinearSlot slot, DType type) {
     const Operand* operand = problem.linear_operand(slot);
@@ -29,14 +37,11 @@ Verdict supports_norms(const Problem& problem, const LinearShape& shape, bool (*
   };
   if (!wants(LinearSlot::norm_weight, DType::f32)) return reject("the norm's weights are not f32");
   if (!wants(LinearSlot::squares, DType::f32)) return reject("squares are not f32");
-  if (squares && (shape.k % kNormed || squares->row_stride() % kSquares))
+  if (squares && (shape.k % columns || squares->row_stride() % kSquares))
     return reject(fmt::format("rows of squares are of {} columns or {} elements apart, wanted multiples of {} and {}",
-                              shape.k, squares->row_stride(), kNormed, kSquares));
+                              shape.k, squares->row_stride(), columns, kSquares));
   return accept();
 }
-
-}  // namespace
-
 Verdict supports_streamed(const Problem& problem, bool (*takes)(DType)) {
   const DType type = problem.inputs[0].dtype;
   if (!takes(type) || problem.inputs[1].dtype != type)
@@ -58,7 +63,8 @@ Verdict supports_skinny(const Problem& problem, bool (*takes)(DType), int64_t mo
   if (auto verdict = supports_streamed(problem, takes); !verdict) return verdict;
   const LinearShape shape(problem);
   if (shape.m < 1 || shape.m > most_tokens) return reject(fmt::format("{} rows, wanted 1 to {}", shape.m, most_tokens));
-  if (auto verdict = supports_norms(problem, shape, takes); !verdict) return verdict;
+  if (auto verdict = supports_normed(problem, takes); !verdict) return verdict;
+  if (auto verdict = supports_norms(problem, kNormRun); !verdict) return verdict;
   return supports_heads(shape, kPaired);
 }
 

@@ -14,4 +14,7 @@ Verdict supports_streamed(const Problem& problem, bool (*takes)(DType) = is_narr
 Verdict supports_skinny(const Problem& problem, bool (*takes)(DType) = is_narrow,
                         int64_t most_tokens = kSkinnyMostTokens);
 
+// Checks the operands and results of norms whose squares are means of `run` columns, in f32.
+Verdict supports_norms(const Problem& problem, int64_t run);
+
 }  // namespace rung::gpu

@@ -1,0 +1,167 @@
+// The row of linear layers of one to four tokens on Hopper, whose weights stream through shared memory.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/divide.hpp"
+#include "kernels/gpu/linear/linear_scaled.hpp"
+#include "kernels/gpu/linear/linear_skinny_operands.hpp"
+#include "kernels/gpu/linear/linear_stream_arguments.hpp"
+#include "kernels/gpu/make_nest.hpp"
+#include "kernels/gpu/occupancy.hpp"
+#include "kernels/gpu/variant.hpp"
+
+namespace rung::gpu {
+namespace {
+
+constexpr Variant<StreamConfig> kVariants[] = {
+#include "kernels/gpu/linear/linear_stream.inc"
+};
+constexpr LinearSlots kTaken{LinearSlot::bias,  LinearSlot::residual,    LinearSlot::cos,    LinearSlot::sin,
+                             LinearSlot::scale, LinearSlot::norm_weight, LinearSlot::squares};
+constexpr int64_t kTogether = 4;                  // columns of the result that one lane writes
+constexpr int64_t kThrottleNs = 400;              // measured: docs/gpu_kernels.md
+constexpr uint32_t kRoomForAttention = 24 << 10;  // bytes
+constexpr uint32_t kLeastStages = 3;              // with fewer, weights do not come as fast as the memory gives them
+
+StreamEnd end_of(const Problem& problem) {
+  const auto& op = problem.as<Linear>();
+  if (op.has(LinearSlot::norm_weight)) return StreamEnd::norm;
+  if (op.epilogue.gated) return StreamEnd::gated;
+  return LinearShape(problem).rotated > 0 ? StreamEnd::rotated : StreamEnd::any;
+}
+StreamConfig config_of(const Problem& problem) {
+  return {problem.inputs[0].dtype, problem.inputs[1].dtype, end_of(problem)};
+}
+
+// The cut of a layer into tiles, and of their K into stages.
+//
+// Blocks of a layer that feeds a norm are small, and those of others large. In a decoder the two kinds take turns:
+// q/k/v and the attention's output, gate and down. So each multiprocessor has room for a block of the next kernel,
+// which asks for its weights early, but never for two large ones, which would leave another multiprocessor without; and
+// where a large one is, there is not room for two small ones.
+struct Cut {
+  StreamShared shared;
+  uint32_t tile_columns, tiles;
+  uint32_t most_stages;
+  uint32_t least_bytes;  // of shared memory
+  uint32_t blocks;
+
+  Cut(const Problem& problem, const GpuInfo& gpu) {
+    const LinearShape shape(problem);
+    const StreamConfig config = config_of(problem);
+    shared = {static_cast<uint32_t>(row_bytes_of_w(problem)) / kStreamChunkBytes, static_cast<uint32_t>(shape.m),
+              config.has_8_bits()};
+    tile_columns = kStreamRows / (config.pairs() ? 2 : 1);
+    tiles = divide_up(static_cast<uint32_t>(shape.n), tile_columns);
+    const bool small = config.end == StreamEnd::norm;
+    const auto all = static_cast<uint32_t>(gpu.shared_bytes_per_block);
+    least_bytes = small ? 0 : shared_bytes_apart(gpu);
+    const uint32_t most = small ? all - std::min(all, shared_bytes_apart(gpu) + kRoomForAttention) : least_bytes;
+    most_stages = std::min((most - std::min(most, shared.ring())) / kStreamStageBytes, kStreamMostStages);
+    blocks = std::min(tiles, static_cast<uint32_t>(std::max(gpu.multiprocessors, 1)));
+  }
+  uint32_t stages(const Problem& problem) const {
+    return static_cast<uint32_t>(std::clamp<int64_t>(problem.param("stages", most_stages), 2, most_stages));
+  }
+  uint32_t shared_bytes(uint32_t stages) const { return std::max(shared.bytes(stages), least_bytes); }
+};
+
+Verdict supports_types(const Problem& problem) {
+  const DType x = problem.inputs[0].dtype, w = problem.inputs[1].dtype;
+  if (!is_narrow(x)) return reject(fmt::format("x is {}, wanted bf16 or f16", name_of(x)));
+  if (w != x && w != DType::f8e4m3fn && w != DType::i8)
+    return reject(fmt::format("w is {}, wanted {}, f8e4m3fn or i8", name_of(w), name_of(x)));
+  for (size_t i = 2; i < problem.inputs.size(); ++i)
+    if (!is_computed_float(problem.inputs[i].dtype))
+      return reject(fmt::format("operand {} is {}", i, name_of(problem.inputs[i].dtype)));
+  if (!is_computed_float(problem.output.dtype))
+    return reject(fmt::format("result is {}", name_of(problem.output.dtype)));
+  const bool scaled = problem.as<Linear>().has(LinearSlot::scale);
+  if (scaled != is_quantised(w)) return reject(scaled ? "a scale, and w not of 8 bits" : "w of 8 bits without a scale");
+  return accept();
+}
+
+Verdict supports_end(const Problem& problem) {
+  const auto& op = problem.as<Linear>();
+  if (op.epilogue.factor != 1) return reject("a factor, and a result not of 8 bits");
+  if (op.epilogue.normed != DType::bf16)
+    return reject(fmt::format("what a norm gives is {}", name_of(op.epilogue.normed)));
+  if (auto verdict = supports_norms(problem, kStreamNormRun); !verdict) return verdict;
+  if (auto verdict = supports_distances(problem, kTogether); !verdict) return verdict;
+  return supports_heads(LinearShape(problem), 2 * kTogether);
+}
+
+Verdict supports(const Problem& problem, const Machine& machine) {
+  if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
+  if (auto verdict = supports_types(problem); !verdict) return verdict;
+  if (auto verdict = supports_slots(problem, kTaken); !verdict) return verdict;
+  if (auto verdict = supports_linear_operands(problem, [](DType) { return true; }); !verdict) return verdict;
+  if (auto verdict = supports_count(problem.output.shape); !verdict) return verdict;
+  if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be fetched ahead");
+  const LinearShape shape(problem);
+  if (shape.m < 1 || shape.m > kStreamTokens)
+    return reject(fmt::format("{} rows, wanted 1 to {}", shape.m, kStreamTokens));
+  const int64_t bytes = row_bytes_of_w(problem);
+  if (bytes < 1 || bytes % kStreamChunkBytes)
+    return reject(fmt::format("rows of w have {} bytes, wanted a multiple of {}", bytes, kStreamChunkBytes));
+  if (problem.inputs[0].row_stride() * 2 % 16) return reject("rows of x are not a multiple of 16 bytes apart");
+  if (shape.n < 1 || shape.n % kTogether) return reject(fmt::format("n is not a multiple of {}", kTogether));
+  if (auto verdict = supports_end(problem); !verdict) return verdict;
+  const bool fits = bytes <= static_cast<int64_t>(machine.gpu.shared_bytes_per_block);
+  if (fits && Cut(problem, machine.gpu).most_stages >= kLeastStages) return accept();
+  return reject(fmt::format("{} rows of {} columns of x leave no room for weights", shape.m, shape.k));
+}
+
+std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
+  const int64_t most = Cut(problem, machine.gpu).most_stages;
+  std::vector<int64_t> stages{most};
+  if (most / 2 >= kLeastStages) stages.push_back(most / 2);
+  return {{"stages", stages}, {"throttle", {kThrottleNs, 0}}};
+}
+
+// Describes w as lines of a chunk each: the rows of all tiles, their partners, and the chunks of K. Maps count 16 bits
+// as a column.
+TileShape shape_of_w(const Call& call, const Cut& cut, uint32_t half) {
+  const LinearShape shape(call.problem);
+  const uint32_t sides = kStreamRows / cut.tile_columns;
+  const uint64_t row_bytes = static_cast<uint64_t>(row_bytes_of_w(call.problem)), distance = sides > 1 ? half : 1;
+  const uint64_t rows = static_cast<uint64_t>(shape.w_rows) - (sides - 1) * distance;
+  return {.address = call.inputs[1],
+          .size = {kStreamChunkBytes / 2, rows, sides, cut.shared.chunks, 1},
+          .stride = {row_bytes, distance * row_bytes, kStreamChunkBytes, kStreamChunkBytes},
+          .box = {kStreamChunkBytes / 2, cut.tile_columns, sides, kStreamChunks, 1}};
+}
+
+Status enqueue(const Call& call) {
+  const Problem& problem = call.problem;
+  const LinearShape shape(problem);
+  const Cut cut(problem, call.gpu.info());
+  LinearStreamArguments a{.x = call.inputs[0],
+                          .begin = prologue_of(call),
+                          .end = epilogue_of(call),
+                          .m = static_cast<uint32_t>(shape.m),
+                          .n = static_cast<uint32_t>(shape.n),
+                          .chunks = cut.shared.chunks,
+                          .x_stride = static_cast<uint32_t>(problem.inputs[0].row_stride() * 2),
+                          .tiles = cut.tiles,
+                          .stages = cut.stages(problem),
+                          .throttle_ns = static_cast<uint32_t>(problem.param("throttle", kThrottleNs))};
+  const Runtime& runtime = call.gpu.runtime();
+  RUNG_CHECK(call.gpu.check(runtime.tile_map(&a.w, shape_of_w(call, cut, a.end.half)), "linear: describing w"));
+  const Launch launch{.grid = {cut.blocks},
+                      .block = {kStreamThreads},
+                      .shared_bytes = cut.shared_bytes(a.stages),
+                      .dependent = call.gpu.info().dependent_launch};
+  return call.launch("linear_stream_sm90", symbol_of(kVariants, config_of(problem)), launch, a);
+}
+
+}  // namespace
+
+extern const Kernel linear_stream_sm90{.name = "linear_stream_sm90",
+                                       .op = "linear",
+                                       .supports = supports,
+                                       .tunables = tunables,
+                                       .alignment = 16,
+                                       .enqueue = enqueue};
+
+}  // namespace rung::gpu
