@@ -11,7 +11,7 @@
 namespace rung::passes {
 namespace {
 
-// The lengths of runs that a device may use: the columns of a lane's neighbours, of one warp, or of several.
+// The lengths of runs that a device may use: the columns of a small tile, of one warp, or of several.
 constexpr int64_t kRuns[] = {8, 32, 64, 128};
 
 // The norms of a sum that can go: they are all alike, and only linears read them, as x. `readers` maps each of these

@@ -76,12 +76,16 @@ class Quantiser {
   void put(NodeId id, const Linear& op, std::vector<NodeId> operands) {
     Insertion here(graph_, id);
     const NodeId by = graph_.add(op, std::move(operands), graph_[id].label);
-    std::vector<std::pair<NodeId, NodeId>> further;
-    for (const NodeId user : std::vector<NodeId>(graph_[id].users))
-      if (const auto* result = graph_.as<NthResult>(user))
-        further.emplace_back(user, graph_.add(NthResult(*result), {by}, graph_[user].label));
+    move_further_results(id, by);
     replace_with(graph_, id, by);
-    for (const auto& [user, result] : further) replace_with(graph_, user, result);
+  }
+  // Makes the readers of a linear's further results read those of its other form; not the readers of `but`, whose type
+  // is another there.
+  void move_further_results(NodeId linear, NodeId by, NodeId but = kNoNode) {
+    for (const NodeId user : std::vector<NodeId>(graph_[linear].users)) {
+      const auto* further = graph_.as<NthResult>(user);
+      if (further && user != but) graph_.replace_uses(user, graph_.add(NthResult(*further), {by}, graph_[user].label));
+    }
   }
 
   // linear(x, w)  =>  linear(x, w of 8 bits, its rows' scales)
@@ -215,11 +219,7 @@ class Quantiser {
     NodeId& weight = operands[op.slots.before(LinearSlot::norm_weight)];
     weight = times(weight, factor);
     const NodeId by = graph_.add(op, std::move(operands), graph_[first].label);
-    for (const NodeId user : std::vector<NodeId>(graph_[first].users)) {
-      const auto* further = graph_.as<NthResult>(user);
-      if (further && user != source)
-        graph_.replace_uses(user, graph_.add(NthResult(*further), {by}, graph_[user].label));
-    }
+    move_further_results(first, by, source);
     graph_.replace_uses(first, by);
     return graph_.add(NthResult{1}, {by}, graph_[source].label);
   }

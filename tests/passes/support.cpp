@@ -113,6 +113,18 @@ void expect_same_values(const Graph& before, const Graph& after, double toleranc
   }
 }
 
+std::vector<float> answers_of(const Graph& graph, const std::vector<NamedTensors>& runs) {
+  const auto all = evaluate_sequence(graph, runs);
+  EXPECT_TRUE(all) << all.error().message;
+  std::vector<float> values;
+  if (all)
+    for (const SequenceRun& run : *all) {
+      const auto y = run.outputs[0].as<float>();
+      values.insert(values.end(), y.begin(), y.end());
+    }
+  return values;
+}
+
 void expect_equivalent(PassFunction pass, std::string_view text, double tolerance) {
   Graph graph = graph_of(text);
   PassRun run = run_pass(pass, graph);

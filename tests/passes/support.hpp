@@ -9,6 +9,7 @@
 
 #include "passes/pass.hpp"
 #include "passes/runner.hpp"
+#include "reference/sequence.hpp"
 
 namespace rung::test {
 
@@ -34,6 +35,8 @@ void expect_unchanged(PassFunction pass, std::string_view text);
 // Both graphs give outputs within `tolerance` (relative L2) on random inputs; inputs that `after` lacks are not its
 // business.
 void expect_same_values(const Graph& before, const Graph& after, double tolerance = 1e-6);
+// Returns the values of the first output of all runs, one after another: each sees the states that those before left.
+std::vector<float> answers_of(const Graph& graph, const std::vector<NamedTensors>& runs);
 // The pass changes the graph and keeps its values.
 void expect_equivalent(PassFunction pass, std::string_view text, double tolerance = 1e-6);
 

@@ -19,7 +19,7 @@ constexpr Variant<StreamConfig> kVariants[] = {
 constexpr LinearSlots kTaken{LinearSlot::bias,  LinearSlot::residual,    LinearSlot::cos,    LinearSlot::sin,
                              LinearSlot::scale, LinearSlot::norm_weight, LinearSlot::squares};
 constexpr int64_t kTogether = 4;                  // columns of the result that one lane writes
-constexpr int64_t kThrottleNs = 400;              // measured: docs/gpu_kernels.md
+constexpr int64_t kThrottleNs = 400;              // measured in decoders on an H200
 constexpr uint32_t kRoomForAttention = 24 << 10;  // bytes
 constexpr uint32_t kLeastStages = 3;              // with fewer, weights do not come as fast as the memory gives them
 
