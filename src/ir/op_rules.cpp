@@ -70,6 +70,11 @@ Status want_count(Types types, size_t wanted) {
   if (types.size() != wanted) return fail("got {} operands, wanted {}", types.size(), wanted);
   return {};
 }
+Status want_rounded(DType type, std::string_view what) {
+  if (!is_float(type) && type != DType::i8) return fail("got {}={}, wanted a float type or i8", what, type);
+  return {};
+}
+
 Status want_float(const Type& type, std::string_view what) {
   if (!is_float(type.dtype)) return fail("{}: got {}, wanted a float type", what, type);
   return {};

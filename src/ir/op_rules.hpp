@@ -34,6 +34,8 @@ std::vector<Type> further_types(const CachedAttention&, const Signature&);
 
 Status want_count(Types types, size_t wanted);
 Status want_float(const Type& type, std::string_view what);
+// Wants a type to which results are rounded: a float, or i8.
+Status want_rounded(DType type, std::string_view what);
 Status want_shape(const Type& type, const Shape& wanted, std::string_view what);
 Status want_rank(const Type& type, int wanted, std::string_view what);
 // Wants a type whose elements can be counted: see checked_shape.hpp.

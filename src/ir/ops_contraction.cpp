@@ -135,9 +135,9 @@ Result<Type> rule(const Linear& op, Types types) {
   RUNG_CHECK(want_scales(op, types));
   const bool gated = op.epilogue.gated;
   if (gated && w.shape[0] % 2) return fail("weight: got {}, wanted an even number of rows (gate and up)", w);
-  if (!is_float(op.out)) return fail("got output type {}, wanted a float type", op.out);
+  RUNG_CHECK(want_rounded(op.out, "out"));
   const auto& [normed, factor] = std::tie(op.epilogue.normed, op.epilogue.factor);
-  if (!is_float(normed)) return fail("got normed={}, wanted a float type", normed);
+  RUNG_CHECK(want_rounded(normed, "normed"));
   if (!std::isfinite(factor) || factor == 0) return fail("got factor={}, wanted a number other than 0", factor);
   Shape shape = x.shape;
   shape[shape.rank() - 1] = gated ? w.shape[0] / 2 : w.shape[0];

@@ -36,7 +36,7 @@ Result<Type> rule(const LayerNorm& op, Types types) {
   RUNG_CHECK(want_count(types, op.slots.size()));
   RUNG_CHECK(want_last_axis(types[0]));
   for (const Type& type : types) RUNG_CHECK(want_float(type, "operand"));
-  if (!is_float(op.out)) return fail("got output type {}, wanted a float type", op.out);
+  RUNG_CHECK(want_rounded(op.out, "out"));
   const auto operand = [&](LayerNormSlot slot) { return op.slots.find(types, slot); };
   if (const Type* residual = operand(LayerNormSlot::residual))
     RUNG_CHECK(want_shape(*residual, types[0].shape, "residual"));
@@ -61,7 +61,7 @@ Result<Type> rule(const RmsNorm& op, Types types) {
   RUNG_CHECK(want_count(types, 2));
   RUNG_CHECK(want_last_axis(types[0]));
   RUNG_CHECK(want_float(types[1], "weight"));
-  if (!is_float(op.out)) return fail("got output type {}, wanted a float type", op.out);
+  RUNG_CHECK(want_rounded(op.out, "out"));
   RUNG_CHECK(want_shape(types[1], Shape{types[0].shape.back()}, "weight"));
   return Type{op.out, types[0].shape};
 }

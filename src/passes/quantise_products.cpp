@@ -17,10 +17,17 @@ namespace {
 
 constexpr float kHeadroom = 2;  // unseen inputs may have values larger than those measured
 
-// Returns e such that values up to `largest`, divided by 2^e, are well within the type. Powers of two leave weights as
-// exact as they are; a float of 8 bits loses nothing by them either.
-int exponent_for(float largest, DType to) {
-  return largest > 0 ? static_cast<int>(std::ceil(std::log2(kHeadroom * largest / largest_of(to)))) : 0;
+// Returns s such that values up to `largest`, divided by s, are within the type. A float of 8 bits loses nothing by
+// headroom, nor by a power of two, which leaves weights as exact as they are. An integer does: twice the scale is twice
+// the error of every value, and what is cut off is rare.
+float scale_for(float largest, DType to) {
+  if (!(largest > 0)) return 1;
+  if (to == DType::i8) return largest / largest_of(to);
+  return std::exp2(std::ceil(std::log2(kHeadroom * largest / largest_of(to))));
+}
+bool is_power_of_two(float x) {
+  int exponent = 0;
+  return std::frexp(x, &exponent) == 0.5f;
 }
 
 class Quantiser {
@@ -68,7 +75,7 @@ class Quantiser {
   void quantise(NodeId id) {
     const Asked asked = asked_[id];
     if (asked.weights) return quantise_weights(id, *asked.weights);
-    if (is_f8(*asked.both) && quantise_source(source_of(graph_[id].operands[0]), *asked.both)) return;
+    if (quantise_source(source_of(graph_[id].operands[0]), *asked.both)) return;
     quantise_rows(id, *asked.both);
   }
 
@@ -94,7 +101,7 @@ class Quantiser {
     const Linear op = with_scales(id, false);
     if (!runs(op, types_with_scales(id, op, graph_.type(graph_[id].operands[0]).dtype, form.to))) return;
     Insertion here(graph_, id);
-    put(id, op, operands_of(id, op, graph_[id].operands[0], form.to, 0));
+    put(id, op, operands_of(id, op, graph_[id].operands[0], form.to, 1));
     ++weights_;
   }
 
@@ -130,13 +137,13 @@ class Quantiser {
     if (!runs(op, types_with_scales(id, op, to, to)) || !runs(Quantize{to}, std::vector{graph_.type(x)})) return;
     Insertion here(graph_, id);
     const auto [values, scales] = quantised(x, Quantize{to});
-    std::vector<NodeId> operands = operands_of(id, op, values, to, 0);
+    std::vector<NodeId> operands = operands_of(id, op, values, to, 1);
     operands[op.slots.before(LinearSlot::x_scale)] = scales;
     put(id, op, std::move(operands));
     ++dynamic_;
   }
 
-  // y = producer(...), linear(y, w)  =>  y = producer(...) / 2^e in 8 bits, linear(y, w of 8 bits, scales * 2^e)
+  // y = producer(...), linear(y, w)  =>  y = producer(...) / s in 8 bits, linear(y, w of 8 bits, scales * s)
   // Every reader of y is such a linear, the largest |y| that each saw is known, and there are kernels for all of them.
   bool quantise_source(NodeId source, DType to) {
     Readers readers;
@@ -149,14 +156,14 @@ class Quantiser {
       const Linear op = with_scales(reader, false);
       if (!runs(op, types_with_scales(reader, op, to, to))) return false;
     }
-    const int exponent = exponent_for(largest, to);
-    const NodeId by = divided(source, to, exponent);
+    const float scale = scale_for(largest, to);
+    const NodeId by = divided(source, to, 1 / scale);
     if (by == kNoNode) return false;
     std::map<NodeId, NodeId> moved{{source, by}};
     for (const auto& [reader, value] : readers) {
       Insertion here(graph_, reader);
       const Linear op = with_scales(reader, false);
-      put(reader, op, operands_of(reader, op, view_on(moved, value), to, exponent));
+      put(reader, op, operands_of(reader, op, view_on(moved, value), to, scale));
       ++static_;
     }
     return true;
@@ -183,9 +190,8 @@ class Quantiser {
     return moved[value] = graph_.add(graph_[value].op, {on}, graph_[value].label);
   }
 
-  // Returns a copy of the value's producer whose result has 8 bits, divided by 2^exponent; kNoNode: there is no kernel.
-  NodeId divided(NodeId source, DType to, int exponent) {
-    const float factor = std::ldexp(1.0f, -exponent);
+  // Returns a copy of the value's producer whose result has 8 bits, times the factor; kNoNode: there is no kernel.
+  NodeId divided(NodeId source, DType to, float factor) {
     if (graph_.as<NthResult>(source)) return divided_result(source, to, factor);
     Op op = graph_[source].op;
     std::vector<NodeId> operands = graph_[source].operands;
@@ -200,7 +206,9 @@ class Quantiser {
     } else {
       return kNoNode;
     }
-    if (!runs(op, graph_.operand_types(source))) return kNoNode;
+    std::vector<Type> types = graph_.operand_types(source);
+    for (const size_t i : divides) types[i] = type_times(types[i], factor);
+    if (!runs(op, types)) return kNoNode;
     Insertion here(graph_, source);
     for (const size_t i : divides) operands[i] = times(operands[i], factor);
     return graph_.add(std::move(op), std::move(operands), graph_[source].label);
@@ -229,11 +237,18 @@ class Quantiser {
     return further && further->index == index;
   }
 
+  // Returns a constant's type after it was multiplied: f32, unless the factor leaves it as exact as it was.
+  static Type type_times(Type type, float factor) {
+    if (!is_power_of_two(factor)) type.dtype = DType::f32;
+    return type;
+  }
   NodeId times(NodeId constant, float factor) {
     if (factor == 1) return constant;
     auto [found, is_new] = products_.try_emplace({constant, factor});
     if (!is_new) return found->second;
-    const Tensor by = convert(Tensor::of<float>({}, {factor}), graph_.type(constant).dtype);
+    const DType type = type_times(graph_.type(constant), factor).dtype;
+    if (type != graph_.type(constant).dtype) constant = graph_.add(Cast{type}, {constant}, graph_[constant].label);
+    const Tensor by = convert(Tensor::of<float>({}, {factor}), type);
     return found->second =
                graph_.add(Binary{BinaryKind::mul}, {constant, graph_.literal("scale", by)}, graph_[constant].label);
   }
@@ -264,12 +279,12 @@ class Quantiser {
     types.back().shape.erase(types[0].shape.rank() - 1);
     return types;
   }
-  std::vector<NodeId> operands_of(NodeId id, const Linear& op, NodeId x, DType to, int exponent) {
+  std::vector<NodeId> operands_of(NodeId id, const Linear& op, NodeId x, DType to, float scale_of_x) {
     std::vector<NodeId> operands = graph_[id].operands;
     auto [w, scales] = quantised(operands[1], Quantize{to});
     operands[0] = x, operands[1] = w;
     operands.resize(op.slots.size(), kNoNode);
-    operands[op.slots.before(LinearSlot::scale)] = times(scales, std::ldexp(1.0f, exponent));
+    operands[op.slots.before(LinearSlot::scale)] = times(scales, scale_of_x);
     return operands;
   }
   bool runs(const Op& op, std::span<const Type> types) const {

@@ -25,7 +25,7 @@ float scale_of(std::span<const T> row, float most) {
 template <class To>
 To rounded(float value) {
   if constexpr (std::is_same_v<To, int8_t>)
-    return std::isnan(value) ? int8_t{0} : static_cast<int8_t>(std::clamp(std::nearbyint(value), -127.0f, 127.0f));
+    return rounded_to_i8(value);
   else
     return To(value);
 }

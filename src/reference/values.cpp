@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "ir/quantised.hpp"
 #include "ir/with_type.hpp"
 
 namespace rung::reference {
@@ -36,6 +37,8 @@ T narrow(double value) {
     return T(round_to_odd(value));
   else if constexpr (std::is_same_v<T, bool>)
     return value != 0.0;
+  else if constexpr (std::is_same_v<T, int8_t>)
+    return rounded_to_i8(value);
   else
     return static_cast<T>(value);
 }

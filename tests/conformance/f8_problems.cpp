@@ -88,6 +88,46 @@ constexpr const char* kOfIntegers[] = {
     "linear(x:f32[4,204], w:i8[130,204], r:f32[4,130], wsteps:f32[130], slots=residual+scale, out=f32)",
     "linear(x:f16[3,71], w:i8[37,71], wb:f32[37], wsteps:f32[37], slots=bias+scale, activation=silu, out=f16)",
     "linear(x:i8[19,72], w:i8[48,72], wb:f32[48], wsteps:f32[48], steps:f32[19], slots=bias+scale+x_scale, out=bf16)",
+    // products of hundreds of tokens
+    "linear(bytes:i8[130,336], wbytes:i8[264,336], wsteps:f32[264], slots=scale, out=bf16)",
+    "linear(bytes:i8[70,272], wbytes:i8[72,272], wb:f32[72], wsteps:f32[72], steps:f32[70], slots=bias+scale+x_scale, "
+    "activation=silu, out=f32)",
+    "linear(slice(bytes:i8[2,70,640], axis=2, begin=64, end=592), wbytes:i8[264,528], r:f32[2,70,264], "
+    "wsteps:f32[264], steps:f32[2,70], slots=residual+scale+x_scale, out=f32)",
+    "linear(bytes:i8[129,784], wbytes:i8[104,784], wb:bf16[104], r:bf16[129,104], wsteps:f32[104], "
+    "slots=bias+residual+scale, out=bf16)",
+    "linear(bytes:i8[66,16384], wbytes:i8[32,16384], r:f32[66,32], wsteps:f32[32], slots=residual+scale, out=f32)",
+    "linear(bytes:i8[150,272], wbytes:i8[304,272], wb:bf16[304], wsteps:f32[304], steps:f32[150], "
+    "slots=bias+scale+x_scale, gated=true, activation=gelu_tanh, out=bf16)",
+    "linear(bytes:i8[81,144], wbytes:i8[160,144], wsteps:f32[160], slots=scale, gated=true, activation=silu, "
+    "factor=0.001953125, out=f8e4m3fn)",
+    "linear(bytes:i8[72,5136], wbytes:i8[72,5136], wb:f32[72], wsteps:f32[72], slots=bias+scale, activation=gelu, "
+    "factor=0.125, out=f8e4m3fn)",
+    "linear(bytes:i8[72,5136], wbytes:i8[520,5136], wb:f32[520], wsteps:f32[520], slots=bias+scale, activation=gelu, "
+    "out=bf16)",
+    "linear(bytes:i8[1,140,528], wbytes:i8[960,528], wb:bf16[960], c:bf16[1,140,64], s:bf16[1,140,64], "
+    "wsteps:f32[960], steps:f32[1,140], slots=bias+cos+sin+scale+x_scale, rotated_heads=9, out=bf16)",
+    "linear(bytes:i8[70,272], wbytes:i8[768,272], c:f32[70,256], s:f32[70,256], wsteps:f32[768], "
+    "slots=cos+sin+scale, rotated_heads=2, out=bf16)",
+    // of few tokens, and with the norms before and behind them
+    "linear(bytes:i8[51,1024], wbytes:i8[72,1024], wb:f32[72], r:bf16[51,72], wsteps:f32[72], steps:f32[51], "
+    "slots=bias+residual+scale+x_scale, activation=silu, out=bf16)",
+    "linear(bytes:i8[17,48], wbytes:i8[136,48], wb:bf16[136], wsteps:f32[136], slots=bias+scale, gated=true, "
+    "activation=silu, factor=0.00390625, out=i8)",
+    "linear(bytes:i8[51,256], wbytes:i8[1024,256], r:f32[51,1024], ws:f32[1024], wsteps:f32[1024], "
+    "slots=residual+norm_weight+scale, norm_run=32, normed=i8)",
+    "linear(far:bf16[51,256], w:bf16[128,256], r:f32[51,128], ws:f32[128], slots=residual+norm_weight, norm_run=32, "
+    "normed=i8)",
+    "linear(bytes:i8[1,51,1024], wbytes:i8[768,1024], c:f32[1,51,256], s:f32[1,51,256], positive:f32[1,51,32], "
+    "wsteps:f32[768], rotated_heads=2, slots=cos+sin+squares+scale, out=bf16)",
+    "linear(bytes:i8[64,256], wbytes:i8[200,256], positive:f32[64,8], wsteps:f32[200], gated=true, "
+    "activation=gelu_tanh, slots=squares+scale, factor=0.001953125, out=f8e4m3fn)",
+    // what makes them
+    "rms_norm(far:bf16[51,256], w:bf16[256], weight_offset=30, out=i8)",
+    "rms_norm(x:f32[1,19,2048], w:f32[2048], weight_offset=30, out=i8)",
+    "rms_norm(holes:f32[6,64], w:f32[64], weight_offset=30, out=i8)",
+    "layer_norm(x:f16[7,1152], wbytes:f16[1152], wb:f16[1152], eps=1e-06, out=i8)",
+    "layer_norm(x:bf16[5,64], wbytes:f32[64], wb:f32[64], out=i8)",
 };
 
 }  // namespace

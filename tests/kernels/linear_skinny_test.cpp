@@ -207,7 +207,7 @@ TEST(LinearSkinny, SaysWhyItRefuses) {
   EXPECT_EQ(reason(variable, hopper()), "w is not constant, so it cannot be fetched ahead");
   Problem f32 = layer(50, 1024, 2048);
   f32.inputs[0].dtype = f32.inputs[1].dtype = DType::f32;
-  EXPECT_EQ(reason(f32, hopper()), "x and w are not both bf16, both f8e4m3fn or both f16");
+  EXPECT_EQ(reason(f32, hopper()), "x and w are not both bf16, both i8, both f8e4m3fn or both f16");
 }
 
 }  // namespace

@@ -166,7 +166,7 @@ TEST(LinearWide, SaysWhyItRefuses) {
   EXPECT_EQ(reason(variable, hopper()), "w is not constant, so it cannot be fetched ahead");
   Problem f32 = layer(816, 1024, 2048);
   f32.inputs[0].dtype = f32.inputs[1].dtype = DType::f32;
-  EXPECT_EQ(reason(f32, hopper()), "x and w are not both bf16, both f16 or both f8e4m3fn");
+  EXPECT_EQ(reason(f32, hopper()), "x and w are not both bf16, both f16, both f8e4m3fn or both i8");
   Problem other = layer(816, 1024, 2048);
   other.output.dtype = DType::f16;
   EXPECT_EQ(reason(other, hopper()), "the result is neither f32 nor of x's type");

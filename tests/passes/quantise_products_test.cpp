@@ -92,6 +92,28 @@ TEST(QuantiseProducts, FoldsMeasuredScalesIntoProducers) {
   expect_same_values(graph_of(kMlp + "return y"), made.graph, kFloat8);
 }
 
+// Integers have no room to spare: their scale fits what was measured, and the norm's weights take it in f32.
+TEST(QuantiseProducts, FoldsScalesOfIntegersIntoProducers) {
+  const std::string norm =
+      "x: bf16[6,64] = input()\ng: bf16[64] = constant()\nw: bf16[96,64] = constant()\n"
+      "n = rms_norm(x, g, out=bf16)\n";
+  const std::string text = norm + "y = linear(n, w, out=f32)  # up\nreturn y";
+  const auto values = evaluate(graph_of(norm + "return n"), {{"x", random_tensor("x", {DType::bf16, {6, 64}})}});
+  ASSERT_TRUE(values) << values.error().message;
+  float largest = 0;
+  const Tensor wide = convert((*values)[0], DType::f32);
+  for (const float value : wide.as<float>()) largest = std::max(largest, std::abs(value));
+  const Quantised made = quantise(text, products_of(DType::i8), {{"up", largest}});
+  EXPECT_THAT(made.notes, ElementsAre("1 product reads 8 bits by measured scales"));
+  EXPECT_EQ(count_operands(made.graph, DType::i8), 1u);
+  for (NodeId id : made.graph.order())
+    if (const auto* op = made.graph.as<RmsNorm>(id)) {
+      EXPECT_EQ(op->out, DType::i8);
+      EXPECT_EQ(made.graph.type(made.graph[id].operands[1]).dtype, DType::f32);
+    }
+  expect_same_values(graph_of(text), made.graph, kInteger8);
+}
+
 TEST(QuantiseProducts, KeepsAProducerThatOthersRead) {
   const std::string text = kMlp + "z = neg(n)  # up\nreturn y, z";
   const Quantised made = quantise(text, products_of(DType::f8e4m3fn), {{"up", 4.0f}, {"down", 900.0f}});

@@ -54,7 +54,7 @@ Result<Calibration> calibrate(Workbench& bench, const Recipe& recipe) {
 Calibration needed(const Calibration& calibration, const Precision& precision) {
   Calibration some;
   for (const auto& [label, largest] : calibration)
-    if (is_f8(precision_at(precision, label).products)) some[label] = largest;
+    if (is_quantised(precision_at(precision, label).products)) some[label] = largest;
   return some;
 }
 

@@ -17,6 +17,12 @@ constexpr int64_t kGroup = 32;  // columns that share a scale
 
 DType f8_of(const Target& target) { return target.gpu ? gpu::machine_f8(target.machine.gpu) : DType::f8e4m3fn; }
 
+// Returns whether rows that use matrix instructions for integers are there; others widen them one by one.
+bool multiplies_i8(const Target& target) {
+  constexpr int kHopper = 90;
+  return !target.gpu || (target.machine.gpu.runtime == "cuda" && target.machine.gpu.architecture == kHopper);
+}
+
 // The facts of a plan's products with weights on which its forms depend: what holds for most of the weights' bytes.
 struct PlannedProducts {
   bool narrow = false;    // weights have at most 16 bits
@@ -90,15 +96,13 @@ std::vector<PrecisionForm> precision_forms(const Plan& plan, std::vector<std::st
       forms.push_back(std::move(form));
     else
       notes.push_back(fmt::format("{}: {}", form.name, verdict.reason));
-    return verdict.yes;
   };
-  bool has_floats = false;
   for (const DType dtype : {f8_of(target), DType::i8}) {
     const std::string name(name_of(dtype));
     const PrecisionForm both{.name = name, .products = dtype, .weights = {}};
     const PrecisionForm alone{.name = name + " weights", .products = unquantised, .weights = WeightForm{dtype}};
-    has_floats |= add(both, target.gpu && has_floats ? reject("floats of 8 bits are as fast on this GPU")
-                                                     : computes(has_kernel, dtype, dtype));
+    add(both, dtype == DType::i8 && !multiplies_i8(target) ? reject("this GPU's kernels multiply no integers")
+                                                           : computes(has_kernel, dtype, dtype));
     add(alone, target.gpu && !products.few_rows ? reject("no product has so few rows that it would save time")
                                                 : computes(has_kernel, unquantised, dtype));
   }

@@ -144,6 +144,7 @@ void run(const Call& call) {
 Verdict supports_bytes(const Problem& problem, const Machine& cpu) {
   if (!cpu.avx512_vnni) return reject("the processor has no AVX-512 VNNI, without which oneDNN's sums of i8 saturate");
   if (Verdict slots = supports_slots(problem, kSlotsOfBytes); !slots) return slots;
+  if (problem.output.dtype == DType::i8) return reject("result is i8");
   return supports_linear_operands(problem, [](DType type) { return f32_or_bf16(type) || type == DType::i8; });
 }
 

@@ -57,6 +57,7 @@ Verdict supports_packed(const Problem& problem, bool has_instructions, const cha
   if (!has_instructions) return reject(std::string("the processor has no ") + instructions);
   if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be packed ahead");
   if (auto verdict = supports_slots(problem, kSlotsOfBytes); !verdict) return verdict;
+  if (problem.output.dtype == DType::i8) return reject("result is i8");
   return supports_linear_operands(problem, [](DType type) { return is_computed_float(type) || type == DType::i8; });
 }
 Verdict wants_bf16(const Problem& problem, Verdict verdict) {

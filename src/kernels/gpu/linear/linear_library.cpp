@@ -51,7 +51,7 @@ Verdict supports_f8(const Problem& problem, const GemmLibrary& library, const Li
   if (auto verdict = supports_maybe_scaled(problem, DType::f8e4m3fn); !verdict) return verdict;
   if (problem.as<Linear>().has(LinearSlot::cos)) return reject("it does not rotate heads (RoPE)");
   if (is_f8(problem.output.dtype)) return reject("a result of 8 bits");
-  return supports_f8_result(problem);
+  return supports_8_bit_result(problem);
 }
 
 Verdict supports_epilogue(const Problem& problem, const LibraryTraits& library) {

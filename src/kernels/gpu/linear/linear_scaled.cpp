@@ -7,9 +7,9 @@
 namespace rung::gpu {
 namespace {
 
-template <DType type>
+template <DType... types>
 bool is_computed_or(DType d) {
-  return is_computed_float(d) || d == type;
+  return is_computed_float(d) || ((d == types) || ...);
 }
 
 LinearSlots joined(LinearSlots slots, const LinearSlots& norms) {
@@ -30,17 +30,21 @@ Verdict supports_scales(const Problem& problem) {
 
 Verdict supports_maybe_scaled(const Problem& problem, DType type, const LinearSlots& norms) {
   if (auto verdict = supports_slots(problem, joined(kSlotsWithScales, norms)); !verdict) return verdict;
-  if (!is_f8(type)) {
+  if (!is_quantised(type)) {
     for (LinearSlot slot : {LinearSlot::scale, LinearSlot::x_scale})
       if (problem.as<Linear>().has(slot)) return reject(fmt::format("{}, and x of {}", name_of(slot), name_of(type)));
     return supports_linear_operands(problem, is_computed_float);
   }
-  const auto known = type == DType::f8e4m3fn ? is_computed_or<DType::f8e4m3fn> : is_computed_or<DType::f8e4m3fnuz>;
+  const auto known = type == DType::f8e4m3fn     ? is_computed_or<DType::f8e4m3fn>
+                     : type == DType::f8e4m3fnuz ? is_computed_or<DType::f8e4m3fnuz>
+                                                 : is_computed_or<DType::i8, DType::f8e4m3fn>;
   if (auto verdict = supports_linear_operands(problem, known); !verdict) return verdict;
   for (LinearSlot slot :
        {LinearSlot::bias, LinearSlot::residual, LinearSlot::cos, LinearSlot::sin, LinearSlot::norm_weight})
-    if (const Operand* operand = problem.linear_operand(slot); operand && is_f8(operand->dtype))
+    if (const Operand* operand = problem.linear_operand(slot); operand && is_quantised(operand->dtype))
       return reject(fmt::format("{} is {}", name_of(slot), name_of(operand->dtype)));
+  if (const int64_t k = problem.inputs[0].shape.back(); type == DType::i8 && k > kMostIntegerProducts)
+    return reject(fmt::format("{} columns of i8, wanted at most {}", k, kMostIntegerProducts));
   return supports_scales(problem);
 }
 
@@ -60,12 +64,14 @@ Verdict supports_widened(const Problem& problem, const GpuInfo& gpu) {
   return accept();
 }
 
-Verdict supports_f8_result(const Problem& problem) {
+Verdict supports_8_bit_result(const Problem& problem) {
   const auto& op = problem.as<Linear>();
-  if (is_f8(op.out) && op.out != problem.inputs[0].dtype)
-    return reject(fmt::format("the result is {}, and x is {}", name_of(op.out), name_of(problem.inputs[0].dtype)));
-  if (!is_f8(op.out) && op.epilogue.factor != 1) return reject("a factor, and a result not of 8 bits");
-  if (is_f8(op.out) && op.has(LinearSlot::norm_weight)) return reject("a sum that a norm follows, in 8 bits");
+  const DType x = problem.inputs[0].dtype;
+  const bool has_8_bits = is_quantised(op.out);
+  if (has_8_bits && op.out != x && (x != DType::i8 || !is_f8(op.out)))
+    return reject(fmt::format("the result is {}, and x is {}", name_of(op.out), name_of(x)));
+  if (!has_8_bits && op.epilogue.factor != 1) return reject("a factor, and a result not of 8 bits");
+  if (has_8_bits && op.has(LinearSlot::norm_weight)) return reject("a sum that a norm follows, in 8 bits");
   return accept();
 }
 

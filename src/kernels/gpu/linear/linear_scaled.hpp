@@ -6,11 +6,14 @@
 
 namespace rung::gpu {
 
+// The most products of two integers of 8 bits that a sum of 32 bits holds, whatever they are.
+constexpr int64_t kMostIntegerProducts = (int64_t{1} << 17) - 1;
+
 // Checks the operands where x and w have 8-bit type `type`, with scales that are dense, w's constant; or no 8-bit type,
 // without scales. `norms`: the slots of norms that the row takes.
 Verdict supports_maybe_scaled(const Problem& problem, DType type, const LinearSlots& norms = {});
-// Checks that the result has 8 bits, and a factor, only if x has them.
-Verdict supports_f8_result(const Problem& problem);
+// Checks that the result has 8 bits, and a factor, only if x has them: of x's type, or a float where x has integers.
+Verdict supports_8_bit_result(const Problem& problem);
 
 // Returns whether x, w or the result is of 8 bits.
 inline bool has_8_bits(const Problem& problem) {

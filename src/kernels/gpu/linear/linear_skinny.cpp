@@ -27,7 +27,7 @@ SkinnyEpilogue epilogue_of(const Problem& problem) {
   const LinearShape shape(problem);
   const auto& op = problem.as<Linear>();
   const auto is = [&](LinearSlot slot, DType type) { return problem.linear_operand(slot)->dtype == type; };
-  const bool is_frequent = is(LinearSlot::x, DType::bf16) || is(LinearSlot::x, DType::f8e4m3fn);
+  const bool is_frequent = is(LinearSlot::x, DType::bf16) || has_8_bits(problem);
   const bool has_bias = op.has(LinearSlot::bias);
   if (op.has(LinearSlot::norm_weight)) {
     const bool adds_f32 = op.has(LinearSlot::residual) && is(LinearSlot::residual, DType::f32);
@@ -35,7 +35,7 @@ SkinnyEpilogue epilogue_of(const Problem& problem) {
         has_bias || op.epilogue.activation != Activation::none || op.has(LinearSlot::squares) || !adds_f32;
     return is_frequent && !rare ? SkinnyEpilogue::norm : SkinnyEpilogue::norm_any;
   }
-  const bool narrow = problem.output.dtype == DType::bf16 || problem.output.dtype == DType::f8e4m3fn;
+  const bool narrow = problem.output.dtype == DType::bf16 || is_quantised(problem.output.dtype);
   const bool plain = is_frequent && narrow && !has_bias && !op.has(LinearSlot::residual);
   if (op.epilogue.gated) return plain ? SkinnyEpilogue::gated : SkinnyEpilogue::gated_any;
   if (shape.rotated == 0) return SkinnyEpilogue::any;
@@ -67,7 +67,7 @@ struct Cut {
   uint32_t tiles(const SkinnyConfig& tile) const { return divide_up(half > 0 ? w_rows / 2 : w_rows, box_rows(tile)); }
   bool fits(const SkinnyConfig& tile) const {
     if (tile.type != type || tile.epilogue != epilogue || shared(tile, 2, 2).bytes() > most_bytes) return false;
-    const uint32_t least = type == DType::f8e4m3fn ? kLeastChunks / 2 : kLeastChunks;
+    const uint32_t least = is_quantised(type) ? kLeastChunks / 2 : kLeastChunks;
     if (tile.split > 1 && chunks < tile.split * least) return false;
     // Larger tiles, of linear_wide_sm90, read x and w less often: with more tiles than run at once, that is faster.
     if (token_tiles > 1 && all_tiles(tile) > blocks) return false;

@@ -14,7 +14,7 @@ constexpr LinearSlots kNorms{LinearSlot::norm_weight, LinearSlot::squares};
 
 Verdict supports_normed(const Problem& problem, bool (*takes)(DType)) {
   const DType normed = problem.as<Linear>().epilogue.normed;
-  if (normed == DType::bf16 || (is_f8(normed) && takes(normed))) return accept();
+  if (normed == DType::bf16 || (is_quantised(normed) && takes(normed))) return accept();
   return reject(fmt::format("what a norm gives is {}", name_of(normed)));
 }
 
@@ -45,10 +45,11 @@ Verdict supports_norms(const Problem& problem, int64_t run) {
 Verdict supports_streamed(const Problem& problem, bool (*takes)(DType)) {
   const DType type = problem.inputs[0].dtype;
   if (!takes(type) || problem.inputs[1].dtype != type)
-    return reject(fmt::format("x and w are not both bf16{}, both {} or both f16", takes(DType::f32) ? ", both f32" : "",
+    return reject(fmt::format("x and w are not both bf16{}{}, both {} or both f16",
+                              takes(DType::f32) ? ", both f32" : "", takes(DType::i8) ? ", both i8" : "",
                               takes(DType::f8e4m3fn) ? DType::f8e4m3fn : DType::f8e4m3fnuz));
   if (auto verdict = supports_maybe_scaled(problem, type, kNorms); !verdict) return verdict;
-  if (auto verdict = supports_f8_result(problem); !verdict) return verdict;
+  if (auto verdict = supports_8_bit_result(problem); !verdict) return verdict;
   if (auto verdict = supports_count(problem.output.shape); !verdict) return verdict;
   if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be fetched ahead");
   const LinearShape shape(problem);

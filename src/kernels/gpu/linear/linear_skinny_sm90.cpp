@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kMostTokens = 320;  // with more, larger tiles read less
 
-bool is_multiplied(DType type) { return is_narrow(type) || type == DType::f8e4m3fn; }
+bool is_multiplied(DType type) { return is_narrow(type) || type == DType::f8e4m3fn || type == DType::i8; }
 
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");

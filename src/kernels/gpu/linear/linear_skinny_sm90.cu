@@ -9,6 +9,7 @@
 #include "kernels/gpu/linear/linear_ends.cuh"
 #include "kernels/gpu/linear/narrow_gelu.cuh"
 #include "kernels/gpu/quantize/byte_elements.cuh"
+#include "kernels/gpu/quantize/eight_bits.cuh"
 #include "kernels/gpu/sm90/shared_memory.cuh"
 
 namespace rung::gpu {
@@ -39,7 +40,7 @@ struct PipelineState {
 template <SkinnyConfig config>
 struct Skinny {
   using T = Element<config.type>;
-  static constexpr bool k8Bits = config.type == DType::f8e4m3fn;
+  static constexpr bool kIntegers = config.type == DType::i8, k8Bits = config.type == DType::f8e4m3fn || kIntegers;
   static constexpr uint32_t kRows = config.rows, kSplit = config.split;
   static constexpr SkinnyEpilogue kEpilogue = config.epilogue;
   static constexpr uint32_t kPitch = skinny_pitch(kRows), kGroupBytes = 8 * kPitch;
@@ -176,17 +177,30 @@ struct Skinny {
     barrier_arrive(w.empty + 8 * w_stage);
   }
   using Sums = float[kRows / 2];
-  // Adds sums of few bits, which the matrix units keep of 8-bit products, to f32 ones, and clears them.
-  static __device__ void promote(Sums& d, Sums& few_bits) {
+  using ProductSums = typename ProductSum<T>::type[kRows / 2];
+  // Makes f32 sums of what the matrix units have added up in registers of their own: of floats of 8 bits, of which they
+  // keep few bits, it adds and clears them; of integers it converts them, once.
+  static __device__ void promote(Sums& d, ProductSums& own) {
     wgmma_wait<0>();
-    hold_sums(few_bits);
+    hold_sums(own);
 #pragma unroll
-    for (uint32_t i = 0; i < kRows / 2; ++i) d[i] += few_bits[i], few_bits[i] = 0;
+    for (uint32_t i = 0; i < kRows / 2; ++i) {
+      if constexpr (kIntegers)
+        d[i] = static_cast<float>(own[i]);
+      else
+        d[i] += own[i], own[i] = 0;
+    }
+  }
+  static __device__ ProductSums& sums_of_products(Sums& d, ProductSums& own) {
+    if constexpr (k8Bits)
+      return own;
+    else
+      return d;
   }
   __device__ void multiply(Sums& d) const {
     constexpr uint32_t kPromoted = 2;  // chunks whose products add up before they are promoted: 256 of K
-    Sums few_bits = {};
-    Sums& sums = k8Bits ? few_bits : d;
+    ProductSums own_sums = {};
+    ProductSums& sums = sums_of_products(d, own_sums);
     PipelineState at_x, at_w;
     uint32_t last_x = 0, last_w = 0;
 #pragma unroll
@@ -207,10 +221,10 @@ struct Skinny {
       }
       last_x = at_x.stage, last_w = at_w.stage;
       at_x.advance(x), at_w.advance(w);
-      if (k8Bits && chunk % kPromoted == kPromoted - 1) promote(d, few_bits);
+      if (k8Bits && !kIntegers && chunk % kPromoted == kPromoted - 1) promote(d, own_sums);
     }
     if constexpr (k8Bits)
-      promote(d, few_bits);
+      promote(d, own_sums);
     else
       wgmma_wait<0>();
   }
@@ -301,14 +315,14 @@ struct Skinny {
   }
   __device__ void store(uint32_t row, uint32_t at, float4 y) const {
     const int64_t to = static_cast<int64_t>(token(row)) * a.n + at;
-    if (k8Bits && a.end.out_type == DType::f8e4m3fn)
-      element<uint32_t>(a.end.out, to / 4) = pack_4<f8e4m3>(y * a.end.factor);
+    if (k8Bits && is_eight_bits(a.end.out_type))
+      element<uint32_t>(a.end.out, to / 4) = pack_as(a.end.out_type, y * a.end.factor);
     else
       store4(a.end.out, kPlain ? DType::bf16 : a.end.out_type, to, y);
   }
   __device__ void store_normed(uint32_t to, float4 y) const {
-    if (a.end.scaled_type == DType::f8e4m3fn)
-      element<uint32_t>(a.end.scaled, to / 4) = pack_4<f8e4m3>(y);
+    if (is_eight_bits(a.end.scaled_type))
+      element<uint32_t>(a.end.scaled, to / 4) = pack_as(a.end.scaled_type, y);
     else
       store4(a.end.scaled, DType::bf16, to, y);
   }

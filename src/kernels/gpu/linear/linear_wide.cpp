@@ -53,7 +53,7 @@ struct Cut {
     alone = epilogue_of(problem, 1), shared = epilogue_of(problem, 2);
   }
   bool fits(const WideConfig& tile) const {
-    if (tile.has_8_bits() && !tile.promotes() && chunks > kWideMostSums) return false;
+    if (chunks > tile.most_chunks()) return false;
     if (tile.type != type || tile.out != out || tile.shared_bytes(tile.least_stages()) > shared_bytes) return false;
     return tile.split == 1 ? tile.epilogue == alone : tile.epilogue == shared && chunks >= kLeastSplit;
   }

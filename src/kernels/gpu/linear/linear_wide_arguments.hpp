@@ -12,7 +12,7 @@ constexpr int32_t kWideGroups = 2;          // warpgroups that multiply, each wi
 constexpr int32_t kWideThreads = 384;       // of a block; the last warpgroup fetches
 constexpr int32_t kWideMaxStages = 8;       // of the ring
 constexpr int32_t kWideLead = 3;            // chunks that one warpgroup is ahead of the other in a gated product
-constexpr int32_t kWideMostSums = 32;       // chunks of 8-bit products, 4096 of K, whose sums need no promotion
+constexpr int32_t kWideMostSums = 32;       // chunks of floats of 8 bits, 4096 of K, whose sums need no promotion
 constexpr int32_t kWideHeaderBytes = 1024;  // barriers, in front of the ring
 
 // A tile is some rows of w by some tokens. When gated or rotated, eight rows of w are followed by their partners: the
@@ -30,7 +30,7 @@ struct LinearWideArguments {
 
 // The end of a layer; each has its own kernels. 16 bits stand for x's type, or for bf16 if x has 8 bits. Ends other
 // than `any` have no activation beside the one in their name, and ends other than `any` and the sums no residual. Where
-// x has 8 bits, results that are only rounded or gated may have 8 bits, too.
+// x has 8 bits, results that are only rounded or gated may be f8e4m3fn, too.
 //   rounded                 a result of 16 bits as it is
 //   gelu, gelu_tanh         a result of 16 bits after that activation
 //   sum, sum_16             a residual and a result in f32, or both of 16 bits
@@ -50,7 +50,9 @@ enum class WideEpilogue : uint8_t {
 };
 
 // Returns the type of the 16-bit operands and results beside x and w of a type.
-constexpr DType wide_narrow(DType type) { return type == DType::f8e4m3fn ? DType::bf16 : type; }
+constexpr DType wide_narrow(DType type) {
+  return type == DType::f8e4m3fn || type == DType::i8 ? DType::bf16 : type;
+}
 
 // A variant of the kernel: the type of x and w, rows of w and tokens of a tile, the blocks that share its K, the
 // epilogue, and the type of results that are not f32. If two blocks share K, each multiplies half of K and finishes
@@ -62,10 +64,16 @@ struct WideConfig {
   DType out;
   bool operator==(const WideConfig&) const = default;
 
-  constexpr bool has_8_bits() const { return type == DType::f8e4m3fn; }
   constexpr DType narrow() const { return wide_narrow(type); }
-  // Sums of 8-bit products are promoted to f32 where there are registers for both, 208 at most.
-  constexpr bool promotes() const { return has_8_bits() && rows / (kWideGroups * 64) * tokens <= 208; }
+  constexpr bool has_integers() const { return type == DType::i8; }
+  constexpr bool has_8_bits() const { return type == DType::f8e4m3fn || has_integers(); }
+  // Sums of products of floats of 8 bits are promoted to f32 where there are registers for both, 208 at most.
+  constexpr bool promotes() const {
+    return type == DType::f8e4m3fn && rows / (kWideGroups * 64) * tokens <= 208;
+  }
+  constexpr int32_t most_chunks() const {  // of K, whose products one sum can hold
+    return type == DType::f8e4m3fn && !promotes() ? kWideMostSums : INT32_MAX;
+  }
   constexpr bool to_8_bits() const { return out == DType::f8e4m3fn; }
   constexpr DType staged() const { return to_8_bits() ? DType::f16 : out; }  // in shared memory; has all values of out
   constexpr bool gated() const { return epilogue == WideEpilogue::gated_gelu || epilogue == WideEpilogue::gated_silu; }

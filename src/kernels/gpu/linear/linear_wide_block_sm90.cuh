@@ -23,8 +23,10 @@ struct WideBlock {
   static constexpr bool kSplits = kSplit > 1;
   static_assert(!(kGated && kSplits) && !(kRotates && kSplits) && !(kRotates && (kGated || kBlocks > 1)));
   static constexpr bool kPromotes = config.promotes();
+  static constexpr bool kSeparate = kPromotes || config.has_integers();  // products add up in registers of their own
   static constexpr int kPromoted = 4;  // chunks whose products add up before they are promoted: 512 of K
   using Sums = float[kBlocks][kTokens / 2];
+  using ProductSums = typename ProductSum<Element<config.type>>::type[kBlocks][kTokens / 2];
 
   const LinearWideArguments& a;
   const uint32_t full, empty, received, ring;  // shared addresses
@@ -156,7 +158,7 @@ struct WideBlock {
   using Product = Wgmma<Element<config.type>, kTokens>;
   static constexpr int kSteps = kWideRowBytes / 32;  // products of a chunk
   static constexpr int kBlockOffset = 64 * kWideRowBytes >> 4;
-  __device__ static void multiply_chunk(Sums& d, uint64_t w, uint64_t x) {
+  __device__ static void multiply_chunk(ProductSums& d, uint64_t w, uint64_t x) {
     wgmma_fence();
 #pragma unroll
     for (int step = 0; step < kSteps; ++step)
@@ -165,15 +167,27 @@ struct WideBlock {
         Product::run(d[block], w + block * kBlockOffset + 2 * step, x + 2 * step);
     wgmma_commit();
   }
-  // Adds sums of few bits, which the matrix units keep of 8-bit products, to f32 ones, and clears them.
-  __device__ static void promote(Sums& d, Sums& few_bits) {
+  // Makes f32 sums of what the matrix units have added up in registers of their own: of floats of 8 bits, of which they
+  // keep few bits, it adds and clears them; of integers, which have no sums before, it converts them.
+  __device__ static void promote(Sums& d, ProductSums& own) {
     wgmma_wait<0>();
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block) {
-      hold_sums(few_bits[block]);
+      hold_sums(own[block]);
 #pragma unroll
-      for (int i = 0; i < kTokens / 2; ++i) d[block][i] += few_bits[block][i], few_bits[block][i] = 0;
+      for (int i = 0; i < kTokens / 2; ++i) {
+        if constexpr (kTile.has_integers())
+          d[block][i] = static_cast<float>(own[block][i]);
+        else
+          d[block][i] += own[block][i], own[block][i] = 0;
+      }
     }
+  }
+  __device__ static ProductSums& sums_of_products(Sums& d, ProductSums& own) {
+    if constexpr (kSeparate)
+      return own;
+    else
+      return d;
   }
   // In a gated product the second group pauses kWideLead chunks before its tile's end until the first has ended its
   // tile; then each group finishes its results while the other multiplies.
@@ -181,8 +195,8 @@ struct WideBlock {
     const int pause = kGated && chunks > kWideLead ? chunks - kWideLead : -1, own = group();
     const uint64_t w = wgmma_operand(ring + own * kBlocks * 64 * kWideRowBytes), x = wgmma_operand(ring + kWeightBytes);
     change_sums(d, [](float, int, int) { return 0.0f; });
-    Sums few_bits = {};
-    Sums& sums = kPromotes ? few_bits : d;
+    ProductSums own_sums = {};
+    ProductSums& sums = sums_of_products(d, own_sums);
     int last = 0;
 #pragma unroll 1
     for (int chunk = 0; chunk < chunks; ++chunk) {
@@ -196,11 +210,11 @@ struct WideBlock {
       }
       last = state.stage;
       state.advance(a.stages);
-      if (kPromotes && chunk % kPromoted == kPromoted - 1) promote(d, few_bits);
+      if (kPromotes && chunk % kPromoted == kPromoted - 1) promote(d, own_sums);
     }
     if (pause >= 0 && own == 0) arrive(kFirstIsAhead);
-    if constexpr (kPromotes)
-      promote(d, few_bits);
+    if constexpr (kSeparate)
+      promote(d, own_sums);
     else
       wgmma_wait<0>();
     release(last);

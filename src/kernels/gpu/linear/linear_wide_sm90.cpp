@@ -27,9 +27,9 @@ Verdict supports_sizes(const Problem& problem, const LinearShape& shape) {
 // sums in f32 wherever a kernel offers to, so that this row would have no rival.
 Verdict supports_types(const Problem& problem) {
   if (problem.inputs[0].dtype == DType::f32 || problem.inputs[1].dtype != problem.inputs[0].dtype)
-    return reject("x and w are not both bf16, both f16 or both f8e4m3fn");
+    return reject("x and w are not both bf16, both f16, both f8e4m3fn or both i8");
   const DType type = wide_narrow(problem.inputs[0].dtype);
-  if (problem.output.dtype != type && problem.output.dtype != DType::f32 && !is_f8(problem.output.dtype))
+  if (problem.output.dtype != type && problem.output.dtype != DType::f32 && problem.output.dtype != DType::f8e4m3fn)
     return reject("the result is neither f32 nor of x's type");
   const Operand* residual = problem.linear_operand(LinearSlot::residual);
   if (!residual) return accept();
@@ -52,7 +52,7 @@ Verdict supports_gate(const Problem& problem) {
 
 // Results of 8 bits are made where 16-bit ones are only rounded or gated.
 Verdict supports_result(const Problem& problem) {
-  if (auto verdict = supports_f8_result(problem); !verdict || !is_f8(problem.output.dtype)) return verdict;
+  if (auto verdict = supports_8_bit_result(problem); !verdict || !is_f8(problem.output.dtype)) return verdict;
   const auto& op = problem.as<Linear>();
   if (op.has(LinearSlot::residual)) return reject("a residual, and a result of f8e4m3fn");
   const Activation activation = op.epilogue.activation;

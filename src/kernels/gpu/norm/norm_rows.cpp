@@ -22,7 +22,7 @@ bool is_layer(const Problem& p) { return as<LayerNorm>(p.op) != nullptr; }
 NormRowsConfig config_of(const Problem& p) {
   return {is_layer(p) ? NormRowsKind::layer : NormRowsKind::rms, p.inputs[0].dtype,
           p.inputs[static_cast<size_t>(NormOperands(p).weight)].dtype,
-          is_f8(p.output.dtype) ? DType::f8e4m3fn : p.output.dtype};
+          is_quantised(p.output.dtype) ? DType::f8e4m3fn : p.output.dtype};
 }
 
 Verdict supports(const Problem& p, const Machine& machine) {
@@ -56,7 +56,8 @@ Status enqueue(const Call& call) {
                               .out = device_pointer(call.output),
                               .width = static_cast<int32_t>(p.output.shape.back()),
                               .eps = layer ? p.as<LayerNorm>().eps : p.as<RmsNorm>().eps,
-                              .weight_offset = layer ? 0.0f : p.as<RmsNorm>().weight_offset};
+                              .weight_offset = layer ? 0.0f : p.as<RmsNorm>().weight_offset,
+                              .to_i8 = p.output.dtype == DType::i8};
   auto lanes = static_cast<uint32_t>(call.gpu.info().lanes);
   uint32_t runs = static_cast<uint32_t>(arguments.width) / kNormRowsPerThread;
   Launch launch{.grid = {static_cast<uint32_t>(p.output.rows())},

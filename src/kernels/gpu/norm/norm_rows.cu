@@ -1,10 +1,8 @@
 // RMSNorm and LayerNorm of dense rows: types are known at compile time, and weights are loaded before producers end.
 // SPDX-License-Identifier: Apache-2.0
-#include <type_traits>
-
 #include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/norm/norm_rows_arguments.hpp"
-#include "kernels/gpu/quantize/byte_elements.cuh"
+#include "kernels/gpu/quantize/eight_bits.cuh"
 #include "kernels/gpu/reductions.cuh"
 
 namespace rung::gpu {
@@ -24,22 +22,24 @@ __device__ void load(float (&to)[kNormRowsPerThread], const void* from, int64_t 
 
 template <class T>
 __device__ void store(void* to, int64_t index, const float (&x)[kNormRowsPerThread]) {
-  if constexpr (std::is_same_v<T, f8e4m3>) {
-    *reinterpret_cast<uint2*>(static_cast<uint8_t*>(to) + index) =
-        make_uint2(pack_4<T>(make_float4(x[0], x[1], x[2], x[3])), pack_4<T>(make_float4(x[4], x[5], x[6], x[7])));
-  } else {
-    Run<T> run;
+  Run<T> run;
 #pragma unroll
-    for (int i = 0; i < kNormRowsPerThread; ++i) run.at[i] = from_float<T>(x[i]);
-    *reinterpret_cast<Run<T>*>(static_cast<T*>(to) + index) = run;
-  }
+  for (int i = 0; i < kNormRowsPerThread; ++i) run.at[i] = from_float<T>(x[i]);
+  *reinterpret_cast<Run<T>*>(static_cast<T*>(to) + index) = run;
+}
+__device__ void store_eight_bits(const NormRowsArguments& a, int64_t index, const float (&x)[kNormRowsPerThread]) {
+  uint32_t words[kNormRowsPerThread / 4];
+  if (a.to_i8)
+    pack_eight_bits<true>(words, x);
+  else
+    pack_eight_bits<false>(words, x);
+  *reinterpret_cast<uint2*>(static_cast<uint8_t*>(a.out) + index) = make_uint2(words[0], words[1]);
 }
 
 template <NormRowsConfig config>
 __device__ void norm_row(const NormRowsArguments& a) {
   using X = Element<config.x>;
   using W = Element<config.weight>;
-  using Out = Element<config.out>;
   constexpr bool kLayer = config.kind == NormRowsKind::layer;
   __shared__ float partial[2][kMaxWarps];
   const int column = static_cast<int>(threadIdx.x) * kNormRowsPerThread;
@@ -69,7 +69,11 @@ __device__ void norm_row(const NormRowsArguments& a) {
 #pragma unroll
   for (int i = 0; i < kNormRowsPerThread; ++i)
     x[i] = kLayer ? x[i] * scale * weight[i] + bias[i] : x[i] * scale * (a.weight_offset + weight[i]);
-  store<Out>(a.out, int64_t{blockIdx.x} * a.width + column, x);
+  const int64_t at = int64_t{blockIdx.x} * a.width + column;
+  if constexpr (config.out == DType::f8e4m3fn)
+    store_eight_bits(a, at, x);
+  else
+    store<Element<config.out>>(a.out, at, x);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ enum class NormRowsKind : uint8_t { rms, layer };
 // A variant of the kernel.
 struct NormRowsConfig {
   NormRowsKind kind;
-  DType x, weight, out;  // weight: of weight and bias; out: f8e4m3fn stands for the machine's e4m3
+  DType x, weight, out;  // weight: of weight and bias; out: f8e4m3fn stands for 8 bits, the machine's e4m3 or i8
   bool operator==(const NormRowsConfig&) const = default;
 };
 
@@ -27,6 +27,7 @@ struct NormRowsArguments {
   void* out;           // [rows, width], dense
   int32_t width;       // a multiple of 8
   float eps, weight_offset;
+  bool to_i8;          // where the result has 8 bits
 };
 
 }  // namespace rung::gpu

@@ -27,4 +27,11 @@ __device__ inline void pack_eight_bits(uint32_t (&words)[(n + 3) / 4], const flo
   }
 }
 
+__device__ inline bool is_eight_bits(DType type) { return type == DType::i8 || type == DType::f8e4m3fn; }
+// Rounds four neighbours to i8 or to e4m3, the first one lowest.
+__device__ inline uint32_t pack_as(DType type, float4 x) {
+  if (type != DType::i8) return pack_4<f8e4m3>(x);
+  return i8_bits(x.x) | i8_bits(x.y) << 8 | i8_bits(x.z) << 16 | i8_bits(x.w) << 24;
+}
+
 }  // namespace rung::gpu
