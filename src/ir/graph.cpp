@@ -196,6 +196,11 @@ NodeId Graph::heir(NodeId id) const {
   return id;
 }
 
+void Graph::set_heir(NodeId erased, NodeId by) {
+  assert(!nodes_[erased].alive && erased != by);
+  nodes_[erased].heir = by;
+}
+
 const State* Graph::state_of(std::string_view input_name) const {
   const auto it = std::ranges::find(states_, input_name, &State::input);
   return it == states_.end() ? nullptr : &*it;

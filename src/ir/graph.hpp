@@ -104,6 +104,8 @@ class Graph {
   // Returns the node that does what `id` did when it was added: `id` while it is alive, else the node that replaced it,
   // or that replaced its last reader and so took it in; kNoNode: nothing needed it.
   NodeId heir(NodeId id) const;
+  // Says which node does what an erased one did, where that is not the one that replaced its last reader.
+  void set_heir(NodeId erased, NodeId by);
   bool single_use(NodeId id) const { return nodes_[id].users.size() + nodes_[id].output_uses == 1; }
   bool is_output(NodeId id) const { return nodes_[id].output_uses > 0; }
   const std::vector<Output>& outputs() const { return outputs_; }

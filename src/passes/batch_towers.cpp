@@ -26,6 +26,7 @@ class Towers {
     Shape joined = graph_.shape(all);
     joined[1] *= joined[0], joined[0] = 1;
     splice(concat, tops, graph_.add(Reshape{joined}, {all}, graph_[concat].label));
+    leave_to_batch();
     return true;
   }
 
@@ -141,6 +142,13 @@ class Towers {
       replace_with(graph_, concat, joined);
     else
       replace(graph_, concat, Concat{1}, std::move(parts));
+  }
+
+  // Each node of each tower has its heir in the batch, not all of them in what joins the towers.
+  void leave_to_batch() {
+    for (const auto& [first, place] : lanes_)
+      for (const NodeId id : place.lanes)
+        if (!graph_[id].alive) graph_.set_heir(id, place.batched);
   }
 
   Graph& graph_;

@@ -50,7 +50,10 @@ bool add_residual(Graph& graph, PassContext& context, NodeId id) {
     Insertion here(graph, id);
     std::vector<NodeId> operands = graph[x].operands;
     op.slots.put(operands, LinearSlot::residual, reshaped(graph, residual, graph.shape(id), graph[residual].label));
-    if (replace_if_kernel(graph, context, id, op, std::move(operands))) return true;
+    if (!context.kernel_for(graph, op, operands)) continue;
+    // The product's label says more than the sum's, under which a layer may have several.
+    const std::string label = graph[x].label.empty() ? graph[id].label : graph[x].label;
+    return replace_with(graph, id, graph.add(op, std::move(operands), label));
   }
   return false;
 }

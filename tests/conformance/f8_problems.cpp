@@ -71,6 +71,7 @@ constexpr const char* kMakers[] = {
     "quantize(still:{1}[4,37], to={0})",
     "quantize(holes:{1}[6,37], to={0})",
     "quantize(far:{1}[16,1536], to={0})",
+    "quantize(faint:f32[9,264], to={0})",
     "quantize(x:{1}[1,51,2048], to={0})",
     "quantize(x:{1}[3,20480], to={0})",
     "quantize(slice(x:{1}[2,9,96], axis=2, begin=32, end=65), to={0})",
@@ -84,6 +85,7 @@ constexpr const char* kMakers[] = {
 constexpr const char* kOfIntegers[] = {
     "quantize(x:bf16[9,264], to=i8)",
     "quantize(holes:f32[6,37], to=i8)",
+    "quantize(faint:f32[9,264], to=i8)",
     "linear(x:bf16[1,1544], w:i8[200,1544], wsteps:f32[200], slots=scale, out=bf16)",
     "linear(x:f32[4,204], w:i8[130,204], r:f32[4,130], wsteps:f32[130], slots=residual+scale, out=f32)",
     "linear(x:f16[3,71], w:i8[37,71], wb:f32[37], wsteps:f32[37], slots=bias+scale, activation=silu, out=f16)",

@@ -42,6 +42,7 @@ double value_of(std::string_view name, uint64_t seed, uint64_t i) {
   if (starts_with(name, "gaps")) return i / 75 % 2 ? -std::numeric_limits<double>::infinity() : 0;
   if (starts_with(name, "keep")) return uniform < 0.6 || i == 0;
   if (starts_with(name, "far")) return 100 * normal;
+  if (starts_with(name, "faint")) return 0x1p-100 * normal;
   if (starts_with(name, "huge")) return 0x1p58 * normal;  // of 64-bit integers
   if (starts_with(name, "holes")) return i % 7 == 3 ? std::numeric_limits<double>::quiet_NaN() : normal;
   if (starts_with(name, "still")) return i / 37 % 2 ? 0.01 * normal : 0;  // every other row of 37

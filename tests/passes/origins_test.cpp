@@ -60,6 +60,18 @@ TEST(Origins, FollowEpiloguesIntoTheLinear) {
   EXPECT_THAT(std::next(found.find("linear"))->second, ElementsAre("o", "residual"));
 }
 
+TEST(Origins, FollowTowersIntoTheirBatch) {
+  const auto found = ended_in(
+      "w: f32[4,4] = constant(name=\"w\")\nv: f32[4,4] = constant(name=\"v\")\n"
+      "h0 = linear(a:f32[1,3,4], w)  # camera.0.h\nh1 = linear(b:f32[1,3,4], w)  # camera.1.h\n"
+      "o0 = linear(h0, v)  # camera.0.o\no1 = linear(h1, v)  # camera.1.o\n"
+      "y = concat(o0, o1, axis=1)  # both\n",
+      {"reduce"});
+  ASSERT_EQ(found.count("linear"), 2u);
+  EXPECT_THAT(found.find("linear")->second, ElementsAre("camera.0.h", "camera.1.h"));
+  EXPECT_THAT(std::next(found.find("linear"))->second, ElementsAre("camera.0.o", "camera.1.o", "both"));
+}
+
 TEST(Origins, FollowEqualValuesIntoOne) {
   const auto found = ended_in("a = exp(x:f32[4])  # first\nb = exp(x)  # second\ny = mul(a, b)  # product", {});
   EXPECT_THAT(found.find("exp")->second, ElementsAre("first", "second"));

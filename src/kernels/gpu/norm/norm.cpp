@@ -17,7 +17,7 @@ constexpr Variant<uint32_t> kVariants[] = {
 };
 
 Verdict supports(const Problem& p, const Machine& machine) {
-  if (p.output.dtype == machine_f8(machine.gpu)) {
+  if (p.output.dtype == machine_f8(machine.gpu) || p.output.dtype == DType::i8) {
     for (size_t i = 0; i < p.inputs.size(); ++i)
       if (!is_computed_float(p.inputs[i].dtype))
         return reject(fmt::format("operand {} is {}", i, name_of(p.inputs[i].dtype)));
@@ -92,7 +92,7 @@ struct Shared {
   std::string_view symbol;
 };
 Shared share_row(uint32_t width, uint32_t lanes, DType out) {
-  if (is_f8(out)) return {kNormThreads, "norm_long"};
+  if (is_quantised(out)) return {kNormThreads, "norm_long"};
   uint32_t runs = (width + kNormVector - 1) / kNormVector;
   for (const auto& [chunks, symbol] : kVariants)
     if (chunks <= 2 && runs <= chunks * lanes) return {lanes, symbol};

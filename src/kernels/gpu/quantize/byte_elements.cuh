@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "kernels/gpu/elements.cuh"
+#include "kernels/gpu/quantize/eight_bits.cuh"
 
 namespace rung::gpu {
 
@@ -26,11 +27,13 @@ __device__ inline float4 unpack_bytes(uint32_t bytes) {
     return unpack_4<T>(bytes);
 }
 
-// Stores to the machine's e4m3 where that is the type, and as store_as() does otherwise.
+// Rounds to the machine's e4m3 or i8 where that is the type, and stores as store_as() does otherwise.
 __device__ inline bool is_e4m3(DType type) { return type == DType::f8e4m3fn || type == DType::f8e4m3fnuz; }
 __device__ inline void store_as_float(uint64_t base, DType type, int64_t at, float x) {
   if (is_e4m3(type))
     element<uint8_t>(base, at) = static_cast<uint8_t>(pack_4<f8e4m3>(make_float4(x, 0, 0, 0)));
+  else if (type == DType::i8)
+    element<uint8_t>(base, at) = static_cast<uint8_t>(i8_bits(x));
   else
     store_as<float>(base, type, at, x);
 }

@@ -8,6 +8,25 @@
 namespace rung::gpu {
 namespace {
 
+// Divides by one number as exactly as a division does, for all quotients that do not round to zero in 8 bits.
+class Divider {
+ public:
+  __device__ explicit Divider(float by)
+      : shift(by > 0x1p60f ? 0x1p-64f : by < 0x1p-60f ? 0x1p64f : 1.0f),
+        by(by * shift),
+        inverse(1.0f / this->by),
+        is_finite(by < INFINITY) {}
+  __device__ float operator()(float x) const {
+    const float shifted = x * shift, near = shifted * inverse;
+    const float exact = fmaf(fmaf(-near, by, shifted), inverse, near);  // adds what the inverse's rounding left
+    return is_finite ? exact : near;
+  }
+
+ private:
+  const float shift, by, inverse;  // the shift keeps the inverse among normal numbers
+  const bool is_finite;
+};
+
 template <QuantizeConfig config>
 struct QuantizedRow {
   using X = Element<config.x>;
@@ -43,18 +62,19 @@ struct QuantizedRow {
       }
     }
   }
-  __device__ float largest_of(const Held& held, uint32_t first, float largest) const {
+  // Magnitudes are compared as integers, among which a NaN is the largest.
+  __device__ uint32_t largest_of(const Held& held, uint32_t first, uint32_t largest) const {
 #pragma unroll
     for (uint32_t i = 0; i < kQuantizeHeld; ++i) {
       if (first + i * blockDim.x >= a.vectors) break;
       float x[kVector];
       widen(x, held[i]);
 #pragma unroll
-      for (const float value : x) largest = Max{}(largest, fabsf(value));
+      for (const float value : x) largest = max(largest, as_bits(value) & 0x7fffffffu);
     }
     return largest;
   }
-  __device__ void store(const Held& held, uint32_t first, float scale) const {
+  __device__ void store(const Held& held, uint32_t first, const Divider& divide) const {
     using Eighths = Unit<kVector>;
     auto* row = in_memory<Eighths>(a.out) + int64_t{blockIdx.x} * a.vectors;
 #pragma unroll
@@ -63,7 +83,7 @@ struct QuantizedRow {
       float x[kVector];
       widen(x, held[i]);
 #pragma unroll
-      for (float& value : x) value /= scale;
+      for (float& value : x) value = divide(value);
       uint32_t words[(kVector + 3) / 4];
       pack_eight_bits<config.to_i8>(words, x);
       row[first + i * blockDim.x] = *reinterpret_cast<const Eighths*>(words);
@@ -74,15 +94,16 @@ struct QuantizedRow {
     allow_dependents();
     wait_for_producers();
     Held held;
-    float largest = 0;
+    uint32_t most = 0;
     for (uint32_t first = threadIdx.x; first < a.vectors; first += step)
-      load(held, first), largest = largest_of(held, first, largest);
-    largest = reduce_block(largest, Max{}, partial);
+      load(held, first), most = largest_of(held, first, most);
+    const float largest = reduce_block(as_float(most), Max{}, partial);
     const float scale = largest == 0 ? 1.0f : largest / a.most;
     if (threadIdx.x == 0) in_memory<float>(a.scales)[blockIdx.x] = scale;
+    const Divider divide(scale);
     for (uint32_t first = threadIdx.x; first < a.vectors; first += step) {
       if (a.vectors > step) load(held, first);
-      store(held, first, scale);
+      store(held, first, divide);
     }
   }
 };
