@@ -1,6 +1,7 @@
 // The ops that multiply and add up: part of the closed set in ir/op.hpp, which says what the types mean.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
 #include <string>
 
 #include "ir/category.hpp"
@@ -121,13 +122,16 @@ struct Pool {
   RUNG_EQUAL(Pool);
 };
 // attention(q: T[B,S,H,D], the slots mask: f32 broadcast to [B,H,S,K], length: i64[1], then for each segment
-//           k: T[B,Ki,G,D], v: T[B,Ki,G,D]) -> T[B,S,H,D]: softmax(cap(scale * q k') + mask) v, softmax in f32
+//           k: T[B,Ki,G,D], v: T[B,Ki,G,D]) -> T[B,S,H,D] or out[B,S,H,D]:
+//   factor * softmax(cap(scale * q k') + mask) v, softmax in f32
 //   Keys of all segments one after another (K = sum of Ki); query head h reads key head h / (H/G); G divides H. Where
 //   the mask is -inf for every key a query gets zeros, not softmax's NaN; numbers, however low, take no key away.
 //   Keys outside the query's span are taken away, too.
 //   length: k and v are a cache of one segment, without a mask, filled up to that place, which is S at least: query i
 //   stands at place length - S + i, and key j holds the last place below length that is j modulo K, or nothing, which
 //   is taken away. So a cache that is shorter than the text is a ring of its last K places. The span counts places.
+//   out: a type of 8 bits, to which quantize() rounds, too: to nearest even, limited to the largest numbers. The
+//   constant factor gives such results a fitting size.
 struct Attention {
   RUNG_OP("attention", attention, index_out_of_range, products);
   AttentionSlots slots;
@@ -135,13 +139,18 @@ struct Attention {
   float softcap = 0.0f;  // c: a scaled score s becomes c tanh(s / c) before the mask; 0: it stays
   KeySpan span;
   int64_t segments = 1;
+  float factor = 1.0f;
+  std::optional<DType> out;  // none: the type of q
   bool has_mask() const { return slots.has(AttentionSlot::mask); }
   bool has_length() const { return slots.has(AttentionSlot::length); }
   // Returns the index of the first segment's keys; its values and the other segments follow.
   size_t first_key() const { return slots.size(); }
+  // Returns whether the result is what the sums are, in the type of q.
+  bool is_plain() const { return factor == 1.0f && !out; }
   RUNG_FIELDS(RUNG_FIELD(Attention, slots), RUNG_FIELD(Attention, scale), RUNG_FIELD(Attention, softcap),
               RUNG_PART_FIELD(Attention, span, before), RUNG_PART_FIELD(Attention, span, after),
-              RUNG_PART_FIELD(Attention, span, prefix), RUNG_FIELD(Attention, segments))
+              RUNG_PART_FIELD(Attention, span, prefix), RUNG_FIELD(Attention, segments), RUNG_FIELD(Attention, factor),
+              RUNG_FIELD(Attention, out))
   RUNG_EQUAL(Attention);
 };
 

@@ -57,6 +57,7 @@ std::string value_text(bool v) { return v ? "true" : "false"; }
 std::string value_text(float v) { return fmt::format("{}", v); }
 std::string value_text(int64_t v) { return fmt::format("{}", v); }
 std::string value_text(DType v) { return std::string(name_of(v)); }
+std::string value_text(std::optional<DType> v) { return v ? value_text(*v) : "none"; }
 std::string value_text(const Dims& v) { return to_string(v); }
 std::string value_text(ReduceKind v) { return std::string(name_of(v)); }
 std::string value_text(FormulaKind v) { return std::string(name_of(v)); }
@@ -161,7 +162,7 @@ Fault fault_of(const Op& op, std::span<const Type> operands) {
 DType* result_dtype(Op& op) {
   return std::visit(
       [](auto& s) -> DType* {
-        if constexpr (requires { s.out; }) return &s.out;
+        if constexpr (requires(DType * found) { found = &s.out; }) return &s.out;
         if constexpr (requires { s.to; }) return &s.to;
         return nullptr;
       },

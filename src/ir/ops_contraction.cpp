@@ -248,6 +248,9 @@ Result<Type> rule(const Attention& op, Types types) {
   // Divides, because twice a number from a file may wrap around.
   if (types.size() < first || (types.size() - first) % 2 || (types.size() - first) / 2 != uint64_t(op.segments))
     return fail("got {} operands, wanted {} and two for each of {} segments", types.size(), first, op.segments);
+  if (op.out && !is_quantised(*op.out)) return fail("got output type {}, wanted one of 8 bits, or none: q's", *op.out);
+  if (!std::isfinite(op.factor) || op.factor == 0)
+    return fail("got factor={}, wanted a number other than 0", op.factor);
   const Type& q = types[0];
   RUNG_CHECK(want_float(q, "q"));
   RUNG_CHECK(want_rank(q, 4, "q"));
@@ -274,7 +277,7 @@ Result<Type> rule(const Attention& op, Types types) {
     if (types[1].dtype != DType::f32) return fail("mask: got {}, wanted f32", types[1]);
     RUNG_CHECK(want_broadcast_to(types[1], Shape{q.shape[0], q.shape[2], q.shape[1], keys}, "mask"));
   }
-  return q;
+  return Type{op.out.value_or(q.dtype), q.shape};
 }
 
 namespace {
@@ -319,7 +322,8 @@ Semantics semantics(const Attention& op, const Signature& s) {
   out.terms = q[3] + keys;  // terms of q k', then over the keys
   const auto dim = [](int64_t n) { return static_cast<double>(n); };
   const int64_t least_keys = op.has_length() ? q[1] : keys;
-  out.flops = 4 * dim(q[0]) * dim(q[2]) * dim(q[3]) * op.span.pairs(q[1], least_keys);
+  out.flops =
+      4 * dim(q[0]) * dim(q[2]) * dim(q[3]) * op.span.pairs(q[1], least_keys) + (op.factor != 1 ? count(s.result) : 0);
   return out;
 }
 

@@ -39,7 +39,7 @@ std::optional<HeadsBehind> heads_behind(const Graph& graph, NodeId attention) {
 }
 
 // attention(q of cache_heads(...), length, its result 1, its result 2)  =>  cached_attention(..., length)
-//   nobody else reads q, or the caches but as they are left to the next run.
+//   nobody else reads q, or the caches but as they are left to the next run; the attention's result is plain.
 bool take_heads_in(Graph& graph, PassContext& context, NodeId attention) {
   const auto* op = graph.as<Attention>(attention);
   if (!op || !op->has_length()) return false;
@@ -51,6 +51,7 @@ bool take_heads_in(Graph& graph, PassContext& context, NodeId attention) {
                              .scale = op->scale,
                              .softcap = op->softcap,
                              .span = op->span};
+  if (made.attention() != *op) return false;
   std::vector<NodeId> operands = graph[found->heads].operands;
   operands.push_back(graph[attention].operands[op->slots.before(AttentionSlot::length)]);
   if (!graph.infer(made, operands) || !context.kernel_for(graph, made, operands)) return false;

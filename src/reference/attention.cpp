@@ -109,7 +109,8 @@ Result<Tensor> compute(const Attention& op, const Arguments& arguments) {
                std::span(out).subspan(at, size(q[3])));
       }
     }
-  return write(arguments.result, out);
+  for (double& value : out) value *= op.factor;
+  return write_rounded(arguments.result, out);
 }
 
 }  // namespace rung::reference

@@ -7,6 +7,7 @@
 #include "ir/with_type.hpp"
 #include "reference/group_fit.hpp"
 #include "reference/operations.hpp"
+#include "reference/values.hpp"
 
 namespace rung::reference {
 namespace {

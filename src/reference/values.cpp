@@ -83,6 +83,17 @@ Tensor write(const Type& type, std::span<const double> values) {
   return out;
 }
 
+int8_t rounded_to_i8(double value) {
+  return std::isnan(value) ? int8_t{0} : static_cast<int8_t>(std::clamp(std::nearbyint(value), -127.0, 127.0));
+}
+
+Tensor write_rounded(const Type& type, std::span<const double> values) {
+  if (type.dtype != DType::i8) return write(type, values);
+  Tensor out(type);
+  std::ranges::transform(values, out.as<int8_t>().begin(), rounded_to_i8);
+  return out;
+}
+
 Tensor write_integers(const Type& type, std::span<const int64_t> values) {
   Tensor out(type);
   with_integer_type(type.dtype, [&](auto zero) {

@@ -120,6 +120,10 @@ TEST(GraphText, PrintsAndParsesAnOpAlone) {
   auto parsed = parse_op(print_op(op));
   ASSERT_TRUE(parsed) << parsed.error().message;
   EXPECT_TRUE(*parsed == op);
+  op = Attention{.scale = 0.5f, .factor = 0.25f, .out = DType::f8e4m3fn};
+  EXPECT_EQ(print_op(op), "attention(scale=0.5, factor=0.25, out=f8e4m3fn)");
+  EXPECT_TRUE(*parse_op(print_op(op)) == op);
+  EXPECT_TRUE(*parse_op("attention(scale=0.5)") == Op(Attention{.scale = 0.5f})) << "none: the type of q";
   EXPECT_EQ(parse_op("linear(frob=1)").error().message, "line 1: 'linear' has no field 'frob'");
 }
 

@@ -18,11 +18,12 @@ TEST(DropEmpty, ShortensConcats) {
 TEST(DropEmpty, KeepsTheSegmentsThatHaveKeys) {
   expect_rewrite(drop_empty,
                  "y = attention(q:f32[1,2,4,8], pk:f32[1,0,4,8], pv:f32[1,0,4,8], k:f32[1,3,4,8], v:f32[1,3,4,8], "
-                 "segments=2)",
-                 "y = attention(q, k, v)");
+                 "segments=2, factor=4, out=i8)",
+                 "y = attention(q, k, v, factor=4, out=i8)");
 }
 TEST(DropEmpty, GivesZerosWhereAQueryHasNoKey) {
   expect_equivalent(drop_empty, "y = attention(q:f32[1,2,4,8], k:f32[1,0,4,8], v:f32[1,0,4,8])");
+  expect_equivalent(drop_empty, "y = attention(q:f32[1,2,4,8], k:f32[1,0,4,8], v:f32[1,0,4,8], out=f8e4m3fn)");
 }
 TEST(DropEmpty, ComputesWhatNothingSumsTo) {
   expect_equivalent(drop_empty, "y = add(x:f32[3], reduce(a:f32[0,3], kind=sum, axis=0))");

@@ -68,6 +68,10 @@ TEST(FuseCachedAttention, KeepsTheNorm) {
   expect_one_op({.weight = ", w, eps=0.25, weight_offset=1"}, "s, w, length, eps=0.25, weight_offset=1, scale=0.5");
 }
 TEST(FuseCachedAttention, LeavesAnAttentionOfAllPlaces) { expect_two_ops({.attention = "scale=0.5", .length = ""}); }
+TEST(FuseCachedAttention, LeavesAScaledResult) {
+  for (const char* fields : {"factor=2", "out=i8"})
+    expect_two_ops({.attention = "slots=length, scale=0.5, after=0, " + std::string(fields)});
+}
 TEST(FuseCachedAttention, LeavesQueriesThatSomeoneElseReads) {
   const std::string states = ", k_next=kn, v_next=vn";
   expect_two_ops({.results = "y=y, e=exp(h)" + states});

@@ -154,6 +154,22 @@ TEST(AttentionReference, RoundsItsResultToTheOperandsType) {
   expect_values(y, {1}, 0);  // the mean is half way; the even neighbour wins
 }
 
+// All scores are 0: each result is the factor times the mean of two values.
+TEST(AttentionReference, RoundsAndLimitsAScaledResultIn8Bits) {
+  const Inputs inputs{{"q", f32({1, 1, 1, 6}, {0, 0, 0, 0, 0, 0})},
+                      {"k", f32({1, 2, 1, 6}, std::vector<float>(12, 0))},
+                      {"v", f32({1, 2, 1, 6}, {1, 3, -400, 400, NAN, 0, 0, 4, -400, 400, 0, 0})}};
+  const auto values = [&](const std::string& fields) {
+    return values_of(run("attention(q:f32[1,1,1,6], k:f32[1,2,1,6], v:f32[1,2,1,6], " + fields + ")", inputs));
+  };
+  using testing::ElementsAre, testing::IsNan;
+  EXPECT_THAT(values("factor=3"), ElementsAre(1.5, 10.5, -1200, 1200, IsNan(), 0));
+  EXPECT_THAT(values("factor=3, out=i8"), ElementsAre(2, 10, -127, 127, 0, 0)) << "halves go to the even neighbour";
+  EXPECT_THAT(values("factor=3, out=f8e4m3fn"), ElementsAre(1.5, 10, -448, 448, IsNan(), 0));
+  EXPECT_THAT(values("factor=3, out=f8e4m3fnuz"), ElementsAre(1.5, 10, -240, 240, IsNan(), 0));
+  EXPECT_THAT(values("factor=-0.25, out=i8"), ElementsAre(0, -1, 100, -100, 0, 0));
+}
+
 TEST(AttentionReference, ReadsTheMaskOfEachHeadAndQuery) {
   // All scores are 0; each (head, query) sees one of two keys.
   const float hidden = -1e30f;
