@@ -199,6 +199,8 @@ class Quantiser {
     if (auto* linear = std::get_if<Linear>(&op)) {
       if (linear->has(LinearSlot::cos) || linear->has(LinearSlot::norm_weight)) return kNoNode;
       linear->out = to, linear->epilogue.factor *= factor;
+    } else if (auto* attention = std::get_if<Attention>(&op)) {
+      attention->out = to, attention->factor *= factor;
     } else if (auto* norm = std::get_if<LayerNorm>(&op)) {
       norm->out = to, divides = {norm->slots.before(LayerNormSlot::weight), norm->slots.before(LayerNormSlot::bias)};
     } else if (auto* rms = std::get_if<RmsNorm>(&op)) {

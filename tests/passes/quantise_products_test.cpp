@@ -157,6 +157,42 @@ TEST(QuantiseProducts, TurnsTheNormThatALinearLeaves) {
   expect_same_values(graph_of(text), made.graph, kFloat8);
 }
 
+// Heads are merged before the products that read them, all rows or some.
+const std::string kHeads =
+    "q: bf16[1,6,4,16] = input()\nk: bf16[1,9,2,16] = input()\nv: bf16[1,9,2,16] = input()\n"
+    "w: bf16[48,64] = constant()\na = attention(q, k, v, scale=0.25, factor=0.5)\nh = reshape(a, shape=[1,6,64])\n"
+    "y = linear(h, w, out=f32)  # first\n"
+    "z = linear(slice(h, axis=1, begin=2, end=6), w, out=f32)  # second\n";
+const Calibration kOfHeads{{"first", 4.0f}, {"second", 3.0f}};
+
+TEST(QuantiseProducts, FoldsMeasuredScalesIntoAttentions) {
+  const Quantised made = quantise(kHeads + "return y, z", products_of(DType::f8e4m3fn), kOfHeads);
+  EXPECT_EQ(count_ops(made.graph, "quantize"), 1u) << "of the weight";
+  EXPECT_EQ(count_operands(made.graph, DType::f8e4m3fn), 2u);
+  EXPECT_THAT(made.notes, ElementsAre("2 products read 8 bits by measured scales"));
+  for (NodeId id : made.graph.order())
+    if (const auto* op = made.graph.as<Attention>(id)) {
+      EXPECT_EQ(op->factor, 16.0f) << "twice 4, times 32, is at most 448";
+      EXPECT_EQ(op->out, DType::f8e4m3fn);
+    }
+  expect_same_values(graph_of(kHeads + "return y, z"), made.graph, kFloat8);
+}
+
+TEST(QuantiseProducts, KeepsAnAttentionThatCannotStore8Bits) {
+  const KernelQuery wide = [](const Op& op, std::span<const Type>) {
+    const auto* attention = as<Attention>(op);
+    return attention && attention->out ? reject("none here") : accept();
+  };
+  for (const auto& [results, has_kernel] :
+       {std::pair("return y, z, x=neg(a)", KernelQuery()), std::pair("return y, z", wide)}) {
+    const Quantised made = quantise(kHeads + results, products_of(DType::f8e4m3fn), kOfHeads, has_kernel);
+    EXPECT_EQ(count_operands(made.graph, DType::f8e4m3fn), 2u);
+    EXPECT_EQ(made.notes.back(), "2 products read 8 bits by a scale for each row");
+    EXPECT_EQ(made.notes.size(), has_kernel ? 2u : 1u);
+    expect_same_values(graph_of(kHeads + results), made.graph, kFloat8);
+  }
+}
+
 TEST(QuantiseProducts, LeavesProductsWithoutAKernel) {
   const KernelQuery none = [](const Op&, std::span<const Type>) { return reject("none here"); };
   const Quantised made = quantise(kMlp + "return y", products_of(DType::i8), {}, none);
