@@ -130,7 +130,7 @@ std::vector<double> unrounded(const Linear& op, const Arguments& arguments) {
 }  // namespace
 
 Result<Tensor> compute(const Linear& op, const Arguments& arguments) {
-  return write(arguments.result, unrounded(op, arguments));
+  return write_rounded(arguments.result, unrounded(op, arguments));
 }
 
 // Computes y times the norm's weights, or the means of y^2 over runs of columns.
@@ -144,7 +144,7 @@ Result<Tensor> compute_further(const Linear& op, const Arguments& arguments, siz
   }
   const std::vector<double> weight = read(*op.slots.find(arguments.operands, LinearSlot::norm_weight));
   for (size_t at = 0; at < y.size(); ++at) y[at] *= weight[at % weight.size()];
-  return write(arguments.result, y);
+  return write_rounded(arguments.result, y);
 }
 
 // Returns the windows in row order, channel-major inside: [B, windows, C * height * width].

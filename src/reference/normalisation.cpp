@@ -57,7 +57,7 @@ Result<Tensor> compute(const LayerNorm& op, const Arguments& arguments) {
     double scale = 1 / std::sqrt(mean_square(row) + op.eps);
     for (size_t i = 0; i < row.size(); ++i) row[i] = row[i] * scale * weight[i] + bias[i];
   });
-  return write(arguments.result, x);
+  return write_rounded(arguments.result, x);
 }
 
 Result<Tensor> compute(const RmsNorm& op, const Arguments& arguments) {
@@ -66,7 +66,7 @@ Result<Tensor> compute(const RmsNorm& op, const Arguments& arguments) {
     double scale = 1 / std::sqrt(mean_square(row) + op.eps);
     for (size_t i = 0; i < row.size(); ++i) row[i] *= scale * (op.weight_offset + weight[i]);
   });
-  return write(arguments.result, x);
+  return write_rounded(arguments.result, x);
 }
 
 // A group's elements stand in runs, one at each place.

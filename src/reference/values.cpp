@@ -37,8 +37,6 @@ T narrow(double value) {
     return T(round_to_odd(value));
   else if constexpr (std::is_same_v<T, bool>)
     return value != 0.0;
-  else if constexpr (std::is_same_v<T, int8_t>)
-    return rounded_to_i8(value);
   else
     return static_cast<T>(value);
 }
@@ -81,10 +79,6 @@ Tensor write(const Type& type, std::span<const double> values) {
     for (size_t i = 0; i < values.size(); ++i) to[i] = narrow<decltype(zero)>(values[i]);
   });
   return out;
-}
-
-int8_t rounded_to_i8(double value) {
-  return std::isnan(value) ? int8_t{0} : static_cast<int8_t>(std::clamp(std::nearbyint(value), -127.0, 127.0));
 }
 
 Tensor write_rounded(const Type& type, std::span<const double> values) {

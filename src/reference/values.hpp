@@ -22,7 +22,6 @@ Tensor write(const Type& type, std::span<const double> values);
 // Rounds as quantize() does: to nearest even, a float once; integers of 8 bits are limited to -127..127, and a NaN is 0
 // there.
 Tensor write_rounded(const Type& type, std::span<const double> values);
-int8_t rounded_to_i8(double value);
 // Wraps integers around in two's complement; for bool, non-zero is true.
 Tensor write_integers(const Type& type, std::span<const int64_t> values);
 double round_to(DType dtype, double value);
