@@ -48,15 +48,31 @@ FirstRow first_row(const Target& target, const Problem& problem) {
   return found;
 }
 
-// A row that reads masks, but no spans, may stand before those that read both: an attention keeps its mask for it.
-Verdict is_no_worse_for_its_span(const Target& target, const Problem& problem, size_t place) {
+// A row that knows no spans, or no results of 8 bits, may stand before those that do: an attention keeps the form that
+// this row takes.
+Verdict is_no_worse_for_its_form(const Target& target, const Problem& problem, size_t place) {
   const auto* attention = as<Attention>(problem.op);
-  if (!attention || attention->span.sees_all() || attention->has_length()) return accept();
-  Problem masked = problem;
-  std::get<Attention>(masked.op).span = {};
-  const FirstRow other = first_row(target, masked);
-  if (!other.verdict || other.place >= place) return accept();
-  return reject(fmt::format("{} reads masks alone", target.kernels_for(op_family(problem.op))[other.place]->name));
+  if (!attention) return accept();
+  // Returns the row before that takes the attention with these fields, and with that type of its result.
+  const auto row_before = [&](const Attention& op, DType result) -> const Kernel* {
+    Problem simpler = problem;
+    simpler.op = op, simpler.output.dtype = result;
+    const FirstRow other = first_row(target, simpler);
+    return other.verdict && other.place < place ? target.kernels_for(op_family(problem.op))[other.place] : nullptr;
+  };
+  Attention simpler = *attention;
+  if (!attention->span.sees_all() && !attention->has_length()) {
+    simpler.span = {};
+    if (const Kernel* other = row_before(simpler, problem.output.dtype))
+      return reject(fmt::format("{} reads masks alone", other->name));
+  }
+  if (!attention->is_plain()) {
+    simpler = *attention;
+    simpler.factor = 1, simpler.out.reset();
+    if (const Kernel* other = row_before(simpler, problem.inputs[0].dtype))
+      return reject(fmt::format("{} stores no other type than q's", other->name));
+  }
+  return accept();
 }
 
 }  // namespace
@@ -101,7 +117,7 @@ KernelQuery kernel_query(const Target& target, int threads) {
       problem.inputs.push_back({operands[i].dtype, operands[i].shape, contiguous_strides(operands[i].shape), constant});
     }
     const FirstRow found = first_row(target, problem);
-    return found.verdict ? is_no_worse_for_its_span(target, problem, found.place) : found.verdict;
+    return found.verdict ? is_no_worse_for_its_form(target, problem, found.place) : found.verdict;
   };
 }
 

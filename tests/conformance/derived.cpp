@@ -156,7 +156,7 @@ std::string form_of(const std::string& text, const std::vector<Declared>& inputs
   for (std::sregex_iterator each(text.begin(), text.end(), attribute), end; each != end; ++each)
     if (const std::string name = (*each)[1];
         name != "eps" && name != "scale" && name != "activation" && name != "result")
-      form += " " + each->str();
+      form += " " + (name == "factor" ? name : each->str());
   return form;
 }
 

@@ -1,4 +1,4 @@
-// Rows in floats of 8 bits, what makes them, and products of them.
+// Rows in 8 bits, what makes them, attention among that, and products of them.
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
@@ -81,6 +81,40 @@ constexpr const char* kMakers[] = {
     "layer_norm(x:{1}[5,64], w:f32[64], wb:f32[64], out={0})",
 };
 
+// Attention whose result has 8 bits, or is scaled: {0} stands for ", out=" and the format, or nothing, and {1} for the
+// type of q. Numbers have sizes of about 20, unless they are to be beyond the format's largest.
+constexpr const char* kAttentions[] = {
+    "attention(q:{1}[2,5,4,8], mask:f32[2,1,5,9], k:{1}[2,9,2,8], v:{1}[2,9,2,8], slots=mask, scale=0.35, "
+    "factor=40{0})",
+    "attention(q:{1}[1,10,2,33], k:{1}[1,12,2,33], v:{1}[1,12,2,33], k2:{1}[1,1,2,33], v2:{1}[1,1,2,33], scale=0.17, "
+    "segments=2, factor=-50{0})",
+    "attention(q:{1}[1,5,4,64], length70:i64[1], k:{1}[1,128,2,64], v:{1}[1,128,2,64], slots=length, scale=0.125, "
+    "after=0, factor=120{0})",
+    "attention(q:{1}[1,33,2,256], k:{1}[1,50,2,256], v:{1}[1,50,2,256], scale=0.0625, factor=90{0})",
+    "attention(q:{1}[1,9,2,8], k:{1}[1,4,2,8], v:{1}[1,4,2,8], scale=0.35, factor=600{0})",
+    "attention(q:{1}[1,9,2,72], k:{1}[1,2,2,72], holes:{1}[1,2,2,72], scale=0.1178511, factor=30{0})",
+};
+
+// For Hopper's kernels, which take 16 bits: by warpgroups, and over keys that clusters split; with queries that see no
+// key, and numbers beyond the largest.
+constexpr const char* kWideAttentions[] = {
+    "attention(q:{1}[2,70,4,72], mask:f32[2,1,1,150], k:{1}[2,150,4,72], v:{1}[2,150,4,72], slots=mask, "
+    "scale=0.1178511, factor=150{0})",
+    "attention(q:{1}[1,130,3,120], k:{1}[1,130,3,120], v:{1}[1,130,3,120], scale=0.0913, factor=140{0})",
+    "attention(q:{1}[2,20,4,72], blind200:f32[20,200], k:{1}[2,200,2,72], v:{1}[2,200,2,72], slots=mask, "
+    "scale=0.1178511, factor=150{0})",
+    "attention(q:{1}[1,40,8,256], mask:f32[1,1,40,260], k:{1}[1,260,1,256], v:{1}[1,260,1,256], slots=mask, "
+    "scale=0.0625, factor=180{0})",
+    "attention(q:{1}[1,9,8,256], gaps:f32[1,1,9,190], k:{1}[1,181,1,256], v:{1}[1,181,1,256], k2:{1}[1,9,1,256], "
+    "v2:{1}[1,9,1,256], slots=mask, scale=0.0625, segments=2, factor=150{0})",
+    "attention(q:{1}[1,9,8,256], mask:f32[1,1,9,825], k:{1}[1,816,1,256], v:{1}[1,816,1,256], k2:{1}[1,9,1,256], "
+    "v2:{1}[1,9,1,256], slots=mask, scale=0.0625, segments=2, factor=300{0})",
+    "attention(q:{1}[2,13,16,256], blind100:f32[2,1,13,100], k:{1}[2,87,1,256], v:{1}[2,87,1,256], "
+    "k2:{1}[2,13,1,256], v2:{1}[2,13,1,256], slots=mask, scale=0.0625, segments=2, factor=120{0})",
+    "attention(q:{1}[1,9,8,256], k:{1}[1,70,1,256], v:{1}[1,70,1,256], scale=0.0625, factor=3000{0})",
+    "attention(q:{1}[1,70,4,72], k:{1}[1,70,4,72], v:{1}[1,70,4,72], scale=0.1178511, factor=-3000{0})",
+};
+
 // Rows and weights of integers, by the same kernels.
 constexpr const char* kOfIntegers[] = {
     "quantize(x:bf16[9,264], to=i8)",
@@ -142,6 +176,15 @@ std::vector<std::string> f8_problems() {
     for (const char* type : {"f32", "bf16", "f16"})
       for (const char* problem : kMakers) all.push_back("result = " + fmt::format(fmt::runtime(problem), format, type));
   }
+  for (const char* out : {"", ", out=i8", ", out=f8e4m3fn", ", out=f8e4m3fnuz"})
+    for (const char* type : {"f32", "bf16", "f16"}) {
+      const auto add = [&](const char* form) {
+        all.push_back("result = " + fmt::format(fmt::runtime(form), out, type));
+      };
+      for (const char* form : kAttentions) add(form);
+      for (const char* form : kWideAttentions)
+        if (type != std::string_view("f32")) add(form);
+    }
   return all;
 }
 

@@ -12,8 +12,14 @@ namespace {
 
 TEST(CpuRowRefusals, AreOfTypes) {
   const std::string floats = "only f32, bf16 and f16", reserved = "f8e4m3fn";
-  expect_refusals(std::array<Refusal, 10>{{
+  const std::string eight = "a result of 8 bits, or with a factor";
+  expect_refusals(std::array<Refusal, 12>{{
       {"attention_avx2", "result = attention(q:@[1,4,2,8], k:@[1,4,2,8], v:@[1,4,2,8])", "f32", reserved, floats},
+      {"attention_avx2", "result = attention(q:f32[1,4,2,8], k:f32[1,4,2,8], v:f32[1,4,2,8]@)", ", factor=2, out=i8",
+       ", out=f8e4m3fn", "a result of f8e4m3fn, wanted i8 or q's type"},
+      {"attention_cache_avx2",
+       "result = attention(q:f32[1,1,2,8], length2:i64[1], k:f32[1,4,2,8], v:f32[1,4,2,8], slots=length@)", "",
+       ", factor=2", eight},
       {"rope_avx2", "result = rope(x:@[4,8], c:@[4,8], s:@[4,8])", "f16", reserved, floats},
       {"masked_mean_avx2", "result = masked_mean(x:@[2,5,8], keep:f32[2,5])", "bf16", reserved, floats},
       {"rms_norm_avx2", "result = rms_norm(x:@[4,8], w:f32[8])", "bf16", reserved, floats},

@@ -16,6 +16,24 @@ TEST(AttentionRefusals, AreOfWhatNoKernelReads) {
   }});
 }
 
+TEST(AttentionRefusals, AreOfResults) {
+  const std::string eight = "a result of 8 bits, or with a factor", other = "a result of f8e4m3fnuz, wanted f8e4m3fn";
+  const std::string wide = "result = attention(q:bf16[1,9,8,256], k:bf16[1,181,1,256], v:bf16[1,181,1,256]@)";
+  const std::string cached =
+      "result = attention(q:bf16[1,1,4,64], length9:i64[1], k:bf16[1,90,2,64], v:bf16[1,90,2,64], slots=length@)";
+  expect_refusals(std::array<Refusal, 8>{{
+      {"attention_mma", wide, "", ", out=i8", eight},
+      {"attention_mma", wide, "", ", factor=2", eight},
+      {"attention_cdna", wide, ", out=f8e4m3fnuz, factor=2", ", out=f8e4m3fn",
+       "a result of f8e4m3fn, wanted f8e4m3fnuz"},
+      {"attention_cache", cached, "", ", out=i8", eight},
+      {"attention_portable", cached, ", out=i8", ", out=f8e4m3fnuz", other},
+      {"attention_portable", wide, ", out=f8e4m3fn", ", out=f8e4m3fnuz", other},
+      {"attention_wgmma", wide, ", out=f8e4m3fn, factor=2", ", out=f8e4m3fnuz", other},
+      {"attention_split_kv", wide, ", out=i8, factor=2", ", out=f8e4m3fnuz", other},
+  }});
+}
+
 TEST(AttentionRefusals, AreOfSplitKeys) {
   const std::string_view row = "attention_split_kv";
   expect_refusals(std::array<Refusal, 5>{{

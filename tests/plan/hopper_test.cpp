@@ -79,6 +79,45 @@ TEST(HopperPlan, ReadsMasksWhereItsBestRowDoes) {
   EXPECT_TRUE(asked(64, {.after = 0}).yes);
 }
 
+// The portable row would store 8 bits, but takes far longer than the row that does not.
+TEST(HopperPlan, KeepsTheTypeThatItsBestRowStores) {
+  const Target target = hopper();
+  const KernelQuery query = kernel_query(target, 1);
+  const auto refusal = [&](int64_t width, Attention op) {
+    const std::vector<Type> operands(3, Type{DType::bf16, Shape{1, 64, 8, width}});
+    return query(op, operands).reason;
+  };
+  const std::string slower = "attention_mma stores no other type than q's";
+  EXPECT_EQ(refusal(64, {.out = DType::f8e4m3fn}), slower);
+  EXPECT_EQ(refusal(64, {.factor = 2}), slower);
+  EXPECT_EQ(refusal(64, {}), "");
+  EXPECT_EQ(refusal(72, {.factor = 2, .out = DType::f8e4m3fn}), "");
+}
+
+// Vision, prefix and expert of a policy whose products are in 8 bits by measured scales: no launch stands between an
+// attention and the product that reads it.
+TEST(HopperPlan, OfPi0HasItsAttentionsStore8Bits) {
+  const Target target = hopper();
+  auto model = import_config_text(R"({"type": "pi0", "views": 3, "prompt": 48, "horizon": 50, "action_dim": 32,
+      "steps": 2, "image": 224, "patch": 14, "vision": [2, 1152, 4304, 16], "prefix": [3, 2048, 16384, 8, 1, 256],
+      "expert": [3, 1024, 4096, 8, 1, 256], "vocab": 257152})",
+                                  {.random_seed = 7});
+  ASSERT_TRUE(model) << model.error().message;
+  Recipe recipe = in_bf16();
+  auto graph = apply_passes(model->graph, recipe, nullptr, {.target = &target});
+  ASSERT_TRUE(graph) << graph.error().message;
+  recipe.precision.push_back({.labels = "*", .products = DType::f8e4m3fn});
+  for (NodeId id : graph->order())
+    if (graph->as<Linear>(id)) recipe.calibration[(*graph)[id].label] = 8;
+  auto built = build_plan(model->graph, recipe, {.target = &target, .contents = false});
+  ASSERT_TRUE(built) << built.error().message;
+  std::map<std::string, int> stored;
+  for (const Step& step : built->plan.steps)
+    if (as<Attention>(step.op)) ++stored[fmt::format("{} {}", step.choice.kernel, step.output.view.dtype)];
+  EXPECT_THAT(stored, ::testing::ElementsAre(std::pair("attention_split_kv f8e4m3fn", 6),
+                                             std::pair("attention_wgmma f8e4m3fn", 4)));
+}
+
 TEST(HopperPlan, HasRowsForSpansOfADecoder) {
   const Target target = hopper();
   for (const int width : {64, 128, 256}) {

@@ -12,7 +12,9 @@ namespace {
 
 Verdict supports(const Problem& p, const Machine&) {
   const auto& op = p.as<Attention>();
-  if (!is_computed_float(p.output.dtype)) return reject("only f32, bf16 and f16");
+  if (!is_computed_float(p.inputs[0].dtype)) return reject("only f32, bf16 and f16");
+  if (is_f8(p.output.dtype))
+    return reject(fmt::format("a result of {}, wanted i8 or q's type", name_of(p.output.dtype)));
   if (op.segments > kMaxAttentionSegments) return reject(fmt::format("at most {} segments", kMaxAttentionSegments));
   for (size_t i = 0; i < p.inputs.size(); ++i)
     if ((i == 0 || i >= op.first_key()) && !has_dense_heads(p.inputs[i]))
@@ -28,7 +30,7 @@ constexpr bool of_pairs(CpuIsa isa) { return isa == CpuIsa::avx512_bf16 || isa =
 template <CpuIsa isa>
 Verdict supports_with(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
-  if (of_pairs(isa) && p.output.dtype != DType::bf16) return reject("only bf16");
+  if (of_pairs(isa) && p.inputs[0].dtype != DType::bf16) return reject("only bf16");
   if (of_pairs(isa) && p.output.shape[3] > kMaxBf16AttentionWidth)
     return reject(fmt::format("heads wider than {}", kMaxBf16AttentionWidth));
   return supports(p, cpu);
@@ -93,7 +95,8 @@ AttentionPlan plan_for(const Problem& p) {
   plan.softcap = op.softcap, plan.inverse_softcap = op.softcap == 0 ? 0 : 1 / op.softcap;
   plan.sees_all = op.span.sees_all();
   plan.before = op.span.before, plan.after = op.span.after, plan.prefix = op.span.prefix;
-  plan.scale = op.scale, plan.has_mask = op.has_mask(), plan.dtype = p.output.dtype;
+  plan.scale = op.scale, plan.has_mask = op.has_mask(), plan.dtype = p.inputs[0].dtype;
+  plan.factor = op.factor, plan.to_i8 = p.output.dtype == DType::i8;
   for (size_t i = first; i < p.inputs.size(); i += 2) plan.keys += p.inputs[i].shape[1];
   plan_strides(p, plan);
   plan.query_block = std::min({p.param("query_block", isa == CpuIsa::avx2 ? 24 : 32), kMaxQueryBlock, plan.queries});

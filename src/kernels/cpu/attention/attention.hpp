@@ -19,6 +19,8 @@ struct AttentionPlan {
   int64_t mask[4];  // batch, head, query, key; the last is 0 or 1
   float scale;
   float softcap, inverse_softcap;  // both 0: scores are not capped
+  float factor;                    // of the result
+  bool to_i8;                      // else the result has the type of q
   bool has_mask;
   bool sees_all;  // each query sees all keys; else those of its span (ir/key_span.hpp)
   int64_t before, after, prefix;

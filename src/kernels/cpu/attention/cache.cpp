@@ -36,6 +36,7 @@ Verdict supports(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
   const auto& op = p.as<Attention>();
   if (!op.has_length()) return reject("no cache with a length");
+  if (!op.is_plain()) return reject("a result of 8 bits, or with a factor");
   if (!is_computed_float(p.output.dtype)) return reject("only f32, bf16 and f16");
   for (size_t i : {size_t{0}, op.first_key(), op.first_key() + 1})
     if (!has_dense_heads(p.inputs[i])) return reject("a head's values are not dense");

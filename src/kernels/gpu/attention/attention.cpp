@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "kernels/gpu/make_nest.hpp"
+#include "kernels/gpu/quantize/machine_f8.hpp"
 
 namespace rung::gpu {
 namespace {
@@ -52,7 +53,9 @@ AttentionShape::AttentionShape(const Problem& problem)
 Verdict supports_attention(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture == 0) return reject("no GPU");
   const AttentionShape shape(problem);
-  if (!is_computed_float(problem.output.dtype)) return reject("only f32, bf16 and f16");
+  if (!is_computed_float(problem.inputs[0].dtype)) return reject("only f32, bf16 and f16");
+  if (const DType of_machine = machine_f8(machine.gpu), out = problem.output.dtype; is_f8(out) && out != of_machine)
+    return reject(fmt::format("a result of {}, wanted {}", name_of(out), name_of(of_machine)));
   if (problem.as<Attention>().segments > kMaxAttentionSegments)
     return reject(fmt::format("more than {} segments", kMaxAttentionSegments));
   if (shape.width > kMaxAttentionWidth) return reject(fmt::format("heads wider than {}", kMaxAttentionWidth));
@@ -65,9 +68,13 @@ Verdict supports_attention(const Problem& problem, const Machine& machine) {
   return accept();
 }
 
+Verdict supports_plain_result(const Problem& problem) {
+  return problem.as<Attention>().is_plain() ? accept() : reject("a result of 8 bits, or with a factor");
+}
+
 Verdict supports_matrix_attention(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_attention(problem, machine); !verdict) return verdict;
-  if (size_of(problem.output.dtype) != 2) return reject("only bf16 and f16");
+  if (size_of(problem.inputs[0].dtype) != 2) return reject("only bf16 and f16");
   if (AttentionShape(problem).width % 8 != 0) return reject("the heads' width is not a multiple of 8");
   return attention_unit(problem) == 8 ? accept() : reject("rows are not multiples of 16 bytes apart");
 }
@@ -87,6 +94,7 @@ AttentionArguments attention_arguments(const Call& call) {
   AttentionArguments a{};
   a.q = device_pointer(call.inputs[0]);
   a.out = device_pointer(call.output);
+  a.out_type = problem.output.dtype, a.factor = op.factor;
   copy_strides(problem.inputs[0], a.q_stride);
   if (op.has_mask()) set_mask(call, a);
   if (const Address* length = op.slots.find(call.inputs, AttentionSlot::length))

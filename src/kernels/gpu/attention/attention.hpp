@@ -15,6 +15,8 @@ struct AttentionShape {
 };
 
 Verdict supports_attention(const Problem& problem, const Machine& machine);
+// Accepts results as sums leave them, in the type of q.
+Verdict supports_plain_result(const Problem& problem);
 // Accepts 16-bit elements whose rows can be copied 16 bytes at a time.
 Verdict supports_matrix_attention(const Problem& problem, const Machine& machine);
 

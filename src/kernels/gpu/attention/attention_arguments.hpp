@@ -3,6 +3,8 @@
 #pragma once
 #include <cstdint>
 
+#include "ir/dtype.hpp"
+
 namespace rung::gpu {
 
 inline constexpr int kMaxAttentionSegments = 4;
@@ -32,6 +34,8 @@ struct AttentionArguments {
   uint64_t ratio_inverse;
   const void* q;
   void* out;          // [batch, queries, heads, width], dense
+  DType out_type;     // of q, or, where a kernel knows them, i8 or the machine's e4m3
+  float factor;       // of the result
   const float* mask;  // added to the scores; null: none
   int64_t q_stride[3];
   int64_t mask_stride[4];  // batch, head, query, key; 0 where it is broadcast

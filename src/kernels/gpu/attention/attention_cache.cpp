@@ -54,6 +54,7 @@ struct Cut {
 
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_attention(problem, machine); !verdict) return verdict;
+  if (auto verdict = supports_plain_result(problem); !verdict) return verdict;
   if (!problem.as<Attention>().has_length()) return reject("no cache with a length");
   const AttentionShape shape(problem);
   if (shape.rows() > kMostRows) return reject(fmt::format("more than {} rows of a key head", kMostRows));

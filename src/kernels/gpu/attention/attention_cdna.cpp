@@ -37,7 +37,7 @@ struct Cut {
   Cut(const Problem& problem, const GpuInfo& gpu) : shape(problem), units(std::max<int64_t>(gpu.multiprocessors, 1)) {
     const int64_t unit = attention_unit(problem);
     for (const auto& [config, symbol] : kVariants)
-      if (config.type == problem.output.dtype && config.unit == unit && config.width >= shape.width &&
+      if (config.type == problem.inputs[0].dtype && config.unit == unit && config.width >= shape.width &&
           (blocks.empty() || config.width == blocks[0].width) && config.shared_bytes() <= gpu.shared_bytes_per_block)
         blocks.push_back(config);
     if (blocks.empty()) return;
@@ -83,7 +83,7 @@ struct Cut {
 
 // The kernel reads elements of 16 bits, eight together, or four of narrow heads.
 Verdict supports_elements(const Problem& problem, const Machine& machine) {
-  const bool in_fours = size_of(problem.output.dtype) == 2 && AttentionShape(problem).width <= kMostOfFours &&
+  const bool in_fours = size_of(problem.inputs[0].dtype) == 2 && AttentionShape(problem).width <= kMostOfFours &&
                         attention_unit(problem) == 4;
   return in_fours ? supports_attention(problem, machine) : supports_matrix_attention(problem, machine);
 }

@@ -189,9 +189,7 @@ struct CdnaAttention {
       if (d == 0) *partial.statistics() = {total.largest, total.sum};
       return;
     }
-    const float factor = inverse_of_sum(total.sum);
-    *reinterpret_cast<uint2*>(rows.out<T>(row) + d) =
-        make_uint2(pack<T>(sum.x * factor, sum.y * factor), pack<T>(sum.z * factor, sum.w * factor));
+    store_result<config.type>(rows, row, d, sum, total);
   }
   __device__ void store() const {
 #pragma unroll

@@ -6,7 +6,7 @@ namespace rung::gpu {
 namespace {
 
 // Each thread adds up four columns of a row.
-template <class T>
+template <DType type>
 __device__ inline void attention_join_cdna(const CdnaAttentionArguments& a) {
   const int columns = a.attention.width / 4, count = a.attention.queries * a.attention.ratio;
   const uint32_t unit = blockIdx.x * kJoinThreads + threadIdx.x;
@@ -24,19 +24,16 @@ __device__ inline void attention_join_cdna(const CdnaAttentionArguments& a) {
     total.sum += one.y * weight;
     sum = {sum.x + weight * x.x, sum.y + weight * x.y, sum.z + weight * x.z, sum.w + weight * x.w};
   }
-  const float factor = inverse_of_sum(total.sum);
-  const AttentionRows rows{a.attention, head / a.attention.groups, head % a.attention.groups};
-  *reinterpret_cast<uint2*>(rows.out<T>(all % count) + d) =
-      make_uint2(pack<T>(sum.x * factor, sum.y * factor), pack<T>(sum.z * factor, sum.w * factor));
+  store_result<type>({a.attention, head / a.attention.groups, head % a.attention.groups}, all % count, d, sum, total);
 }
 
 }  // namespace
 
 RUNG_KERNEL(kJoinThreads) attention_join_cdna_bf16(const __grid_constant__ CdnaAttentionArguments a) {
-  attention_join_cdna<bf16>(a);
+  attention_join_cdna<DType::bf16>(a);
 }
 RUNG_KERNEL(kJoinThreads) attention_join_cdna_f16(const __grid_constant__ CdnaAttentionArguments a) {
-  attention_join_cdna<f16>(a);
+  attention_join_cdna<DType::f16>(a);
 }
 
 }  // namespace rung::gpu

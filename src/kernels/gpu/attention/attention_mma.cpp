@@ -48,6 +48,7 @@ std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
 
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_matrix_attention(problem, machine); !verdict) return verdict;
+  if (auto verdict = supports_plain_result(problem); !verdict) return verdict;
   if (!variants_for(problem, machine.gpu).empty()) return accept();
   return reject(fmt::format("no kernel of this type and width for blocks with {} bytes of shared memory",
                             machine.gpu.shared_bytes_per_block));

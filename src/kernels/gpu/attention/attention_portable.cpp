@@ -22,7 +22,7 @@ constexpr const Variant<Config>* variant_of(DType type, int64_t width) {
 constexpr bool is_compiled(DType type) { return variant_of(type, kMaxAttentionWidth) != nullptr; }
 static_assert(is_compiled(DType::f32) && is_compiled(DType::bf16) && is_compiled(DType::f16));
 const Variant<Config>& variant_for(const Problem& problem) {
-  return *variant_of(problem.output.dtype, AttentionShape(problem).width);
+  return *variant_of(problem.inputs[0].dtype, AttentionShape(problem).width);
 }
 
 Verdict supports(const Problem& problem, const Machine& machine) {

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/attention.cuh"
 #include "kernels/gpu/attention/attention_portable.hpp"
+#include "kernels/gpu/attention/attention_result.cuh"
 #include "kernels/gpu/elements.cuh"
 
 namespace rung::gpu {
@@ -146,13 +147,23 @@ __device__ void attention(const AttentionArguments& a) {
     sums.raise(scores);
     sums.add(shared, scores);
   }
+  // The results of a team take its queries' place, so that their conversion stands in the code once.
+  sync_block();
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
     const float sum = sums.running[r].sum == 0.0f ? 1.0f : sums.running[r].sum;  // without a key: 0 / 1
+#pragma unroll
     for (int i = 0; i < Sums<config>::kColumns; ++i)
-      if (mine + r < rows.count() && C::own_lane() + i * kTeam < a.width)
-        rows.out<T>(mine + r)[C::own_lane() + i * kTeam] = from_float<T>(sums.x[r][i] / sum);
+      shared.q[C::team() * kRows + r][C::own_lane() + i * kTeam] = sums.x[r][i] / sum * a.factor;
   }
+#pragma unroll 1
+  for (int r = 0; r < kRows && mine + r < rows.count(); ++r)
+#pragma unroll 1
+    for (int d = C::own_lane(); d < a.width; d += kTeam)
+      by_result_type<config.type>(a, [&](auto type) {
+        constexpr DType kType = decltype(type)::value;
+        store_one<kType>(rows.out<Element<kType>>(mine + r) + d, shared.q[C::team() * kRows + r][d]);
+      });
 }
 
 }  // namespace

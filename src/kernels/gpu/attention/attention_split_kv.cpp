@@ -40,8 +40,8 @@ std::vector<int64_t> rows_of_blocks(const Problem& problem, const GpuInfo& gpu) 
   const AttentionShape shape(problem);
   std::vector<int64_t> rows;
   for (const auto& [config, symbol] : kVariants)
-    if (config.type == problem.output.dtype && config.splits == 0 && config.rows % (shape.heads / shape.groups) == 0 &&
-        supports_shared_bytes(config.shared_bytes(), gpu))
+    if (config.type == problem.inputs[0].dtype && config.splits == 0 &&
+        config.rows % (shape.heads / shape.groups) == 0 && supports_shared_bytes(config.shared_bytes(), gpu))
       rows.push_back(config.rows);
   return rows;
 }
@@ -81,7 +81,7 @@ Status enqueue(const Call& call) {
   launch.block = {Config::kThreads};
   launch.cluster = {static_cast<uint32_t>(arguments.splits)};
   // A kernel compiled for this split is preferred to one for any split.
-  Config config{call.problem.output.dtype, rows, arguments.splits};
+  Config config{call.problem.inputs[0].dtype, rows, arguments.splits};
   if (symbol_of(kVariants, config).empty()) config.splits = 0;
   launch.shared_bytes = config.shared_bytes();
   return call.launch("attention_split_kv_sm90", symbol_of(kVariants, config), launch, arguments);

@@ -2,6 +2,7 @@
 // 16 query rows, and little passes between the blocks of a cluster, which split the keys.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/attention.cuh"
+#include "kernels/gpu/attention/attention_result_sm90.cuh"
 #include "kernels/gpu/attention/attention_split_kv.hpp"
 #include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/sm90/wgmma_few.cuh"
@@ -59,7 +60,7 @@ struct SplitKvWork {
   const int batch, kv_head, rank, first_row, group, own;
   const Tile tile;
   const float* mask_from[2];  // the masks of this lane's two keys in query 0
-  T* out;                     // the first row that this warp finishes
+  unsigned char* out;         // the first row that this warp finishes
   float bias[kFragments][2] = {};
   float largest[kFragments][2], inverse[kFragments][2];
   Running of_lane;  // of row lane() of the block
@@ -109,12 +110,13 @@ struct SplitKvWork {
   __device__ bool exists(int row) const {
     return first_row + rank * own + row < a.attention.queries * a.attention.ratio;
   }
-  __device__ T* out_of(int row) const {
+  __device__ unsigned char* out_of(int row) const {
     const int at = first_row + rank * own + row, query = at >> a.ratio_shift;
     const int head = kv_head * a.attention.ratio + at - (query << a.ratio_shift);
-    return static_cast<T*>(a.attention.out) +
-           (static_cast<int64_t>(batch * a.attention.queries + query) * a.attention.heads + head) * Config::kWidth +
-           lane() * 8;
+    const int lane_bytes = a.attention.out_type == config.type ? 8 * sizeof(T) : 8;
+    const int64_t of_batch = static_cast<int64_t>(batch * a.attention.queries + query) * a.attention.heads;
+    return static_cast<unsigned char*>(a.attention.out) +
+           ((of_batch + head) * (Config::kWidth / 8) + lane()) * lane_bytes;
   }
 
   // ---- loads: one thread loads the queries, another each tile's keys and values
@@ -333,14 +335,20 @@ struct SplitKvWork {
 #pragma unroll
         for (int i = 0; i < kTogether; ++i) total.sum += weight[i], add(x, sums[i], weight[i]);
       }
-      const float factor = inverse_of_sum(total.sum);
+      const float factor = inverse_of_sum(total.sum) * a.attention.factor;
 #pragma unroll
       for (float& value : x) value *= factor;
-      T* const to = row == warp() ? out : out_of(row);
-      if (exists(row))
-        *reinterpret_cast<uint4*>(to) =
-            make_uint4(pack<T>(x[0], x[1]), pack<T>(x[2], x[3]), pack<T>(x[4], x[5]), pack<T>(x[6], x[7]));
+      unsigned char* const to = row == warp() ? out : out_of(row);
+      if (exists(row)) store(to, x);
     }
+  }
+  __device__ void store(unsigned char* to, const float (&x)[8]) const {
+    by_result_type<config.type>(a.attention, [&](auto type) {
+      constexpr DType kType = decltype(type)::value;
+      store_eight<kType>(reinterpret_cast<Element<kType>*>(to),
+                         {pack_two<kType>(x[0], x[1]), pack_two<kType>(x[2], x[3]), pack_two<kType>(x[4], x[5]),
+                          pack_two<kType>(x[6], x[7])});
+    });
   }
   __device__ static void add(float (&x)[8], const uint4& part, float weight) {
     const uint32_t words[4] = {part.x, part.y, part.z, part.w};

@@ -4,6 +4,7 @@
 #pragma once
 #include "kernels/gpu/attention/attention.cuh"
 #include "kernels/gpu/attention/attention_cdna_arguments.hpp"
+#include "kernels/gpu/attention/attention_result.cuh"
 #include "kernels/gpu/cdna/matrix.cuh"
 #include "kernels/gpu/cdna/transpose.cuh"
 #include "kernels/gpu/elements.cuh"

@@ -31,7 +31,7 @@ static_assert(is_compiled(DType::bf16, 80) && is_compiled(DType::bf16, 128) && i
 static_assert(is_compiled(DType::f16, 80) && is_compiled(DType::f16, 128) && is_compiled(DType::f16, 256));
 
 Config config_of(const Problem& problem, int64_t row_groups) {
-  return {problem.output.dtype, padded_width(static_cast<int>(AttentionShape(problem).width)),
+  return {problem.inputs[0].dtype, padded_width(static_cast<int>(AttentionShape(problem).width)),
           static_cast<int>(row_groups)};
 }
 

@@ -3,6 +3,8 @@
 // then finishes some of the rows, from the sums that the others send.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/attention.cuh"
+#include "kernels/gpu/attention/attention_finish_sm90.cuh"
+#include "kernels/gpu/attention/attention_result_sm90.cuh"
 #include "kernels/gpu/attention/attention_ring_sm90.cuh"
 #include "kernels/gpu/elements.cuh"
 #include "kernels/gpu/sm90/shared_memory.cuh"
@@ -18,23 +20,6 @@ using Scores = FragmentC[kTileKeys / 8];
 
 // The mask that is added to the scores: none, one that was copied with the keys, or one that the threads read.
 enum class MaskKind { none, copied, read };
-
-// Waits for all threads that multiply.
-template <GroupAttentionConfig config>
-__device__ inline void sync_multipliers() {
-  asm volatile("bar.sync 1, %0;" ::"n"(config.multipliers()) : "memory");
-}
-
-// Transposes words over four neighbouring lanes: word[i] of lane j becomes word[j] of lane i.
-__device__ inline void transpose_4(uint32_t (&word)[4]) {
-  auto exchange = [](uint32_t& low, uint32_t& high, int step) {
-    const bool upper = lane() & step;
-    const uint32_t x = shuffle_xor(upper ? low : high, step);
-    low = upper ? x : low, high = upper ? high : x;
-  };
-  exchange(word[0], word[1], 1), exchange(word[2], word[3], 1);
-  exchange(word[0], word[2], 2), exchange(word[1], word[3], 2);
-}
 
 // The work of one warpgroup that multiplies.
 template <GroupAttentionConfig config>
@@ -218,29 +203,36 @@ struct Group {
   }
 
   __device__ Running statistics(int half) const { return {running[half].largest, lanes_sum<4>(running[half].sum)}; }
-  // Gathers 4 pairs of columns of one row, each pair 8 columns further on, in T.
+  // Gathers 4 pairs of columns of one row, each pair 8 columns further on.
+  template <DType type>
   __device__ void piece(int half, int i, float factor, uint32_t (&x)[4]) const {
 #pragma unroll
-    for (int j = 4 * i; j < 4 * i + 4; ++j)
-      x[j % 4] = j < config.width / 8 ? pack<T>(sums[j].x[2 * half] * factor, sums[j].x[2 * half + 1] * factor) : 0;
+    for (int j = 4 * i; j < 4 * i + 4; ++j) {
+      const float* from = sums[min(j, config.width / 8 - 1)].x + 2 * half;
+      x[j % 4] = j < config.width / 8 ? pack_two<type>(from[0] * factor, from[1] * factor) : 0;
+    }
   }
-  // Stores the sums of a block that has all keys.
-  __device__ void store_sums() const {
-    store_sums({inverse_of_sum(statistics(0).sum), inverse_of_sum(statistics(1).sum)});
+  // Stores the sums of a block that has all keys, or those that finish_pair() left.
+  __device__ void store_sums(bool of_pair) const {
+    float factors[2] = {rows.a.factor, rows.a.factor};
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+      if (!of_pair) factors[half] *= inverse_of_sum(statistics(half).sum);
+    by_result_type<config.type>(rows.a, [&](auto type) { store_sums_as<decltype(type)::value>(factors); });
   }
-  __device__ void store_sums(const float (&factors)[2]) const {
+  template <DType type>
+  __device__ __forceinline__ void store_sums_as(const float (&factors)[2]) const {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const float factor = factors[half];
       const int row = first_row + my_row() + 8 * half;
-      T* const to = rows.out<T>(min(row, rows.count() - 1)) + lane() % 4 * 8;
+      auto* const to = rows.out<Element<type>>(min(row, rows.count() - 1)) + lane() % 4 * 8;
 #pragma unroll
       for (int i = 0; i < config.sum_bytes() / 64; ++i) {
         uint32_t x[4];
-        piece(half, i, factor, x);
+        piece<type>(half, i, factor, x);
         transpose_4(x);
-        if (row < rows.count() && i * 32 + lane() % 4 * 8 < rows.a.width)
-          *reinterpret_cast<uint4*>(to + i * 32) = make_uint4(x[0], x[1], x[2], x[3]);
+        if (row < rows.count() && i * 32 + lane() % 4 * 8 < rows.a.width) store_eight<type>(to + i * 32, x);
       }
     }
   }
@@ -267,6 +259,7 @@ struct Group {
       send(to + (j / 2 + 1) * kGroupThreads * 16, x, barrier);
     }
   }
+  // Adds the sums that the other block sent.
   __device__ void finish_pair() {
     const unsigned char* from = pair_place();
     const auto sent = *reinterpret_cast<const float4*>(from);
@@ -292,7 +285,6 @@ struct Group {
         x[0] = x[0] * mine[i % 2] + both.x * theirs[i % 2], x[1] = x[1] * mine[i % 2] + both.y * theirs[i % 2];
       }
     }
-    store_sums({1.0f, 1.0f});
   }
   // Sends the sums, divided by their weights' sum, and each row's statistics to the block that finishes the row.
   __device__ void send_sums() const {
@@ -305,7 +297,7 @@ struct Group {
 #pragma unroll
       for (int i = 0; i < config.sum_bytes() / 64; ++i) {
         uint32_t x[4];
-        piece(half, i, factor, x);
+        piece<config.type>(half, i, factor, x);
         way.pass(i * 64, x);
       }
     }
@@ -341,82 +333,6 @@ struct Group {
   }
 };
 
-// Finishes this block's rows: adds their parts over the blocks of the cluster, in the blocks' order.
-template <GroupAttentionConfig config>
-struct Finish {
-  using T = Element<config.type>;
-  static constexpr int kPieces = config.sum_bytes() / 16;
-  const AttentionRows rows;
-  const Memory<config> memory;
-  const int first_row, own;
-
-  __device__ bool is_pair() const { return config.groups == 2 && memory.splits == 2; }
-  // Returns the bytes that the other blocks send.
-  __device__ uint32_t expected_bytes() const {
-    if (is_pair()) return (config.width / 16 + 1) * kGroupThreads * 16;
-    const int mine = max(0, min(own, config.rows() - cluster_rank() * own));
-    return static_cast<uint32_t>((memory.splits - 1) * mine * (config.sum_bytes() + 8));
-  }
-  // Computes the weight of each part of a row in the whole; 16 lanes have the parts of a row. It ends with a barrier of
-  // the threads that multiply.
-  __device__ void weigh() const {
-    constexpr int kParts = 16;
-    const int source = lane() % kParts;
-    for (int first = warp() * 2; first < own; first += config.multipliers() / kParts) {
-      const int row = first + lane() / kParts, at = source * own + row;
-      const bool valid = row < own && source < memory.splits;
-      const Running part = valid ? memory.statistics()[at] : Running{};
-      Running total;
-      total.largest = lanes_max<kParts>(part.largest);
-      const float weight = part.sum * total.weight(part.largest), sum = lanes_sum<kParts>(weight);
-      if (valid) memory.factors()[at] = weight * inverse_of_sum(sum);
-    }
-    sync_multipliers<config>();
-  }
-  // Adds 4 pairs of columns of one row, each pair 8 columns further on.
-  __device__ void piece(int row, int piece, uint32_t (&out)[4]) const {
-    constexpr int kTogether = 4;
-    float x[8] = {};
-    for (int first = 0; first < memory.splits; first += kTogether) {
-      uint4 part[kTogether];
-      float factor[kTogether];
-#pragma unroll
-      for (int i = 0; i < kTogether; ++i) {
-        const int at = min(first + i, memory.splits - 1) * own + row;
-        part[i] = reinterpret_cast<const uint4*>(memory.received() + at * config.sum_bytes())[piece];
-        factor[i] = memory.factors()[at];
-      }
-#pragma unroll
-      for (int i = 0; i < kTogether; ++i)
-        if (first + i < memory.splits) add(x, part[i], factor[i]);
-    }
-#pragma unroll
-    for (int i = 0; i < 4; ++i) out[i] = pack<T>(x[2 * i], x[2 * i + 1]);
-  }
-  __device__ static void add(float (&x)[8], const uint4& part, float factor) {
-    const uint32_t words[4] = {part.x, part.y, part.z, part.w};
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const float2 both = unpack<T>(words[i]);
-      x[2 * i] += factor * both.x, x[2 * i + 1] += factor * both.y;
-    }
-  }
-  __device__ void run() const {
-    weigh();
-    const int begin = cluster_rank() * own;
-    const int pieces = min(own, min(config.rows() - begin, rows.count() - first_row - begin)) * kPieces;
-    for (int first = warp() * kLanes; first < pieces; first += config.multipliers()) {
-      const int i = first + lane(), row = min(i, pieces - 1) / kPieces, d = i % kPieces * 8;
-      uint32_t words[4];
-      piece(row, i % kPieces, words);
-      transpose_4(words);
-      if (i < pieces && d < rows.a.width)
-        *reinterpret_cast<uint4*>(rows.out<T>(first_row + begin + row) + d) =
-            make_uint4(words[0], words[1], words[2], words[3]);
-    }
-  }
-};
-
 template <GroupAttentionConfig config>
 __device__ void make_barriers(const Memory<config>& memory, uint32_t expected_bytes) {
   memory.queries_came().init(1), memory.sums_came().init(1);
@@ -436,17 +352,19 @@ __device__ __forceinline__ void multiply(Group<config>& work, const Finish<confi
     work.template steps<MaskKind::read>(share);
   else
     work.template steps<MaskKind::none>(share);
-  if (memory.splits == 1) return work.store_sums();
-  cluster_wait();  // no block reads queries any more
-  if (last.is_pair()) {
+  if (memory.splits > 1) {
+    cluster_wait();  // no block reads queries any more
+    if (!last.is_pair()) {
+      work.send_sums();
+      sync_multipliers<config>();
+      memory.sums_came().wait(0);
+      return last.run();
+    }
     if (work.group != share.first) return work.send_to_pair();
     memory.sums_came().wait(0);
-    return work.finish_pair();
+    work.finish_pair();
   }
-  work.send_sums();
-  sync_multipliers<config>();
-  memory.sums_came().wait(0);
-  last.run();
+  work.store_sums(memory.splits > 1);
 }
 
 template <GroupAttentionConfig config>
