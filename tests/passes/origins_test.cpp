@@ -64,10 +64,12 @@ TEST(Origins, FollowTowersIntoTheirBatch) {
   const auto found = ended_in(
       "w: f32[4,4] = constant(name=\"w\")\nv: f32[4,4] = constant(name=\"v\")\n"
       "h0 = linear(a:f32[1,3,4], w)  # camera.0.h\nh1 = linear(b:f32[1,3,4], w)  # camera.1.h\n"
-      "o0 = linear(h0, v)  # camera.0.o\no1 = linear(h1, v)  # camera.1.o\n"
+      "e0 = exp(h0)  # camera.0.e\ne1 = exp(h1)  # camera.1.e\n"
+      "o0 = linear(e0, v)  # camera.0.o\no1 = linear(e1, v)  # camera.1.o\n"
       "y = concat(o0, o1, axis=1)  # both\n",
       {"reduce"});
   ASSERT_EQ(found.count("linear"), 2u);
+  EXPECT_THAT(found.find("exp")->second, ElementsAre("camera.0.e", "camera.1.e"));
   EXPECT_THAT(found.find("linear")->second, ElementsAre("camera.0.h", "camera.1.h"));
   EXPECT_THAT(std::next(found.find("linear"))->second, ElementsAre("camera.0.o", "camera.1.o", "both"));
 }

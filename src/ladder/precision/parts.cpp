@@ -20,16 +20,61 @@ bool is_layer_number(std::string_view word) {
   return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+bool is_weight_of(const OperandUse& use, bool is_constant) {
+  return use.role == OperandRole::weights || (use.is_product() && is_constant);
+}
+
 // Returns what kind of product an op is; none: it is no product.
 std::optional<ProductKind> product_kind(const Op& op, const Semantics& semantics,
                                         const std::function<bool(size_t)>& is_constant) {
   if (narrowing_of(op) != Narrowing::products) return std::nullopt;
   for (size_t i = 0; i < semantics.operands.size(); ++i) {
     const OperandUse& use = semantics.operands[i];
-    if (use.role == OperandRole::weights || (use.is_product() && is_constant(i))) return ProductKind::weights;
+    if (is_weight_of(use, is_constant(i))) return ProductKind::weights;
   }
   return ProductKind::attention;
 }
+
+using Labels = std::set<std::string, std::less<>>;
+
+// Products with weights, by the weights that they multiply: those are there whatever passes make of the products, while
+// a product that two passes rewrote may be found in its reader.
+class ProductsOfWeights {
+ public:
+  explicit ProductsOfWeights(const Graph& model) {
+    const auto constant = constant_nodes(model);
+    for (NodeId id : model.order())
+      if (narrowing_of(model[id].op) == Narrowing::products)
+        for (const std::string& weight : weights_of(model, constant, id)) labels_[weight].insert(model[id].label);
+  }
+  // Returns the labels of the model's products whose weights a product multiplies.
+  Labels labels_of(const Graph& passed, const std::vector<bool>& constant, NodeId product) const {
+    Labels all;
+    for (const std::string& weight : weights_of(passed, constant, product))
+      if (const auto found = labels_.find(weight); found != labels_.end())
+        all.insert(found->second.begin(), found->second.end());
+    return all;
+  }
+
+ private:
+  static Labels weights_of(const Graph& graph, const std::vector<bool>& constant, NodeId product) {
+    const Semantics semantics = semantics_of(graph, product);
+    std::vector<NodeId> pending;
+    for (size_t i = 0; i < semantics.operands.size(); ++i) {
+      const NodeId operand = graph[product].operands[i];
+      if (is_weight_of(semantics.operands[i], constant[operand]) && constant[operand]) pending.push_back(operand);
+    }
+    Labels names;
+    while (!pending.empty()) {
+      const NodeId id = pending.back();
+      pending.pop_back();
+      if (const auto* weight = graph.as<Constant>(id)) names.insert(weight->name);
+      pending.insert(pending.end(), graph[id].operands.begin(), graph[id].operands.end());
+    }
+    return names;
+  }
+  std::map<std::string, Labels, std::less<>> labels_;
+};
 
 // Scopes of which some are known to have one precision.
 class Joined {
@@ -143,19 +188,24 @@ std::vector<ProductLaunch> product_launches(const Plan& plan, const std::vector<
 }
 
 std::vector<ProductLaunch> product_groups(const Graph& model, const Graph& passed) {
+  const ProductsOfWeights products(model);
   const auto took = origins(model, passed);
-  const auto constant = constant_nodes(model);
+  const auto of_model = constant_nodes(model), of_passed = constant_nodes(passed);
+  const auto kind_of = [](const Graph& graph, const std::vector<bool>& constant, NodeId id) {
+    const auto is_constant = [&](size_t operand) { return constant[graph[id].operands[operand]]; };
+    return product_kind(graph[id].op, semantics_of(graph, id), is_constant);
+  };
   std::vector<ProductLaunch> groups;
   for (NodeId by : passed.order()) {
-    std::map<ProductKind, ProductLaunch> by_kind;
-    for (NodeId id : took[by]) {
-      const auto is_constant = [&](size_t operand) { return constant[model[id].operands[operand]]; };
-      const auto kind = product_kind(model[id].op, semantics_of(model, id), is_constant);
-      if (kind) by_kind[*kind].labels.insert(model[id].label);
+    ProductLaunch group{.kind = ProductKind::weights, .labels = {}, .us = 0};
+    if (kind_of(passed, of_passed, by) == ProductKind::weights) {
+      group.labels = products.labels_of(passed, of_passed, by);
+    } else {
+      group.kind = ProductKind::attention;
+      for (NodeId id : took[by])
+        if (kind_of(model, of_model, id) == ProductKind::attention) group.labels.insert(model[id].label);
     }
-    if (by_kind.empty()) continue;
-    auto& [kind, group] = *by_kind.begin();  // products with weights, where it has both
-    group.kind = kind;
+    if (group.labels.empty()) continue;
     group.labels.insert(passed[by].label);
     group.labels.erase("");
     groups.push_back(std::move(group));
