@@ -10,10 +10,28 @@ namespace rung::gpu {
 namespace {
 
 constexpr int64_t kMostTileRows = 65535;  // of a grid
+constexpr LinearSlots kSlotsOfGroupsAndHeads{LinearSlot::bias,        LinearSlot::residual, LinearSlot::cos,
+                                             LinearSlot::sin,         LinearSlot::scale,    LinearSlot::group_scale,
+                                             LinearSlot::group_offset};
+
+bool is_grouped(const Problem& p) { return as<Linear>(p.op) && p.as<Linear>().has(LinearSlot::group_scale); }
+Verdict supports_grouped(const Problem& p) {
+  if (auto verdict = supports_slots(p, kSlotsOfGroupsAndHeads); !verdict) return verdict;
+  for (const LinearSlot slot : {LinearSlot::scale, LinearSlot::group_scale, LinearSlot::group_offset})
+    if (const Operand* operand = p.linear_operand(slot); operand && !operand->contiguous())
+      return reject(fmt::format("{} is not dense", name_of(slot)));
+  for (const LinearSlot slot :
+       {LinearSlot::x, LinearSlot::bias, LinearSlot::residual, LinearSlot::cos, LinearSlot::sin})
+    if (const Operand* operand = p.linear_operand(slot); operand && !is_computed_float(operand->dtype))
+      return reject(fmt::format("{} is {}", name_of(slot), name_of(operand->dtype)));
+  return is_computed_float(p.output.dtype) ? accept() : reject(fmt::format("result is {}", name_of(p.output.dtype)));
+}
 
 Verdict supports(const Problem& p, const Machine& machine) {
-  const bool has_bytes = has_8_bits(p);
-  if (has_bytes) {
+  const bool grouped = is_grouped(p), has_bytes = grouped || has_8_bits(p);
+  if (grouped) {
+    if (auto verdict = supports_grouped(p); !verdict) return verdict;
+  } else if (has_bytes) {
     if (auto verdict = supports_widened(p, machine.gpu); !verdict) return verdict;
   } else if (auto verdict = supports_types(p, is_computed_float); !verdict) {
     return verdict;
@@ -27,6 +45,20 @@ Verdict supports(const Problem& p, const Machine& machine) {
 }
 
 // Tiles are small where large ones would leave multiprocessors idle, and for operands of 8 bits, which are rare.
+Status launch_groups(const Call& call, const TiledArguments& a) {
+  const Problem& p = call.problem;
+  const auto groups = static_cast<uint32_t>(p.linear_operand(LinearSlot::group_scale)->shape.back());
+  const TiledGroupArguments grouped{.of = a,
+                                    .scale = address_of(call, LinearSlot::group_scale),
+                                    .offset = address_of(call, LinearSlot::group_offset),
+                                    .columns = a.k / groups};
+  const Launch shape{.grid = {divide_up(a.n, kSmallTile), divide_up(a.m, kSmallTile)},
+                     .block = {256},
+                     .dependent = call.gpu.info().dependent_launch};
+  return call.launch("linear_tiled", has_pairs(a) ? "linear_tiled_pairs_groups" : "linear_tiled_groups", shape,
+                     grouped);
+}
+
 Status launch_tiles(const Call& call, const TiledArguments& a) {
   const int64_t large = int64_t{divide_up(a.n, kTile)} * divide_up(a.m, kTile) * a.batch.count;
   const bool has_bytes = has_8_bits(call.problem), is_small = has_bytes || large < call.gpu.info().multiprocessors;
@@ -42,7 +74,8 @@ Status launch_tiles(const Call& call, const TiledArguments& a) {
 }
 
 Status enqueue_linear(const Call& call) {
-  return call.problem.output.shape.product() == 0 ? Status{} : launch_tiles(call, tiled_linear(call));
+  if (call.problem.output.shape.product() == 0) return {};
+  return is_grouped(call.problem) ? launch_groups(call, tiled_linear(call)) : launch_tiles(call, tiled_linear(call));
 }
 Status enqueue_matmul(const Call& call) {
   return call.problem.output.shape.product() == 0 ? Status{} : launch_tiles(call, tiled_matmul(call));

@@ -8,12 +8,33 @@ namespace {
 
 constexpr int kThreads = 256, kAcross = 16;  // threads along either side of a tile
 
+// An element of w in groups of columns, as its line and its place in it are found: a byte, which of its halves the
+// element is, and the group's scale and offset, in one word.
+struct Groups {
+  uint64_t scale = 0, offset = 0;  // addresses; 0: none
+  uint32_t columns = 1;
+
+  __device__ bool has_4_bits() const { return offset != 0; }
+  __device__ uint32_t of(uint32_t byte, uint32_t k, int64_t first) const {
+    const int64_t at = first + k / columns;
+    const uint32_t above = element<const uint8_t>(scale, at);
+    if (!has_4_bits()) return byte | above << 8;
+    return (byte >> k % 2 * 4 & 15u) | above << 8 | uint32_t{element<const uint8_t>(offset, at)} << 16;
+  }
+  // Returns the number that the line's scale multiplies.
+  __device__ float value(uint32_t word) const {
+    const float4 numbers = unpack_bytes<int8_t>(word);
+    return has_4_bits() ? numbers.y * (numbers.x - 8.0f) + 8.0f * numbers.z : numbers.y * numbers.x;
+  }
+};
+
 // A block; each thread computes kPerThread x kPerThread results. With kPairs, columns have partners; with kBytes, x, w
-// and the result may be of 8 bits.
-template <int kPerThread, bool kPairs, bool kBytes>
+// and the result may be of 8 bits; with kGrouped, w has groups.
+template <int kPerThread, bool kPairs, bool kBytes, bool kGrouped>
 class TiledProduct {
  public:
-  __device__ TiledProduct(const TiledArguments& arguments, uint32_t z) : a(arguments), matrix(z) {
+  __device__ TiledProduct(const TiledArguments& arguments, const Groups& of_w, uint32_t z)
+      : a(arguments), groups(of_w), matrix(z) {
     int64_t matrices[2] = {};
     a.batch.locate(z, matrices);
     x = lines_of_x(matrices[0]), w = lines_of_w(matrices[1], false);
@@ -42,7 +63,7 @@ class TiledProduct {
   }
 
  private:
-  static constexpr EndKind kEnd{.pairs = kPairs, .scales = kBytes};
+  static constexpr EndKind kEnd{.pairs = kPairs, .scales = kBytes || kGrouped};
   static constexpr int kSide = kAcross * kPerThread, kDepth = kThreads * kPerThread / kSide;
   using Tile = float[kDepth][kSide + 1];
   using Sums = float[kPerThread][kPerThread];
@@ -62,6 +83,7 @@ class TiledProduct {
     DType type;
     int64_t step;               // from one k to the next
     int64_t begin[kPerThread];  // the first element of the line that slot i loads; -1: beyond the matrix
+    int64_t first_group[kPerThread];
   };
   __device__ Lines lines_of_x(int64_t first) const {
     Lines lines{a.x, a.x_type, a.x_step, {}};
@@ -79,7 +101,9 @@ class TiledProduct {
 #pragma unroll
     for (int i = 0; i < kPerThread; ++i) {
       const uint32_t column = blockIdx.x * kSide + slot_of(i, a.w_step == 1).line;
-      lines.begin[i] = column < a.n ? first + int64_t{partners ? partner_of(a, column) : column} * a.w_row : -1;
+      const int64_t row = partners ? partner_of(a, column) : column;
+      lines.begin[i] = column < a.n ? first + row * a.w_row : -1;
+      if (kGrouped) lines.first_group[i] = row * (a.k / groups.columns);
     }
     return lines;
   }
@@ -93,8 +117,20 @@ class TiledProduct {
       if (from.begin[i] >= 0 && k < a.k) held[i].bits = element<const Bits>(from.base, from.begin[i] + k * from.step);
     }
   }
+  __device__ void fetch_groups(Held& held, const Lines& from, uint32_t first) const {
+#pragma unroll
+    for (int i = 0; i < kPerThread; ++i) {
+      const uint32_t k = first + slot_of(i, from.step == 1).k, at = groups.has_4_bits() ? k / 2 : k;
+      held[i].bits = 0;  // a scale and an offset of 0
+      if (from.begin[i] >= 0 && k < a.k)
+        held[i].bits =
+            groups.of(element<const uint8_t>(from.base, from.begin[i] + at * from.step), k, from.first_group[i]);
+    }
+  }
   __device__ void fetch_tile(Held& held, const Lines& from, uint32_t first) const {
-    if (from.type == DType::f32)
+    if (kGrouped && is_grouped(from.type))
+      fetch_groups(held, from, first);
+    else if (from.type == DType::f32)
       fetch_tile<uint32_t>(held, from, first);
     else if (kBytes && is_byte(from.type))
       fetch_tile<uint8_t>(held, from, first);
@@ -102,12 +138,14 @@ class TiledProduct {
       fetch_tile<uint16_t>(held, from, first);
   }
   __device__ static bool is_byte(DType type) { return type == DType::i8 || is_e4m3(type); }
-  __device__ static float value_of(const FloatBits& from, DType type) {
+  __device__ static bool is_grouped(DType type) { return type == DType::i8 || type == DType::u8; }
+  __device__ float value_of(const FloatBits& from, DType type) const {
+    if (kGrouped && is_grouped(type)) return groups.value(from.bits);
     if (kBytes && type == DType::i8) return unpack_bytes<int8_t>(from.bits).x;
     if (kBytes && is_e4m3(type)) return unpack_bytes<f8e4m3>(from.bits).x;
     return from.value(type);
   }
-  __device__ static void store_tile(Tile& tile, const Held& held, const Lines& from) {
+  __device__ void store_tile(Tile& tile, const Held& held, const Lines& from) const {
 #pragma unroll
     for (int i = 0; i < kPerThread; ++i) {
       const Slot slot = slot_of(i, from.step == 1);
@@ -158,6 +196,7 @@ class TiledProduct {
   }
 
   const TiledArguments& a;
+  const Groups groups;
   const uint32_t matrix;
   Lines x, w, partner;
 };
@@ -166,7 +205,14 @@ template <int kPerThread, bool kPairs, bool kBytes = false>
 __device__ void products(const TiledArguments& a) {
   allow_dependents();
   wait_for_producers();
-  for (uint32_t z = blockIdx.z; z < a.batch.count; z += gridDim.z) TiledProduct<kPerThread, kPairs, kBytes>(a, z).run();
+  for (uint32_t z = blockIdx.z; z < a.batch.count; z += gridDim.z)
+    TiledProduct<kPerThread, kPairs, kBytes, false>(a, {}, z).run();
+}
+template <bool kPairs>
+__device__ void grouped_products(const TiledGroupArguments& a) {
+  allow_dependents();
+  wait_for_producers();
+  TiledProduct<2, kPairs, false, true>(a.of, {a.scale, a.offset, a.columns}, 0).run();
 }
 
 }  // namespace
@@ -177,5 +223,7 @@ RUNG_KERNEL(256) linear_tiled_pairs_64(const __grid_constant__ TiledArguments a)
 RUNG_KERNEL(256) linear_tiled_pairs_32(const __grid_constant__ TiledArguments a) { products<2, true>(a); }
 RUNG_KERNEL(256) linear_tiled_bytes(const __grid_constant__ TiledArguments a) { products<2, false, true>(a); }
 RUNG_KERNEL(256) linear_tiled_pairs_bytes(const __grid_constant__ TiledArguments a) { products<2, true, true>(a); }
+RUNG_KERNEL(256) linear_tiled_groups(const __grid_constant__ TiledGroupArguments a) { grouped_products<false>(a); }
+RUNG_KERNEL(256) linear_tiled_pairs_groups(const __grid_constant__ TiledGroupArguments a) { grouped_products<true>(a); }
 
 }  // namespace rung::gpu

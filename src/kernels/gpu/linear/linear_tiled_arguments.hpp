@@ -18,6 +18,13 @@ struct TiledArguments {
   DType x_type, w_type;
 };
 
+// The same where columns of w have scales in groups; w has numbers of 4 bits if there are offsets, two in an element.
+struct TiledGroupArguments {
+  TiledArguments of;
+  uint64_t scale, offset;  // addresses of i8 [rows of w, k / columns]; 0: no offsets
+  uint32_t columns;        // of a group
+};
+
 constexpr uint32_t kTile = 64, kSmallTile = 32;  // rows and columns of the result per block
 
 }  // namespace rung::gpu
