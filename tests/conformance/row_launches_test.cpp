@@ -190,6 +190,22 @@ Problem gated(int64_t m, int64_t n, int64_t k) {
           {dense({m, k}), dense({2 * n, k}, DType::bf16, true)},
           dense({m, n})};
 }
+// Gives a linear's weights groups of 32 columns, and numbers of 8 or, as u8, of 4 bits.
+void in_groups(Problem& problem, DType type) {
+  auto& slots = std::get<Linear>(problem.op).slots;
+  const int64_t rows = problem.inputs[1].shape[0], k = problem.inputs[1].shape[1];
+  problem.inputs[1] = dense({rows, type == DType::u8 ? k / 2 : k}, type, true);
+  slots.put(problem.inputs, LinearSlot::scale, dense({rows}, DType::f32, true));
+  slots.put(problem.inputs, LinearSlot::group_scale, dense({rows, k / 32}, DType::i8, true));
+  if (type == DType::u8) slots.put(problem.inputs, LinearSlot::group_offset, dense({rows, k / 32}, DType::i8, true));
+}
+Problem rotated(Problem plain, int64_t heads, int64_t width) {
+  auto& op = std::get<Linear>(plain.op);
+  op.epilogue.rotated_heads = heads;
+  for (const LinearSlot slot : {LinearSlot::cos, LinearSlot::sin})
+    op.slots.put(plain.inputs, slot, dense({plain.output.shape[0], width}, DType::f32));
+  return plain;
+}
 Problem attention(int64_t queries, int64_t heads, int64_t groups, int64_t width, int64_t keys) {
   const Operand k = dense({1, keys, groups, width}), q = dense({1, queries, heads, width});
   return {Attention{}, {q, k, k}, q};
@@ -284,6 +300,32 @@ TEST_F(RowLaunches, OfStreamedWeightsTakeTurnsInSize) {
   EXPECT_EQ(launches_of("linear_stream_sm90", feeding),
             "  boxes of [64, 8, 1, 16, 1]\n"
             "  linear_stream_bf16_bf16_norm 132 1 1 of 320, 1 together, 70656 bytes, dependent\n");
+}
+
+// A stage of 4 bits has 2 KiB of scales and offsets behind its 16, one of 8 bits half a KiB of scales. Rotated heads
+// have a tile for four columns and their partners.
+TEST_F(RowLaunches, OfStreamedGroupsHaveRoomForThem) {
+  Problem four = linear(1, 4096, 14336);
+  in_groups(four, DType::u8);
+  EXPECT_EQ(launches_of("linear_stream_sm90", four),
+            "  boxes of [64, 8, 1, 16, 1]\n"
+            "  linear_stream_bf16_u8_groups_any 132 1 1 of 320, 1 together, 118784 bytes, dependent\n");
+  auto& op = std::get<Linear>(four.op);
+  op.slots.put(four.inputs, LinearSlot::norm_weight, dense({4096}, DType::f32));
+  op.epilogue.norm_run = 8;
+  op.out = four.output.dtype = DType::f32;
+  EXPECT_EQ(launches_of("linear_stream_sm90", four),
+            "  boxes of [64, 8, 1, 16, 1]\n"
+            "  linear_stream_bf16_u8_groups_norm 132 1 1 of 320, 1 together, 89088 bytes, dependent\n");
+  Problem eight = rotated(linear(1, 6144, 4096), 40, 128);
+  in_groups(eight, DType::i8);
+  EXPECT_EQ(launches_of("linear_stream_sm90", eight),
+            "  boxes of [64, 4, 2, 16, 1]\n"
+            "  linear_stream_bf16_i8_groups_rotated 132 1 1 of 320, 1 together, 118784 bytes, dependent\n");
+  Problem few = rotated(linear(1, 256, 4096), 1, 128);
+  EXPECT_EQ(launches_of("linear_stream_sm90", few),
+            "  boxes of [64, 4, 2, 16, 1]\n"
+            "  linear_stream_bf16_bf16_rotated 32 1 1 of 320, 1 together, 118784 bytes, dependent\n");
 }
 
 TEST_F(RowLaunches, OnHopperAreThoseThatWereMeasured) {

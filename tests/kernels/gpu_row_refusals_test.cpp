@@ -114,10 +114,10 @@ TEST(DeviceRowRefusals, AreOfRowsOfAnyLength) {
 
 TEST(DeviceRowRefusals, AreOfStreamedLinears) {
   const std::string_view row = "linear_stream_sm90";
-  expect_refusals(std::array<Refusal, 13>{{
+  expect_refusals(std::array<Refusal, 15>{{
       {row, "result = linear(x:bf16[@,64], w:bf16[32,64])", "4", "5", "5 rows, wanted 1 to 4"},
       {row, "result = linear(x:@[1,64], w:bf16[32,64])", "bf16", "f32", "x is f32, wanted bf16 or f16"},
-      {row, "result = linear(x:bf16[1,64], w:@[32,64])", "bf16", "f16", "w is f16, wanted bf16, f8e4m3fn or i8"},
+      {row, "result = linear(x:bf16[1,64], w:@[32,64])", "bf16", "f16", "w is f16, wanted bf16, f8e4m3fn, i8 or u8"},
       {row, "result = linear(x:bf16[1,64], w:@[32,64])", "bf16", "f8e4m3fn", "w of 8 bits without a scale"},
       {row, "result = linear(x:bf16[1,64], @:bf16[32,64])", "w", "v",
        "w is not constant, so it cannot be fetched ahead"},
@@ -135,6 +135,12 @@ TEST(DeviceRowRefusals, AreOfStreamedLinears) {
        "34", "rows of residual are not a multiple of 4 elements apart"},
       {row, "result = linear(x:bf16[1,64], w:bf16[96,64], c:f32[1,@], s:f32[1,@], rotated_heads=1, slots=cos+sin)",
        "24", "12", "heads of 12 columns in 96, wanted a multiple of 8 that divides them"},
+      {row, "result = linear(x:bf16[1,256], w:i8[32,256], ws:f32[32], wg:i8[32,@], slots=scale+group_scale, out=bf16)",
+       "8", "16", "groups of 16, wanted a multiple of 32"},
+      {row,
+       "result = linear(x:bf16[1,256], w:u8[32,128], ws:f32[32], wg:i8[32,8], @o:i8[32,8], "
+       "slots=scale+group_scale+group_offset, out=bf16)",
+       "w", "v", "group_offset is not constant, so it cannot be ordered ahead"},
   }});
 }
 

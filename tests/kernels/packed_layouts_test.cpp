@@ -87,9 +87,27 @@ std::vector<Problem> grouped_layers() {
   return all;
 }
 
+// The same in whole chunks of streams, gated too.
+std::vector<Problem> streamed_layers() {
+  std::vector<Problem> all;
+  for (const char* end : {"", ", gated=true"})
+    for (const char* operands :
+         {"x:bf16[4,384], w:i8[40,384], ws:f32[40], wg:i8[40,3], slots=scale+group_scale, out=bf16{}",
+          "x:bf16[4,768], w:u8[40,384], ws:f32[40], wg:i8[40,12], wo:i8[40,12], slots=scale+group_scale+group_offset, "
+          "out=bf16{}"})
+      all.push_back(problem_of_text(fmt::format("linear({})", fmt::format(fmt::runtime(operands), end))));
+  return all;
+}
+
 std::vector<Problem> problems_for(const Kernel& row) {
   if (row.name.starts_with("linear_grouped")) return grouped_layers();
+  if (row.name.starts_with("linear_stream")) return streamed_layers();
   return row.op == "conv" ? convolutions() : row.op == "recurrence" ? recurrences() : layers();
+}
+
+// Returns the operand that the row lays out: a weight or, where that stays, the scales of its groups.
+size_t laid_out(const Kernel& row, const Problem& problem) {
+  return row.name.starts_with("linear_stream") ? problem.as<Linear>().slots.before(LinearSlot::group_scale) : 1;
 }
 
 // Of the layers whose weights the row lays out: their number, and the sum of these weights. Libraries' rows lay out
@@ -100,12 +118,13 @@ std::string sum_of_packed(const Kernel& row) {
   int layers_taken = 0;
   for (const Problem& problem : problems_for(row)) {
     if (!row.supports(problem, machine)) continue;
-    const Operand& weights = problem.inputs[1];
+    const size_t operand = laid_out(row, problem);
+    const Operand& weights = problem.inputs[operand];
     std::vector<uint16_t> w(static_cast<size_t>(weights.shape.product()) * size_of(weights.dtype) / sizeof(uint16_t));
     std::iota(w.begin(), w.end(), uint16_t{1});
-    std::vector<std::byte> packed(row.packed_for(problem, machine, 1));
+    std::vector<std::byte> packed(row.packed_for(problem, machine, operand));
     if (packed.empty()) continue;
-    row.pack(problem, machine, 1, w.data(), packed.data());
+    row.pack(problem, machine, operand, w.data(), packed.data());
     sum = hash_bytes(packed.data(), packed.size(), sum);
     ++layers_taken;
   }
@@ -141,6 +160,7 @@ TEST(PackedLayouts, AreThoseThatPlansOfThisFormatHold) {
       {"linear_hipblaslt", "0: 0000000000000000"},
       {"linear_rocblas", "0: 0000000000000000"},
       {"linear_skinny_cdna", "7: 6a54751bd0b8887c"},
+      {"linear_stream_sm90", "4: "},
       {"linear_wide_cdna", "1: 96a554bb4aca96b6"},
       {"recurrence_avx2", "6: 3984b74848fddca9"},
       {"recurrence_avx512", "6: 4314907f93e8a871"},

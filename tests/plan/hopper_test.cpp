@@ -52,6 +52,33 @@ TEST(HopperPlan, OfOneTokenStreamsItsWeights) {
   EXPECT_EQ(built->plan.steps.size(), 4u);
 }
 
+// A decoder's layers without attention: heads that turn, a gated pair, and the two that feed norms.
+TEST(HopperPlan, OfOneTokenStreamsWeightsInGroups) {
+  const Target target = hopper();
+  Graph graph = graph_of(
+      "x: bf16[1,1,256] = input()\nr: f32[1,1,256] = input()\nc: f32[1,1,64] = input()\ns: f32[1,1,64] = input()\n"
+      "q: bf16[384,256] = constant()\no: bf16[256,256] = constant()\ng: f32[256] = constant()\n"
+      "u: bf16[1024,256] = constant()\nd: bf16[256,512] = constant()\n"
+      "a = linear(x, o, r, slots=residual)\n"
+      "h = linear(rms_norm(a, g, out=bf16), u, gated=true, activation=silu, out=bf16)\n"
+      "b = linear(h, d, a, slots=residual)\n"
+      "y = linear(rms_norm(b, g, out=bf16), q, c, s, rotated_heads=4, slots=cos+sin, out=bf16)\nreturn y, b");
+  for (const DType to : {DType::u8, DType::i8}) {
+    Recipe recipe = all_passes();
+    recipe.precision.push_back({.labels = "*", .weights = WeightForm{to, 32}});
+    auto built = build_plan(graph, recipe, {.target = &target});
+    ASSERT_TRUE(built) << built.error().message;
+    EXPECT_THAT(kernels_of(built->plan), ::testing::Each("linear_stream_sm90"));
+    EXPECT_EQ(built->plan.steps.size(), 4u);
+    size_t bytes = 0;
+    for (const PlanWeight& weight : built->plan.weights) bytes += weight.bytes;
+    const size_t weights = 384 * 256 + 256 * 256 + 1024 * 256 + 256 * 512, rows = 384 + 256 + 1024 + 256;
+    const size_t of_groups = weights / 32 * (to == DType::u8 ? 2 : 1),
+                 numbers = to == DType::u8 ? weights / 2 : weights;
+    EXPECT_EQ(bytes, numbers + of_groups + rows * 4 + 256 * 4);
+  }
+}
+
 TEST(HopperPlan, InBf16FusesActivationsThatF32LinearsRefuse) {
   const Target target = hopper();
   Graph graph = graph_of(

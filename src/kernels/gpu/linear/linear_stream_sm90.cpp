@@ -5,7 +5,7 @@
 #include "base/divide.hpp"
 #include "kernels/gpu/linear/linear_scaled.hpp"
 #include "kernels/gpu/linear/linear_skinny_operands.hpp"
-#include "kernels/gpu/linear/linear_stream_arguments.hpp"
+#include "kernels/gpu/linear/linear_stream_groups.hpp"
 #include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/occupancy.hpp"
 #include "kernels/gpu/variant.hpp"
@@ -16,22 +16,14 @@ namespace {
 constexpr Variant<StreamConfig> kVariants[] = {
 #include "kernels/gpu/linear/linear_stream.inc"
 };
-constexpr LinearSlots kTaken{LinearSlot::bias,  LinearSlot::residual,    LinearSlot::cos,    LinearSlot::sin,
-                             LinearSlot::scale, LinearSlot::norm_weight, LinearSlot::squares};
+constexpr LinearSlots kTaken{LinearSlot::bias,    LinearSlot::residual,    LinearSlot::cos,
+                             LinearSlot::sin,     LinearSlot::scale,       LinearSlot::norm_weight,
+                             LinearSlot::squares, LinearSlot::group_scale, LinearSlot::group_offset};
+constexpr LinearSlot kGroups[] = {LinearSlot::group_scale, LinearSlot::group_offset};
 constexpr int64_t kTogether = 4;                  // columns of the result that one lane writes
 constexpr int64_t kThrottleNs = 400;              // measured in decoders on an H200
 constexpr uint32_t kRoomForAttention = 24 << 10;  // bytes
 constexpr uint32_t kLeastStages = 3;              // with fewer, weights do not come as fast as the memory gives them
-
-StreamEnd end_of(const Problem& problem) {
-  const auto& op = problem.as<Linear>();
-  if (op.has(LinearSlot::norm_weight)) return StreamEnd::norm;
-  if (op.epilogue.gated) return StreamEnd::gated;
-  return LinearShape(problem).rotated > 0 ? StreamEnd::rotated : StreamEnd::any;
-}
-StreamConfig config_of(const Problem& problem) {
-  return {problem.inputs[0].dtype, problem.inputs[1].dtype, end_of(problem)};
-}
 
 // The cut of a layer into tiles, and of their K into stages.
 //
@@ -40,25 +32,20 @@ StreamConfig config_of(const Problem& problem) {
 // which asks for its weights early, but never for two large ones, which would leave another multiprocessor without; and
 // where a large one is, there is not room for two small ones.
 struct Cut {
+  StreamOrder order;
   StreamShared shared;
-  uint32_t tile_columns, tiles;
   uint32_t most_stages;
   uint32_t least_bytes;  // of shared memory
   uint32_t blocks;
 
-  Cut(const Problem& problem, const GpuInfo& gpu) {
-    const LinearShape shape(problem);
-    const StreamConfig config = config_of(problem);
-    shared = {static_cast<uint32_t>(row_bytes_of_w(problem)) / kStreamChunkBytes, static_cast<uint32_t>(shape.m),
-              config.has_8_bits()};
-    tile_columns = kStreamRows / (config.pairs() ? 2 : 1);
-    tiles = divide_up(static_cast<uint32_t>(shape.n), tile_columns);
-    const bool small = config.end == StreamEnd::norm;
+  Cut(const Problem& problem, const GpuInfo& gpu)
+      : order(problem), shared{order.chunks, static_cast<uint32_t>(LinearShape(problem).m), order.config} {
+    const bool small = order.config.end == StreamEnd::norm;
     const auto all = static_cast<uint32_t>(gpu.shared_bytes_per_block);
     least_bytes = small ? 0 : shared_bytes_apart(gpu);
     const uint32_t most = small ? all - std::min(all, shared_bytes_apart(gpu) + kRoomForAttention) : least_bytes;
-    most_stages = std::min((most - std::min(most, shared.ring())) / kStreamStageBytes, kStreamMostStages);
-    blocks = std::min(tiles, static_cast<uint32_t>(std::max(gpu.multiprocessors, 1)));
+    most_stages = std::min((most - std::min(most, shared.ring())) / shared.stage_bytes(), kStreamMostStages);
+    blocks = std::min(order.tiles, static_cast<uint32_t>(std::max(gpu.multiprocessors, 1)));
   }
   uint32_t stages(const Problem& problem) const {
     return static_cast<uint32_t>(std::clamp<int64_t>(problem.param("stages", most_stages), 2, most_stages));
@@ -66,18 +53,33 @@ struct Cut {
   uint32_t shared_bytes(uint32_t stages) const { return std::max(shared.bytes(stages), least_bytes); }
 };
 
+// Operands beside x and w are floats, but for what groups have, which is ordered when a plan is built.
+Verdict supports_others(const Problem& problem) {
+  const LinearSlots& slots = problem.as<Linear>().slots;
+  const auto is_of_groups = [&](size_t i) {
+    return std::ranges::any_of(kGroups, [&](LinearSlot slot) { return slots.at(slot) == static_cast<int>(i); });
+  };
+  for (size_t i = 2; i < problem.inputs.size(); ++i)
+    if (!is_of_groups(i) && !is_computed_float(problem.inputs[i].dtype))
+      return reject(fmt::format("operand {} is {}", i, name_of(problem.inputs[i].dtype)));
+  for (const LinearSlot slot : kGroups)
+    if (const Operand* operand = problem.linear_operand(slot); operand && !operand->constant)
+      return reject(fmt::format("{} is not constant, so it cannot be ordered ahead", name_of(slot)));
+  const int64_t group = StreamOrder(problem).group;
+  return group % kStreamGroup == 0 ? accept()
+                                   : reject(fmt::format("groups of {}, wanted a multiple of {}", group, kStreamGroup));
+}
+
 Verdict supports_types(const Problem& problem) {
   const DType x = problem.inputs[0].dtype, w = problem.inputs[1].dtype;
   if (!is_narrow(x)) return reject(fmt::format("x is {}, wanted bf16 or f16", name_of(x)));
-  if (w != x && w != DType::f8e4m3fn && w != DType::i8)
-    return reject(fmt::format("w is {}, wanted {}, f8e4m3fn or i8", name_of(w), name_of(x)));
-  for (size_t i = 2; i < problem.inputs.size(); ++i)
-    if (!is_computed_float(problem.inputs[i].dtype))
-      return reject(fmt::format("operand {} is {}", i, name_of(problem.inputs[i].dtype)));
+  if (w != x && w != DType::f8e4m3fn && w != DType::i8 && w != DType::u8)
+    return reject(fmt::format("w is {}, wanted {}, f8e4m3fn, i8 or u8", name_of(w), name_of(x)));
+  if (auto verdict = supports_others(problem); !verdict) return verdict;
   if (!is_computed_float(problem.output.dtype))
     return reject(fmt::format("result is {}", name_of(problem.output.dtype)));
   const bool scaled = problem.as<Linear>().has(LinearSlot::scale);
-  if (scaled != is_quantised(w)) return reject(scaled ? "a scale, and w not of 8 bits" : "w of 8 bits without a scale");
+  if (scaled != (w != x)) return reject(scaled ? "a scale, and w not of 8 or 4 bits" : "w of 8 bits without a scale");
   return accept();
 }
 
@@ -122,14 +124,13 @@ std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
 // Describes w as lines of a chunk each: the rows of all tiles, their partners, and the chunks of K. Maps count 16 bits
 // as a column.
 TileShape shape_of_w(const Call& call, const Cut& cut, uint32_t half) {
-  const LinearShape shape(call.problem);
-  const uint32_t sides = kStreamRows / cut.tile_columns;
+  const uint32_t sides = cut.order.config.pairs() ? 2 : 1;
   const uint64_t row_bytes = static_cast<uint64_t>(row_bytes_of_w(call.problem)), distance = sides > 1 ? half : 1;
-  const uint64_t rows = static_cast<uint64_t>(shape.w_rows) - (sides - 1) * distance;
+  const uint64_t rows = cut.order.w_rows - (sides - 1) * distance;
   return {.address = call.inputs[1],
-          .size = {kStreamChunkBytes / 2, rows, sides, cut.shared.chunks, 1},
+          .size = {kStreamChunkBytes / 2, rows, sides, cut.order.chunks, 1},
           .stride = {row_bytes, distance * row_bytes, kStreamChunkBytes, kStreamChunkBytes},
-          .box = {kStreamChunkBytes / 2, cut.tile_columns, sides, kStreamChunks, 1}};
+          .box = {kStreamChunkBytes / 2, kStreamRows / sides, sides, kStreamChunks, 1}};
 }
 
 Status enqueue(const Call& call) {
@@ -141,18 +142,20 @@ Status enqueue(const Call& call) {
                           .end = epilogue_of(call),
                           .m = static_cast<uint32_t>(shape.m),
                           .n = static_cast<uint32_t>(shape.n),
-                          .chunks = cut.shared.chunks,
+                          .chunks = cut.order.chunks,
                           .x_stride = static_cast<uint32_t>(problem.inputs[0].row_stride() * 2),
-                          .tiles = cut.tiles,
+                          .tiles = cut.order.tiles,
                           .stages = cut.stages(problem),
-                          .throttle_ns = static_cast<uint32_t>(problem.param("throttle", kThrottleNs))};
+                          .throttle_ns = static_cast<uint32_t>(problem.param("throttle", kThrottleNs)),
+                          .group_scale = address_of(call, LinearSlot::group_scale),
+                          .group_offset = address_of(call, LinearSlot::group_offset)};
   const Runtime& runtime = call.gpu.runtime();
   RUNG_CHECK(call.gpu.check(runtime.tile_map(&a.w, shape_of_w(call, cut, a.end.half)), "linear: describing w"));
   const Launch launch{.grid = {cut.blocks},
                       .block = {kStreamThreads},
                       .shared_bytes = cut.shared_bytes(a.stages),
                       .dependent = call.gpu.info().dependent_launch};
-  return call.launch("linear_stream_sm90", symbol_of(kVariants, config_of(problem)), launch, a);
+  return call.launch("linear_stream_sm90", symbol_of(kVariants, cut.order.config), launch, a);
 }
 
 }  // namespace
@@ -160,6 +163,8 @@ Status enqueue(const Call& call) {
 extern const Kernel linear_stream_sm90{.name = "linear_stream_sm90",
                                        .op = "linear",
                                        .supports = supports,
+                                       .packed_bytes = stream_packed_bytes,
+                                       .pack = pack_stream_groups,
                                        .tunables = tunables,
                                        .alignment = 16,
                                        .enqueue = enqueue};

@@ -2,7 +2,7 @@
 // memory full of them, from before the producers of x have ended on; eight warps share the K of a tile of eight rows,
 // and another one adds up their sums while they go on to the next tile.
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/gpu/linear/byte_pairs_sm90.cuh"
+#include "kernels/gpu/linear/group_pairs_sm90.cuh"
 #include "kernels/gpu/linear/linear_ends.cuh"
 #include "kernels/gpu/linear/linear_stream_arguments.hpp"
 #include "kernels/gpu/linear/narrow_gelu.cuh"
@@ -29,26 +29,27 @@ struct Place {
   }
 };
 
-// Products are of the type of x, or of f16 where values of w have 8 bits: conversions to it are instructions.
+// Products are of the type of x, or of f16 where values of w have 8 or 4 bits: conversions to it are instructions.
 template <StreamConfig config>
-using StreamProduct = Element<config.has_8_bits() ? DType::f16 : config.x>;
+using StreamProduct = Element<config.widens() ? DType::f16 : config.x>;
 
 template <StreamConfig config>
 struct Stream {
   using X = Element<config.x>;
   using T = StreamProduct<config>;
-  static constexpr bool k8Bits = config.has_8_bits(), kPairs = config.pairs();
+  static constexpr bool kWidens = config.widens(), kPairs = config.pairs();
+  static constexpr bool k4Bits = config.has_4_bits(), kGroupsOf8Bits = config.grouped && config.has_8_bits();
   static constexpr uint32_t kColumns = kPairs ? kStreamRows / 2 : kStreamRows;  // of out in a tile
-  static constexpr uint32_t kChunkX = kStreamChunkBytes * (k8Bits ? 2 : 1);     // bytes of a row of x in a chunk
+  static constexpr uint32_t kChunkX = config.chunk_x(), kChunkScales = config.chunk_scales();
 
   const LinearStreamArguments& a;
   const StreamShared shared;
   uint32_t first_tile, end_tile, pieces;
   uint32_t full, empty, sums_full, sums_free;  // shared addresses of barriers
-  uint32_t all_sums, x, ring;                  // shared addresses
+  uint32_t all_sums, x, ring, groups;          // shared addresses
 
   __device__ Stream(const LinearStreamArguments& arguments, uint32_t memory)
-      : a(arguments), shared{arguments.chunks, arguments.m, k8Bits} {
+      : a(arguments), shared{arguments.chunks, arguments.m, config} {
     first_tile = static_cast<uint32_t>(uint64_t{blockIdx.x} * a.tiles / gridDim.x);
     end_tile = static_cast<uint32_t>(uint64_t{blockIdx.x + 1} * a.tiles / gridDim.x);
     pieces = (a.chunks + kStreamChunks - 1) / kStreamChunks;
@@ -57,7 +58,7 @@ struct Stream {
     static_assert(16 * kStreamMostStages + 32 <= StreamShared::kHeaderBytes);
     all_sums = memory + StreamShared::kHeaderBytes;
     x = all_sums + shared.bytes_of_all_sums() + warp() * shared.x_bytes_of_warp();
-    ring = memory + shared.ring();
+    ring = memory + shared.ring(), groups = memory + shared.groups(a.stages);
   }
 
   __device__ void init_barriers() const {  // by one warp
@@ -65,12 +66,7 @@ struct Stream {
     if (lane() < 2) barrier_init(sums_full + 8 * lane(), kWarps), barrier_init(sums_free + 8 * lane(), 1);
     barrier_init_fence();
   }
-  // Returns the first column of out of a tile; the upper halves of rotated heads before it are skipped.
-  __device__ uint32_t column_of(uint32_t tile) const {
-    const uint32_t column = tile * kColumns;
-    if constexpr (config.end == StreamEnd::rotated) return column + column / a.end.half * a.end.half;
-    return column;
-  }
+  __device__ uint32_t column_of(uint32_t tile) const { return stream_column(config, a.end.half, tile); }
 
   // ---- weights, by one lane
 
@@ -100,8 +96,25 @@ struct Stream {
     const uint32_t barrier = full + 8 * stage;
     const int at[TileShape::kRank] = {0, static_cast<int>(column_of(piece.tile)), 0,
                                       static_cast<int>(piece.index * kStreamChunks), 0};
-    barrier_expect(barrier, kStreamStageBytes);
+    const GroupBytes own = group_bytes(piece);
+    barrier_expect(barrier, kStreamStageBytes + (k4Bits ? 2 : 1) * own.count);
     load_box({ring + stage * kStreamStageBytes, barrier}, a.w, at);
+    if constexpr (config.grouped) {
+      const uint32_t to = groups + stage * config.stage_groups();
+      load_bytes({to, barrier}, a.group_scale + own.first, own.count);
+      if constexpr (k4Bits) load_bytes({to + config.stage_scales(), barrier}, a.group_offset + own.first, own.count);
+    }
+  }
+  // The bytes of a piece's scales, and of its offsets.
+  struct GroupBytes {
+    uint64_t first;
+    uint32_t count;
+  };
+  __device__ GroupBytes group_bytes(const Piece& piece) const {
+    if constexpr (!config.grouped) return {0, 0};
+    const uint32_t chunk = piece.index * kStreamChunks;
+    return {(uint64_t{piece.tile} * a.chunks + chunk) * kChunkScales,
+            min(a.chunks - chunk, kStreamChunks) * kChunkScales};
   }
 
   // ---- products: a warp takes every kWarps-th chunk of K
@@ -116,7 +129,7 @@ struct Stream {
 #pragma unroll 1
     for (uint32_t token = 0; token < a.m; ++token) {
       const float largest = load_row(token);
-      if constexpr (!k8Bits) continue;
+      if constexpr (!kWidens) continue;
       sync_warp();
       const float scale = scale_to_f16(lanes_max(largest));
       convert_row(token, scale);
@@ -130,7 +143,14 @@ struct Stream {
   static constexpr uint32_t kUnits = kChunkX / 16;
   // Returns the shared address of the i-th 16 bytes of a row that this warp takes.
   __device__ uint32_t unit_at(uint32_t token, uint32_t i) const {
-    return x + ((i / kUnits * a.m + token) * kUnits + i % kUnits) * 16;
+    return x + ((i / kUnits * a.m + token) * kUnits + place_in_chunk(i % kUnits)) * 16;
+  }
+  // Four neighbouring lanes multiply four neighbouring groups of 32 numbers of 4 bits. So the first quarters of all
+  // groups stand together, then the second ones, each with the groups in another order: neither lanes that store nor
+  // lanes that load meet in a bank.
+  static __device__ uint32_t place_in_chunk(uint32_t unit) {
+    constexpr uint32_t kGroups = 8, kParts = 4;  // of a chunk, and of a group
+    return k4Bits ? unit % kParts * kGroups + (unit / kParts ^ 2 * (unit % kParts)) : unit;
   }
   __device__ uint32_t units() const { return (a.chunks + kWarps - 1 - warp()) / kWarps * kUnits; }
   // Returns the largest number of the row, or infinity or NaN, of which this lane has seen a part, if it is asked for.
@@ -149,7 +169,7 @@ struct Stream {
       for (uint32_t j = 0; j < kTogether; ++j) {
         if (first + j * kLanes < units())
           store_shared(unit_at(token, first + j * kLanes), {v[j].x, v[j].y, v[j].z, v[j].w});
-        if constexpr (k8Bits) largest = max(max(largest, larger_of(v[j].x, v[j].y)), larger_of(v[j].z, v[j].w));
+        if constexpr (kWidens) largest = max(max(largest, larger_of(v[j].x, v[j].y)), larger_of(v[j].z, v[j].w));
       }
     }
     return unpack<X>(largest).x;
@@ -158,28 +178,62 @@ struct Stream {
 #pragma unroll 1
     for (uint32_t i = lane(); i < units(); i += kLanes) {
       const auto v = load_shared<uint4>(unit_at(token, i));
-      store_shared(unit_at(token, i), {scaled_to_f16<X>(v.x, scale), scaled_to_f16<X>(v.y, scale),
-                                       scaled_to_f16<X>(v.z, scale), scaled_to_f16<X>(v.w, scale)});
+      uint4 to{scaled_to_f16<X>(v.x, scale), scaled_to_f16<X>(v.y, scale), scaled_to_f16<X>(v.z, scale),
+               scaled_to_f16<X>(v.w, scale)};
+      if constexpr (k4Bits) to = in_order_of_nibbles(to);
+      store_shared(unit_at(token, i), {to.x, to.y, to.z, to.w});
     }
   }
 
-  // A lane's place in the products. The rows of a quarter of a warp, which loads at a time, are four apart: the copy
-  // engine has exchanged the halves of one of their chunks, so that no two lanes meet in a bank.
-  struct Lane {
-    uint32_t row, quarter, token;
+  // A lane's place in the products: shared addresses in the first chunk.
+  struct Lane : StreamLane {
     bool is_token;
-    uint32_t w[2], x[2];  // shared addresses of units `quarter` and `quarter` + 4 of the first chunk
+    uint32_t w[2], x[2];  // of units `quarter` and `quarter` + 4, or of the lane's parts of groups 0 and 2 of 8 bits
+    uint32_t groups;      // of its groups' scales
   };
   __device__ Lane own_lane() const {
-    const uint32_t pair = lane() / 8, quarter = lane() % 4, token = lane() / 4 % kStreamTokens;
-    Lane own{pair + lane() / 4 % 2 * 4, quarter, token, token < a.m};
+    const uint32_t column = lane() / 4 % kStreamTokens, token = config.grouped ? min(column, a.m - 1) : column;
+    Lane own{StreamLane(config, lane()), config.grouped || token < a.m};
+    const uint32_t row = ring + warp() * kStreamChunkRows + own.row * kStreamChunkBytes;
+    const uint32_t by = x + token * kChunkX + lane() / 16 * 8;
 #pragma unroll
     for (uint32_t i = 0; i < 2; ++i) {
-      const uint32_t unit = quarter + 4 * i;
-      own.w[i] = ring + warp() * kStreamChunkRows + own.row * kStreamChunkBytes + (unit ^ own.row) * 16;
-      own.x[i] = x + (token * 8 + unit) * (kChunkX / 8) + lane() / 16 * 8;
+      const uint32_t unit = kGroupsOf8Bits ? own.quarter / 2 + 4 * i : own.quarter + 4 * i;
+      own.w[i] = row + (unit ^ own.row) * 16 + (kGroupsOf8Bits ? own.quarter % 2 * 8 : 0);
+      if constexpr (k4Bits)
+        own.x[i] = by + (own.quarter ^ 2 * i) * 16;
+      else
+        own.x[i] = by + (kGroupsOf8Bits ? own.quarter * 16 + i * (kChunkX / 2) : unit * (kChunkX / 8));
+      asm volatile("" : "+r"(own.w[i]), "+r"(own.x[i]));  // or the compiler computes them anew for each piece
     }
+    own.groups = groups + warp() * kChunkScales + (k4Bits ? lane() * 2 : own.row * 4);
+    if (config.grouped) asm volatile("" : "+r"(own.groups));
     return own;
+  }
+  // What a lane multiplies of a chunk.
+  struct Weights {
+    uint4 of[2];
+    uint32_t scales, offsets;  // of its groups
+  };
+  __device__ Weights weights_at(const Lane& own, uint32_t stage, uint32_t chunk) const {
+    Weights w;
+#pragma unroll
+    for (uint32_t j = 0; j < 2; ++j) {
+      const uint32_t from = own.w[j] + stage * kStreamStageBytes + chunk * kStreamChunkRows;
+      if constexpr (kGroupsOf8Bits) {
+        const auto first = load_shared<uint2>(from), second = load_shared<uint2>(from ^ 32);
+        w.of[j] = {first.x, first.y, second.x, second.y};
+      } else {
+        w.of[j] = load_shared<uint4>(from);
+      }
+    }
+    const uint32_t from = own.groups + stage * config.stage_groups() + chunk * kChunkScales;
+    if constexpr (kGroupsOf8Bits) w.scales = load_shared<uint32_t>(from);
+    if constexpr (k4Bits) {
+      w.scales = load_shared<uint16_t>(from);
+      w.offsets = load_shared<uint16_t>(from + config.stage_scales());
+    }
+    return w;
   }
 
   // A product has the first eight elements of a lane's weights in the upper rows of its left operand, by the columns
@@ -193,13 +247,40 @@ struct Stream {
   static __device__ TwoPairs widened(uint32_t word) {
     return config.w == DType::i8 ? widen_i8(word) : widen_e4m3(word);
   }
-  static __device__ void add_unit(FragmentC& sums, const uint4& w, uint32_t x_at, bool is_token) {
-    if constexpr (k8Bits) {
-      add(sums, widened(w.x), widened(w.y), x_at, is_token);
-      add(sums, widened(w.z), widened(w.w), x_at + 16, is_token);
+  static __device__ void add_half(FragmentC& sums, const Weights& weights, uint32_t j, const Lane& own, uint32_t x_at) {
+    const uint4& w = weights.of[j];
+    const uint32_t from = own.x[j] + x_at;
+    if constexpr (k4Bits) {
+      add_nibbles(sums, weights, j, own, x_at);
+    } else if constexpr (kGroupsOf8Bits) {
+      add_group(sums, {w.x, w.y}, scale_in(weights.scales, 2 * j), from, own.is_token);
+      add_group(sums, {w.z, w.w}, scale_in(weights.scales, 2 * j + 1), from + kChunkX / 4, own.is_token);
+    } else if constexpr (kWidens) {
+      add(sums, widened(w.x), widened(w.y), from, own.is_token);
+      add(sums, widened(w.z), widened(w.w), from + 16, own.is_token);
     } else {
-      add(sums, {w.x, w.y}, {w.z, w.w}, x_at, is_token);
+      add(sums, {w.x, w.y}, {w.z, w.w}, from, own.is_token);
     }
+  }
+  // Adds a group of 32 numbers of 4 bits, in the order that place_in_chunk() gives x.
+  static __device__ void add_nibbles(FragmentC& sums, const Weights& weights, uint32_t j, const Lane& own,
+                                     uint32_t x_at) {
+    const NibbleLine line = nibble_line(weights.scales, weights.offsets, j);
+    const uint32_t words[] = {weights.of[j].x, weights.of[j].y, weights.of[j].z, weights.of[j].w};
+#pragma unroll
+    for (uint32_t i = 0; i < 4; ++i) {
+      const FourPairs pairs = widen_nibbles(words[i], line);
+      add(sums, pairs.first, pairs.second, own.x[i % 2] + x_at + i * (kChunkX / 4) + (j ^ i / 2) * (kChunkX / 8),
+          own.is_token);
+    }
+  }
+  // Adds the sum over a group of 32 numbers of 8 bits, of which the lane has eight, times the scale of the lane's row.
+  // Products of scales and numbers would not fit f16.
+  static __device__ void add_group(FragmentC& sums, uint2 w, float scale, uint32_t x_at, bool is_token) {
+    FragmentC group = {};
+    add(group, widened(w.x), widened(w.y), x_at, is_token);
+#pragma unroll
+    for (uint32_t i = 0; i < 4; ++i) sums.x[i] = fmaf(scale, group.x[i], sums.x[i]);
   }
 
   __device__ void multiply(const Factors& factors) const {
@@ -212,19 +293,15 @@ struct Stream {
       uint32_t x_at = 0, left = a.chunks;
 #pragma unroll 1
       for (uint32_t piece = 0; piece < pieces; ++piece, left -= kStreamChunks, at.advance(a.stages)) {
-        const uint32_t w_at = at.stage * kStreamStageBytes;
         barrier_wait(full + 8 * at.stage, at.parity);
-        uint4 w[kOwn][2];
+        Weights w[kOwn];
 #pragma unroll
-        for (uint32_t i = 0; i < kOwn; ++i)
-#pragma unroll
-          for (uint32_t j = 0; j < 2; ++j)
-            w[i][j] = load_shared<uint4>(own.w[j] + w_at + i * kWarps * kStreamChunkRows);
+        for (uint32_t i = 0; i < kOwn; ++i) w[i] = weights_at(own, at.stage, i * kWarps);
 #pragma unroll
         for (uint32_t i = 0; i < kOwn; ++i, x_at += a.m * kChunkX)
 #pragma unroll
           for (uint32_t j = 0; j < 2; ++j)
-            if (warp() + i * kWarps < left) add_unit(sums[j], w[i][j], own.x[j] + x_at, own.is_token);
+            if (warp() + i * kWarps < left) add_half(sums[j], w[i], j, own, x_at);
         sync_warp();
         if (lane() == 0) barrier_arrive(empty + 8 * at.stage);
       }
@@ -239,7 +316,7 @@ struct Stream {
     for (uint32_t i = 0; i < 2; ++i) {
       v[i] = own.quarter < 2 ? sums[0].x[i] + sums[1].x[i] : sums[0].x[2 + i] + sums[1].x[2 + i];
       v[i] += shuffle_xor(v[i], 2);
-      if constexpr (k8Bits) v[i] *= factors.of[i];
+      if constexpr (kWidens) v[i] *= factors.of[i];
     }
     if (in_group == 0 && group >= 2) barrier_wait(sums_free + 8 * parity, (group / 2 - 1) & 1);
     const uint32_t token = own.quarter * 2, to = sums_of(index, warp(), token) + own.row * 4;
@@ -301,7 +378,7 @@ struct Stream {
     Angles angles;
   };
   __device__ float4 scale_at(uint32_t column) const {
-    if constexpr (k8Bits) return load4(a.end.w_scale, DType::f32, column);
+    if constexpr (kWidens) return load4(a.end.w_scale, DType::f32, column);
     return {};
   }
   __device__ Ends ends_at(const Own& mine, uint32_t column) const {
@@ -318,7 +395,7 @@ struct Stream {
     return ends;
   }
   __device__ static float4 linear(float4 sum, float factor, float4 scale, float4 bias) {
-    const float4 scaled = k8Bits ? sum * scale : sum;
+    const float4 scaled = kWidens ? sum * scale : sum;
     return scaled * factor + bias;
   }
   __device__ float4 activated(float4 y) const {
@@ -360,7 +437,7 @@ struct Stream {
   // Loads what a group takes beside its sums before it waits for these.
   __device__ void finish() const {
     const Own mine = own();
-    const float factor = factor_of(mine);
+    const float factor = factor_of(mine) * (k4Bits ? kOfNibbles : 1.0f);
     Place at;
 #pragma unroll 1
     for (uint32_t first = 0; first_tile + first < end_tile; first += shared.group(), at.advance(2)) {

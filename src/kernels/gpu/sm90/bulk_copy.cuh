@@ -88,6 +88,13 @@ __device__ inline void stream_box(CopyTarget to, const TensorMap& map, uint32_t 
       "l"(reinterpret_cast<uint64_t>(&map)), "r"(column), "r"(row), "r"(to.barrier), "l"(policy)
       : "memory");
 }
+// Copies neighbouring bytes; their number and both addresses are multiples of 16.
+__device__ inline void load_bytes(CopyTarget to, uint64_t from, uint32_t bytes) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to.address),
+      "l"(from), "r"(bytes), "r"(to.barrier)
+      : "memory");
+}
 // Orders earlier ordinary stores to shared memory before later copies out of it.
 __device__ inline void stores_before_copies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 // Copies from this block's shared memory into a peer's; `to` has addresses in the peer, all multiples of 16 bytes.

@@ -5,11 +5,19 @@
 
 namespace rung::gpu {
 
-// Loads 4 or 16 bytes from an address aligned to their number.
+// Loads 2, 4, 8 or 16 bytes from an address aligned to their number.
 template <class V>
 __device__ inline V load_shared(uint32_t from) {
-  static_assert(sizeof(V) == 4 || sizeof(V) == 16);
-  if constexpr (sizeof(V) == 4) {
+  static_assert(sizeof(V) == 2 || sizeof(V) == 4 || sizeof(V) == 8 || sizeof(V) == 16);
+  if constexpr (sizeof(V) == 2) {
+    uint16_t v;
+    asm volatile("ld.shared.b16 %0, [%1];" : "=h"(v) : "r"(from) : "memory");
+    return reinterpret_cast<const V&>(v);
+  } else if constexpr (sizeof(V) == 8) {
+    uint2 v;
+    asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "r"(from) : "memory");
+    return reinterpret_cast<const V&>(v);
+  } else if constexpr (sizeof(V) == 4) {
     uint32_t v;
     asm volatile("ld.shared.b32 %0, [%1];" : "=r"(v) : "r"(from) : "memory");
     return reinterpret_cast<const V&>(v);
