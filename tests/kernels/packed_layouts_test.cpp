@@ -160,7 +160,7 @@ TEST(PackedLayouts, AreThoseThatPlansOfThisFormatHold) {
       {"linear_hipblaslt", "0: 0000000000000000"},
       {"linear_rocblas", "0: 0000000000000000"},
       {"linear_skinny_cdna", "7: 6a54751bd0b8887c"},
-      {"linear_stream_sm90", "4: "},
+      {"linear_stream_sm90", "4: a51b5f47b6c2bc6d"},
       {"linear_wide_cdna", "1: 96a554bb4aca96b6"},
       {"recurrence_avx2", "6: 3984b74848fddca9"},
       {"recurrence_avx512", "6: 4314907f93e8a871"},
