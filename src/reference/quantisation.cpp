@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/divide.hpp"
+#include "base/parallel.hpp"
 #include "ir/quantised.hpp"
 #include "ir/with_type.hpp"
 #include "reference/group_fit.hpp"
@@ -11,6 +13,8 @@
 
 namespace rung::reference {
 namespace {
+
+constexpr size_t kElementsTogether = 1 << 14;  // that a thread fits before it asks for more
 
 template <class T>
 float scale_of(std::span<const T> row, float most) {
@@ -31,36 +35,53 @@ To rounded(float value) {
     return To(value);
 }
 
-// Calls f with each row of x, as floats of its type, and its number.
+struct RowRange {
+  size_t begin, end;
+};
+// Calls f with each row of x in a range, as floats of its type, and its number.
 template <class F>
-void each_row(const Tensor& x, F&& f) {
+void each_row(const Tensor& x, RowRange rows, F&& f) {
   with_type(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     if constexpr (kStoredFloat<T> || std::is_same_v<T, float>) {
-      const auto width = static_cast<size_t>(x.shape().back()), rows = width ? x.as<T>().size() / width : 0;
-      for (size_t row = 0; row < rows; ++row) f(x.as<T>().subspan(row * width, width), row);
+      const auto width = static_cast<size_t>(x.shape().back());
+      for (size_t row = rows.begin; row < rows.end; ++row) f(x.as<T>().subspan(row * width, width), row);
     }
   });
 }
+template <class F>
+void each_row(const Tensor& x, F&& f) {
+  const int64_t width = x.shape().back();
+  each_row(x, {0, width ? static_cast<size_t>(x.elements() / width) : 0}, f);
+}
 
-// Computes the results in turn of a quantize() with groups.
+// Returns where the results of one row of `width` elements go.
+GroupedRow grouped_row(std::vector<Tensor>& results, size_t row, size_t width, size_t groups) {
+  const bool has_offsets = results.size() > 3;
+  const size_t bytes = has_offsets ? width / 2 : width;
+  const auto of_groups = [&](size_t i) { return results[i].as<int8_t>().subspan(row * groups, groups); };
+  return {.numbers = {reinterpret_cast<uint8_t*>(results[0].data()) + row * bytes, bytes},
+          .scale = results[1].as<float>().data() + row,
+          .group_scale = of_groups(2),
+          .group_offset = has_offsets ? of_groups(3) : std::span<int8_t>{}};
+}
+
+// Computes the results in turn of a quantize() with groups. Rows are fitted on all cores: a fit takes much longer than
+// the reading of the weights.
 std::vector<Tensor> in_groups(const Quantize& op, const Tensor& x) {
   std::vector<Type> types{x.type()};
   const Type first = *infer_type(op, types);
   std::vector<Tensor> results;
   for (const Type& type : result_types(op, types, first)) results.emplace_back(type);
-  const bool has_offsets = results.size() > 3;
-  std::vector<float> values;
-  each_row(x, [&](auto row, size_t at) {
-    values.resize(row.size());
-    for (size_t i = 0; i < row.size(); ++i) values[i] = static_cast<float>(row[i]);
-    const size_t groups = row.size() / static_cast<size_t>(op.group), width = has_offsets ? row.size() / 2 : row.size();
-    auto* numbers = reinterpret_cast<uint8_t*>(results[0].data()) + at * width;
-    const auto of_groups = [&](size_t i) { return results[i].template as<int8_t>().subspan(at * groups, groups); };
-    quantise_in_groups(values, {.numbers = {numbers, width},
-                                .scale = results[1].template as<float>().data() + at,
-                                .group_scale = of_groups(2),
-                                .group_offset = has_offsets ? of_groups(3) : std::span<int8_t>{}});
+  const auto width = static_cast<size_t>(x.shape().back()), groups = width / static_cast<size_t>(op.group);
+  if (width == 0) return results;
+  const size_t rows = static_cast<size_t>(x.elements()) / width, together = divide_up(kElementsTogether, width);
+  parallel_for(divide_up(rows, together), [&](size_t part) {
+    std::vector<float> values(width);
+    each_row(x, {part * together, std::min(rows, (part + 1) * together)}, [&](auto row, size_t at) {
+      std::ranges::transform(row, values.begin(), [](auto element) { return static_cast<float>(element); });
+      quantise_in_groups(values, grouped_row(results, at, width, groups));
+    });
   });
   return results;
 }

@@ -35,6 +35,27 @@ TEST(QuantizeReference, GivesGroupsWholeMultiplesOfTheRowsScale) {
                 0);
 }
 
+// Many rows are fitted by several threads, and each as it is alone.
+TEST(QuantizeReference, FitsEachRowByItself) {
+  constexpr int64_t kRows = 70, kColumns = 1024;
+  std::vector<float> x;
+  for (int64_t i = 0; i < kRows * kColumns; ++i) x.push_back(static_cast<float>(i * i % 9973) / 997 - 4);
+  const auto result = [&](const char* to, size_t index, int64_t rows, std::vector<float> values) {
+    return values_of(run(fmt::format("cast(result(quantize(x:f32[{},{}], to={}, group=32), index={}), to=f32)", rows,
+                                     kColumns, to, index),
+                         {{"x", f32({rows, kColumns}, std::move(values))}}));
+  };
+  for (const char* to : {"u8", "i8"}) {
+    const std::vector<double> scales = result(to, 1, kRows, x), group_scales = result(to, 2, kRows, x);
+    for (const int64_t row : {int64_t{0}, int64_t{15}, int64_t{16}, int64_t{17}, kRows - 1}) {
+      const std::vector<float> alone(x.begin() + row * kColumns, x.begin() + (row + 1) * kColumns);
+      EXPECT_EQ(result(to, 1, 1, alone)[0], scales[static_cast<size_t>(row)]) << to << " " << row;
+      const std::vector<double> groups = result(to, 2, 1, alone);
+      EXPECT_TRUE(std::equal(groups.begin(), groups.end(), group_scales.begin() + row * kColumns / 32)) << row;
+    }
+  }
+}
+
 // Steps of 127 from -8 to 7, and a group of one value, which is its offset: nothing is lost.
 TEST(QuantizeReference, PacksTwoNumbersInAByte) {
   std::vector<float> x;
