@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 
 #include "device/cpu/cpu_info.hpp"
+#include "kernels/gpu/kernel.hpp"
 #include "plan/build.hpp"
 #include "support/graphs.hpp"
+#include "support/machines.hpp"
 
 namespace rung {
 namespace {
@@ -19,8 +21,9 @@ using ::testing::Not;
 struct Forms {
   std::vector<std::string> names, notes;
 };
-Forms forms_of(const std::string& text) {
-  auto built = build_plan(graph_of(text), {.threads = 1}, {.contents = false});
+Forms forms_of(const std::string& text, const Target& target = cpu_target()) {
+  auto built =
+      build_plan(graph_of(text), {.threads = &target == &cpu_target() ? 1 : 0}, {.target = &target, .contents = false});
   EXPECT_TRUE(built) << built.error().message;
   Forms found;
   if (!built) return found;
@@ -58,6 +61,19 @@ TEST(PrecisionForms, HaveGroupsWhereProductsHaveFewRows) {
     const Forms many = forms_of(product(9));
     EXPECT_THAT(many.names, Not(Contains(form)));
     EXPECT_THAT(many.notes, Contains(form + ": no product has so few rows that it would save time"));
+  }
+}
+
+// Products of a model that is stored in bf16 read bf16 in these forms, too.
+TEST(PrecisionForms, HaveGroupsOnHopper) {
+  const Target hopper{.kind = "cuda", .machine = testing::hopper(), .kernels = gpu::all_kernels()};
+  const Target cdna{.kind = "hip", .machine = testing::cdna(), .kernels = gpu::all_kernels()};
+  const std::string product =
+      "x: bf16[1,64] = input()\nw: bf16[32,64] = constant()\ny = linear(x, w, out=bf16)\nreturn y";
+  for (const std::string form : {"i8 weights in groups of 32", "i4 weights in groups of 32"}) {
+    EXPECT_THAT(forms_of(product, hopper).names, Contains(form));
+    EXPECT_THAT(forms_of(product, cdna).names, Not(Contains(form)));
+    EXPECT_THAT(forms_of(product, cdna).notes, Contains(HasSubstr(form + ": ")));
   }
 }
 

@@ -27,17 +27,19 @@ bool multiplies_i8(const Target& target) {
 struct PlannedProducts {
   bool narrow = false;    // weights have at most 16 bits
   bool few_rows = false;  // some products have so few rows that the time to read their weights is all that counts
+  DType x = DType::f32;   // what the largest weights multiply
 
   explicit PlannedProducts(const Plan& plan) {
     constexpr int64_t kFewRows = 8;
     constexpr double kMost = 0.9;
-    double all = 0, wide = 0, of_few_rows = 0;  // bytes
+    double all = 0, wide = 0, of_few_rows = 0, most = 0;  // bytes
     for (const Step& step : plan.steps) {
       if (!as<Linear>(step.op)) continue;
       const Operand& w = step.inputs[1].view;
       const double bytes = static_cast<double>(w.shape.product()) * static_cast<double>(size_of(w.dtype));
       all += bytes, wide += w.dtype == DType::f32 ? bytes : 0;
       of_few_rows += step.output.view.rows() <= kFewRows ? bytes : 0;
+      if (bytes > most) most = bytes, x = step.inputs[0].view.dtype;
     }
     narrow = all > 0 && wide <= (1 - kMost) * all;
     few_rows = of_few_rows > (1 - kMost) * all;
@@ -111,7 +113,7 @@ std::vector<PrecisionForm> precision_forms(const Plan& plan, std::vector<std::st
     add({.name = fmt::format("{} weights in groups of {}", name_of(in_groups), kGroup),
          .products = unquantised,
          .weights = in_groups},
-        products.few_rows ? computes(has_kernel, unquantised, in_groups)
+        products.few_rows ? computes(has_kernel, products.narrow ? products.x : unquantised, in_groups)
                           : reject("no product has so few rows that it would save time"));
   }
   return forms;

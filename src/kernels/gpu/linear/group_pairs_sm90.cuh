@@ -25,9 +25,9 @@ __device__ inline uint32_t multiply_add_pairs(uint32_t a, uint32_t b, uint32_t c
   return both;
 }
 
-// What the numbers n of a group of 4 bits, 0 to 15, become: 2^-16 (scale (n - 8) + 8 offset). The 4 bits alone are the
-// f16 2^-24 n where they are the lowest, and 2^-20 n where they are the next ones, so that one instruction does the
-// rest, and exactly: the result is 2^-16 times an integer of at most 2048.
+// A group's numbers n of 4 bits, 0 to 15, become 2^-16 (scale (n - 8) + 8 offset). The 4 bits alone are the f16 2^-24 n
+// where they are the lowest, and 2^-20 n where they are the next ones, so that one instruction does the rest, and
+// exactly: the result is 2^-16 times an integer of at most 2048.
 struct NibbleLine {
   uint32_t scale_of_low, scale_of_high, offset;  // pairs of the same f16: 2^8 scale, 2^4 scale, 2^-13 (offset - scale)
 };
@@ -58,6 +58,14 @@ __device__ inline uint4 in_order_of_nibbles(const uint4& x) {
   constexpr uint32_t kLow = 0x5410u, kHigh = 0x7632u;
   return {__byte_perm(x.x, x.z, kLow), __byte_perm(x.x, x.z, kHigh), __byte_perm(x.y, x.w, kLow),
           __byte_perm(x.y, x.w, kHigh)};
+}
+
+// Returns the place of the i-th eight columns of x in a chunk of 256. Four neighbouring lanes multiply four
+// neighbouring groups of 32 columns. So the first quarters of all groups stand together, then the second ones, each
+// with the groups in another order: neither lanes that store nor lanes that load meet in a bank.
+__device__ inline uint32_t place_for_nibbles(uint32_t i) {
+  constexpr uint32_t kGroups = 8, kParts = 4;  // of a chunk, and of a group
+  return i % kParts * kGroups + (i / kParts ^ 2 * (i % kParts));
 }
 
 // Returns the i-th byte, of 128 plus a scale, as the scale. The byte is the lower part of 2^23 plus itself.

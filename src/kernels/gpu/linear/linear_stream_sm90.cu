@@ -14,13 +14,6 @@ namespace {
 
 constexpr uint32_t kWarps = kStreamMultipliers;
 
-// Loads 8 bytes of shared memory that no thread writes any more.
-__device__ inline uint2 load_two(uint32_t from) {
-  uint2 v;
-  asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "r"(from));
-  return v;
-}
-
 // A walk round a ring of barriers, whose phases alternate.
 struct Place {
   uint32_t stage = 0, parity = 0;
@@ -143,14 +136,8 @@ struct Stream {
   static constexpr uint32_t kUnits = kChunkX / 16;
   // Returns the shared address of the i-th 16 bytes of a row that this warp takes.
   __device__ uint32_t unit_at(uint32_t token, uint32_t i) const {
-    return x + ((i / kUnits * a.m + token) * kUnits + place_in_chunk(i % kUnits)) * 16;
-  }
-  // Four neighbouring lanes multiply four neighbouring groups of 32 numbers of 4 bits. So the first quarters of all
-  // groups stand together, then the second ones, each with the groups in another order: neither lanes that store nor
-  // lanes that load meet in a bank.
-  static __device__ uint32_t place_in_chunk(uint32_t unit) {
-    constexpr uint32_t kGroups = 8, kParts = 4;  // of a chunk, and of a group
-    return k4Bits ? unit % kParts * kGroups + (unit / kParts ^ 2 * (unit % kParts)) : unit;
+    const uint32_t place = k4Bits ? place_for_nibbles(i % kUnits) : i % kUnits;
+    return x + ((i / kUnits * a.m + token) * kUnits + place) * 16;
   }
   __device__ uint32_t units() const { return (a.chunks + kWarps - 1 - warp()) / kWarps * kUnits; }
   // Returns the largest number of the row, or infinity or NaN, of which this lane has seen a part, if it is asked for.
@@ -204,13 +191,13 @@ struct Stream {
         own.x[i] = by + (own.quarter ^ 2 * i) * 16;
       else
         own.x[i] = by + (kGroupsOf8Bits ? own.quarter * 16 + i * (kChunkX / 2) : unit * (kChunkX / 8));
-      asm volatile("" : "+r"(own.w[i]), "+r"(own.x[i]));  // or the compiler computes them anew for each piece
+      asm volatile("" : "+r"(own.w[i]), "+r"(own.x[i]));  // or the compiler computes them again for each piece
     }
     own.groups = groups + warp() * kChunkScales + (k4Bits ? lane() * 2 : own.row * 4);
     if (config.grouped) asm volatile("" : "+r"(own.groups));
     return own;
   }
-  // What a lane multiplies of a chunk.
+  // A lane's part of a chunk.
   struct Weights {
     uint4 of[2];
     uint32_t scales, offsets;  // of its groups
@@ -262,7 +249,7 @@ struct Stream {
       add(sums, {w.x, w.y}, {w.z, w.w}, from, own.is_token);
     }
   }
-  // Adds a group of 32 numbers of 4 bits, in the order that place_in_chunk() gives x.
+  // Adds a group of 32 numbers of 4 bits, in the order that place_for_nibbles() gives x.
   static __device__ void add_nibbles(FragmentC& sums, const Weights& weights, uint32_t j, const Lane& own,
                                      uint32_t x_at) {
     const NibbleLine line = nibble_line(weights.scales, weights.offsets, j);

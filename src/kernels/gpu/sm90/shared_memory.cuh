@@ -30,6 +30,12 @@ __device__ inline V load_shared(uint32_t from) {
     return reinterpret_cast<const V&>(v);
   }
 }
+// Loads 8 bytes of shared memory that no thread writes any more.
+__device__ inline uint2 load_two(uint32_t from) {
+  uint2 v;
+  asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "r"(from));
+  return v;
+}
 __device__ inline void store_shared(uint32_t to, float x) {
   asm volatile("st.shared.f32 [%0], %1;" ::"r"(to), "f"(x) : "memory");
 }
