@@ -111,14 +111,18 @@ def wrong_metadata(kernel, processor):
         yield f'{name}: waves of {kernel[".wavefront_size"]} lanes, wanted 64'
 
 
+# A kernel's name, or one of the instructions above where it is executed: listings have millions of lines of others.
+NOTED = re.compile(r'\n(?:[0-9a-f]+ <(\w+)>:|[ \t]+((?:' + '|'.join([*NEVER, *MADE_OF]) + r')\w*))')
+
+
 def wrong_instructions(listing, text):
     """`listing` is llvm-objdump's, `text` the sources'."""
     kernel, seen = '', set()
-    for line in listing.splitlines():
-        if label := re.match(r'[0-9a-f]+ <(\w+)>:', line):
-            kernel = label.group(1)
-        elif instruction := re.match(r'\s+(\w+)', line):
-            seen.add((kernel, instruction.group(1)))
+    for noted in NOTED.finditer('\n' + listing):
+        if noted.group(1):
+            kernel = noted.group(1)
+        else:
+            seen.add((kernel, noted.group(2)))
     for kernel, instruction in sorted(seen):
         for prefix, why in NEVER.items():
             if instruction.startswith(prefix):
