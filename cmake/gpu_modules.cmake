@@ -10,8 +10,22 @@
 # on that one only, code for another on later ones of its generation too; of AMD's, on that one only.
 set(nvidia_architectures 80 90a)
 set(amd_architectures 90a 942 950)
+# What RUNG_GPU=CHECK leaves out for a vendor whose driver is not there: nothing would run it. NVIDIA's sources are
+# compiled for the first of its architectures, with the PTX that a driver compiles for others, and as fast as the
+# compiler can: of this code tests read the names of kernels alone. Sources of which the architecture is the matter (f8,
+# Hopper) are compiled as always. These of AMD's architectures, which no emulator executes, are read by the compiler's
+# front end: it knows their types and instructions, and takes a twentieth of the time.
+set(read_amd_architectures 90a)
+set(nvidia_sources_as_always "_sm90$|^cast_f8$")
+set(nvidia_fast_options -Ofc max)  # where nvcc has it
 
 find_program(RUNG_NVCC nvcc PATHS /usr/local/cuda/bin)
+if(RUNG_NVCC AND RUNG_GPU STREQUAL "CHECK")
+  execute_process(COMMAND ${RUNG_NVCC} --help OUTPUT_VARIABLE help ERROR_QUIET)
+  if(NOT help MATCHES "--Ofast-compile")
+    set(nvidia_fast_options "")
+  endif()
+endif()
 find_program(RUNG_AMD_CLANG clang++-22)
 find_program(RUNG_AMD_LINKER ld.lld-22)  # what that compiler links with
 
@@ -54,17 +68,38 @@ function(rung_why_no_gpu_modules vendor out)
   set(${out} "${reason}" PARENT_SCOPE)
 endfunction()
 
+# Does this build only check the modules of a vendor, "nvidia" or "amd"?
+function(rung_only_checks vendor out)
+  string(TOUPPER ${vendor} VENDOR)
+  set(${out} OFF PARENT_SCOPE)
+  if(RUNG_GPU STREQUAL "CHECK" AND NOT RUNG_${VENDOR}_DRIVER)
+    set(${out} ON PARENT_SCOPE)
+  endif()
+endfunction()
+
+# The options that name the architectures of NVIDIA that a source is for, and how much to optimise.
+function(rung_nvidia_options name out)
+  rung_only_checks(nvidia only_checks)
+  if(only_checks AND NOT name MATCHES "${nvidia_sources_as_always}")
+    list(GET nvidia_architectures 0 first)
+    set(${out} ${nvidia_fast_options} "-gencode=arch=compute_${first},code=[sm_${first},compute_${first}]" PARENT_SCOPE)
+    return()
+  endif()
+  set(targets ${nvidia_architectures})
+  if(name MATCHES "_sm90$")
+    list(GET nvidia_architectures -1 targets)
+  endif()
+  list(TRANSFORM targets REPLACE "(.+)" "-gencode=arch=compute_\\1,code=sm_\\1")
+  set(${out} "${targets}" PARENT_SCOPE)
+endfunction()
+
 # For the architectures of NVIDIA that the source is for.
 function(rung_nvidia_module source out_image)
   get_filename_component(name ${source} NAME_WE)
   set(image ${CMAKE_BINARY_DIR}/gpu/${name}.fatbin)
-  set(architectures ${nvidia_architectures})
-  if(name MATCHES "_sm90$")
-    list(GET nvidia_architectures -1 architectures)
-  endif()
-  list(TRANSFORM architectures REPLACE "(.+)" "-gencode=arch=compute_\\1,code=sm_\\1")
+  rung_nvidia_options(${name} options)
   add_custom_command(OUTPUT ${image}
-    COMMAND ${RUNG_NVCC} -fatbin -O3 -std=c++20 --expt-relaxed-constexpr ${architectures} -I ${CMAKE_SOURCE_DIR}/src
+    COMMAND ${RUNG_NVCC} -fatbin -O3 -std=c++20 --expt-relaxed-constexpr ${options} -I ${CMAKE_SOURCE_DIR}/src
             -MD -MF ${image}.d -o ${image} ${source}
     DEPENDS ${source} DEPFILE ${image}.d COMMENT "GPU module ${name}" VERBATIM)
   set(${out_image} ${image} PARENT_SCOPE)
@@ -87,6 +122,18 @@ function(rung_amd_module source architecture out_image)
   set(${out_image} ${image} PARENT_SCOPE)
 endfunction()
 
+# Has the compiler's front end read a source for an architecture of AMD; what it writes is not embedded.
+function(rung_read_amd_source source architecture out_file)
+  get_filename_component(name ${source} NAME_WE)
+  set(file ${CMAKE_BINARY_DIR}/gpu/${name}.gfx${architecture}.bc)
+  add_custom_command(OUTPUT ${file}
+    COMMAND ${RUNG_AMD_CLANG} ${amd_options} --offload-arch=gfx${architecture} -I ${CMAKE_SOURCE_DIR}/src
+            -Qunused-arguments -c -emit-llvm -Xclang -disable-llvm-passes
+            -Xclang -dependency-file -Xclang ${file}.d -Xclang -MT -Xclang ${file} -o ${file} ${source}
+    DEPENDS ${source} DEPFILE ${file}.d COMMENT "GPU source ${name} for gfx${architecture}" VERBATIM)
+  set(${out_file} ${file} PARENT_SCOPE)
+endfunction()
+
 # The C++ rows {name, first architecture that it is for, last one} of what a vendor's modules are compiled for.
 function(rung_architecture_rows out)
   set(rows "")
@@ -98,6 +145,10 @@ function(rung_architecture_rows out)
     endif()
     string(APPEND rows "    {Vendor::nvidia, \"sm_${architecture}\", ${first}, ${last}},\n")
   endforeach()
+  rung_only_checks(amd only_checks)
+  if(only_checks)
+    list(REMOVE_ITEM amd_architectures ${read_amd_architectures})
+  endif()
   foreach(architecture ${amd_architectures})
     string(APPEND rows "    {Vendor::amd, \"gfx${architecture}\", 0x${architecture}, 0x${architecture}},\n")
   endforeach()
@@ -131,6 +182,7 @@ function(rung_embed_gpu_modules target)
     message(FATAL_ERROR "A wheel with GPU kernels wants nvcc, or clang++-22 and ld.lld-22: ${no_nvidia}; ${no_amd}")
   endif()
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/gpu)
+  rung_only_checks(amd only_checks)
   foreach(source ${sources})
     get_filename_component(name ${source} NAME_WE)
     if(NOT no_nvidia AND NOT name MATCHES "_cdna$")
@@ -139,6 +191,11 @@ function(rung_embed_gpu_modules target)
     endif()
     if(NOT no_amd AND NOT name MATCHES "_sm90$")
       foreach(architecture ${amd_architectures})
+        if(only_checks AND architecture IN_LIST read_amd_architectures)
+          rung_read_amd_source(${source} ${architecture} file)
+          list(APPEND images ${file})
+          continue()
+        endif()
         rung_amd_module(${source} ${architecture} image)
         rung_embed_image(${name} 0x${architecture} rung_gpu_${name}_gfx${architecture} ${image})
       endforeach()

@@ -7,7 +7,7 @@
 # `rung isa` reads the code objects of the build; the LDS that launches add is what the rows of the conformance problems
 # ask for on each architecture (RowLaunchesOnCdna writes it down); `rung occupancy` counts waves with it. Wrong is
 #   - a kernel that spills vector registers, uses scratch or has empty branches, whose work a compiler may have lost, on
-#     any architecture;
+#     any architecture of the build;
 #   - one that moves less than 75 % of its loops' bytes by accesses of 16, for which no reason stands in REASONS;
 #   - a reason that no kernel needs;
 #   - under --check, a page that is not the one on disk. Another compiler allocates other registers: that is compared
@@ -134,6 +134,11 @@ class Build:
     def modules(self):
         return sorted({path.name.split('.')[0] for path in self.objects.glob('*.gfx*.co')})
 
+    def targets(self, module):
+        """Those that have code: a build that only checks has none for what is not executed (cmake/gpu_modules.cmake)."""
+        return [target for target in COMPILED
+                if target in EXECUTED or (self.objects / f'{module}.{target}.co').exists()]
+
     def kernels(self, module, target):
         path = self.objects / f'{module}.{target}.co'
         return json.loads(output_of([self.tool, 'isa', path, '--json']))['kernels']
@@ -217,7 +222,8 @@ def make_page(build, compiler):
              '| --- | --- | --- | --- | --- | --- |']
     wrong, needed = [], {}
     for module in build.modules():
-        read = {target: {kernel['name']: kernel for kernel in build.kernels(module, target)} for target in COMPILED}
+        read = {target: {kernel['name']: kernel for kernel in build.kernels(module, target)}
+                for target in build.targets(module)}
         rows = []
         for name in read[EXECUTED[0]]:
             of = {target: kernels[name] for target, kernels in read.items()}

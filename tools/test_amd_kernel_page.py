@@ -25,6 +25,9 @@ class MadeUpBuild:
     def modules(self):
         return ['module']
 
+    def targets(self, module):
+        return page.COMPILED
+
     def kernels(self, module, target):
         return self.all
 
@@ -48,6 +51,14 @@ class KernelPage(unittest.TestCase):
     def test_what_does_not_fit_one_architecture_is_not_counted_there(self):
         text, _ = self.make(kernel('k'), added={'gfx950': {'k': {2048}}})
         self.assertIn('| k | 64 | - / 2560 | - / 2.5 LDS |', text)
+
+    def test_only_what_no_one_executes_may_be_missing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            build = page.Build(Path(folder))
+            build.objects.mkdir()
+            self.assertEqual(build.targets('module'), ['gfx942', 'gfx950'])
+            (build.objects / 'module.gfx90a.co').touch()
+            self.assertEqual(build.targets('module'), ['gfx90a', 'gfx942', 'gfx950'])
 
     def test_types_share_a_row(self):
         text, _ = self.make(kernel('k_bf16_1'), kernel('k_f16_1'), kernel('other_bf16'), kernel('other_f16', vgprs=9))

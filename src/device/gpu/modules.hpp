@@ -36,7 +36,7 @@ struct CompiledFor {
   int first, last;
 };
 
-// Returns the architectures that this project compiles kernels for, whether this build has them or not.
+// Returns the architectures that builds such as this one compile kernels for, whether this one has them or not.
 std::span<const CompiledFor> compiled_architectures();
 // Returns why this build has no modules for a vendor's GPUs: how it was made without them. "": it has them.
 std::string_view missing_modules_reason(Vendor vendor);
