@@ -63,6 +63,11 @@ Names declarations_of(const std::string& text) {
   return all;
 }
 
+std::string without_spaces_around(const std::string& text) {
+  const size_t first = text.find_first_not_of(" \t\r\n"), last = text.find_last_not_of(" \t\r\n");
+  return first == text.npos ? "" : text.substr(first, last - first + 1);
+}
+
 // Rules without those of @media, which stand in `media` by what they ask for.
 struct Sheet {
   std::vector<Rule> rules;
@@ -73,7 +78,7 @@ struct Sheet {
     for (size_t at = 0; (at = css.find('{', at)) != css.npos;) {
       const size_t from = css.find_last_of("{};", at - 1);
       std::string selector = css.substr(from == css.npos ? 0 : from + 1, at - (from == css.npos ? 0 : from + 1));
-      selector = std::regex_replace(selector, std::regex("^\\s+|\\s+$"), "");
+      selector = without_spaces_around(selector);
       if (selector.starts_with("@media")) {
         int depth = 1;
         size_t end = at + 1;
@@ -99,11 +104,11 @@ struct Sheet {
 bool fits(const std::string& selector, const std::string& tag, const std::string& classes) {
   std::string last = selector.substr(selector.find_last_of(" >") + 1);
   if (last.find(':') != last.npos || last.find('[') != last.npos || last.empty()) return false;
-  std::istringstream parts(std::regex_replace(last, std::regex("\\."), " ."));
-  for (std::string part; parts >> part;) {
-    if (part[0] == '.' && (" " + classes + " ").find(" " + part.substr(1) + " ") == std::string::npos) return false;
-    if (part[0] != '.' && part[0] != '*' && part != tag) return false;
-  }
+  std::istringstream parts(last);
+  std::string of_tag, of_class;
+  if (std::getline(parts, of_tag, '.') && !of_tag.empty() && of_tag[0] != '*' && of_tag != tag) return false;
+  while (std::getline(parts, of_class, '.'))
+    if ((" " + classes + " ").find(" " + of_class + " ") == std::string::npos) return false;
   return true;
 }
 
@@ -126,9 +131,8 @@ class Theme {
       for (const Rule& rule : sheet_->rules) {
         std::istringstream selectors(rule.selector);
         for (std::string selector; std::getline(selectors, selector, ',');) {
-          selector = std::regex_replace(selector, std::regex("^\\s+|\\s+$"), "");
           if (std::min<long>(3, std::count(selector.begin(), selector.end(), '.')) != weight) continue;
-          if (fits(selector, tag, classes))
+          if (fits(without_spaces_around(selector), tag, classes))
             for (const auto& [property, value] : rule.declarations) style[property] = value;
         }
       }
