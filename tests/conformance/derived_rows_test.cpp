@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
 
 #include "derived.hpp"
 #include "gpu_harness.hpp"
@@ -24,6 +23,13 @@ void expect_answer(const Outcome& outcome, const Case& test) {
   EXPECT_EQ(outcome.fault, Fault::none);
 }
 
+// A plan copies such an operand into dense memory, so that rows need not take it.
+bool updates_what_is_not_dense(const Problem& problem) {
+  for (size_t i = 0; i < problem.inputs.size(); ++i)
+    if (updates(problem.op, i) && !problem.inputs[i].contiguous()) return true;
+  return false;
+}
+
 class DerivedRow : public ::testing::TestWithParam<const Kernel*> {};
 INSTANTIATE_TEST_SUITE_P(All, DerivedRow, ::testing::ValuesIn(cpu::all_kernels().begin(), cpu::all_kernels().end()),
                          [](const auto& row) { return std::string(row.param->name); });
@@ -38,6 +44,7 @@ TEST_P(DerivedRow, RefusesOrAgrees) {
     const Verdict verdict = row.supports(problem, cpu::cpu_info());
     if (!verdict) {
       reason = verdict.reason;
+      if (row.role == Role::fallback) EXPECT_TRUE(updates_what_is_not_dense(asked.problem)) << asked.text << reason;
       continue;
     }
     const auto& test = answered(asked);
@@ -46,6 +53,7 @@ TEST_P(DerivedRow, RefusesOrAgrees) {
     expect_answer(run_row(row, *test, 2), *test);
     ++taken;
   }
+  if (row.role == Role::fallback) EXPECT_GT(taken, 20);
   if (taken == 0) GTEST_SKIP() << reason;
 }
 
@@ -82,43 +90,27 @@ TEST_P(GpuDerivedRow, RefusesOrAgrees) {
 }
 
 using EmulatedRow = std::tuple<const char*, const Kernel*>;
+
+// What a row makes of an operand's form is the same code on both machines; where it has matrix instructions, these take
+// other fragments on each.
+std::vector<EmulatedRow> emulated_rows() {
+  std::vector<EmulatedRow> rows;
+  for (const Kernel* row : gpu::all_kernels()) {
+    rows.emplace_back("emu:gfx942", row);
+    if (row->name.ends_with("_cdna") || row->name.ends_with("_mma")) rows.emplace_back("emu:gfx950", row);
+  }
+  return rows;
+}
+
 class EmulatedDerivedRow : public ::testing::TestWithParam<EmulatedRow> {};
-INSTANTIATE_TEST_SUITE_P(All, EmulatedDerivedRow,
-                         ::testing::Combine(::testing::Values("emu:gfx942", "emu:gfx950"),
-                                            ::testing::ValuesIn(gpu::all_kernels().begin(), gpu::all_kernels().end())),
-                         [](const auto& row) {
-                           return std::string(std::get<0>(row.param)).substr(4) + "_" +
-                                  std::string(std::get<1>(row.param)->name);
-                         });
+INSTANTIATE_TEST_SUITE_P(All, EmulatedDerivedRow, ::testing::ValuesIn(emulated_rows()), [](const auto& row) {
+  return std::string(std::get<0>(row.param)).substr(4) + "_" + std::string(std::get<1>(row.param)->name);
+});
 
 TEST_P(EmulatedDerivedRow, RefusesOrAgrees) {
   auto target = open_target(std::get<0>(GetParam()));
   if (!target) GTEST_SKIP() << target.error().message;
   expect_row_refuses_or_agrees(**target, *std::get<1>(GetParam()));
-}
-
-// A plan copies such an operand into dense memory, so that rows need not take it.
-bool updates_what_is_not_dense(const Problem& problem) {
-  for (size_t i = 0; i < problem.inputs.size(); ++i)
-    if (updates(problem.op, i) && !problem.inputs[i].contiguous()) return true;
-  return false;
-}
-
-TEST(DerivedProblems, AreOfEveryOpAndHaveRows) {
-  std::set<std::string_view> ops;
-  for (const Kernel* row : cpu::all_kernels()) ops.insert(row->op);
-  for (std::string_view op : ops) {
-    int with_answers = 0;
-    for (const Case& asked : derived_cases(op)) {
-      if (!answered(asked)) continue;
-      if (updates_what_is_not_dense(asked.problem)) continue;
-      EXPECT_TRUE(std::ranges::any_of(cpu_target().kernels_for(op), [&](const Kernel* row) {
-        return cpu_target().supports(*row, asked.problem).yes;
-      })) << asked.text;
-      ++with_answers;
-    }
-    EXPECT_GT(with_answers, 20) << op;
-  }
 }
 
 }  // namespace

@@ -30,8 +30,8 @@ Case make_case(const std::string& text);
 // answers, which take seconds to compute.
 const std::vector<Case>& unanswered_cases();
 const std::vector<Case>& unanswered_cases_of(std::string_view op);  // those of one family of ops
-const std::vector<Case>& cases();                                   // all, answered
 bool takes_part();                                                  // is RUNG_TEST_PART set?
+Case with_inputs(Case test);                                        // one of them with values, yet without an answer
 
 // The case with inputs and answers, computed when it is first asked for. `asked` is one of a list that is made once.
 // Errors: its op has no answer for these values.

@@ -129,9 +129,9 @@ int64_t differences(const std::vector<Tensor>& got, const std::vector<Tensor>& w
 
 TEST(Semantics, NameEveryElementThatAResultDependsOn) {
   std::set<std::string_view> tried;
-  for (const Case& test : cases()) {
+  for (const Case& test : unanswered_cases()) {
     ASSERT_NE(test.node, kNoNode);
-    const Sample sample = sample_of(test);
+    const Sample sample = sample_of(with_inputs(test));
     ASSERT_EQ(sample.semantics.operands.size(), sample.operands.size()) << test.text;
     const Shape& shape = sample.results[0].shape();
     const int64_t element = static_cast<int64_t>(random_uniform(hash_text(test.text), 0) * double(shape.product()));
@@ -174,9 +174,9 @@ std::vector<Tensor> cut_operands(const Sample& sample, int axis, int64_t row) {
 
 TEST(Semantics, LetFreeAxesBeCut) {
   std::set<std::string_view> tried;
-  for (const Case& test : cases()) {
+  for (const Case& test : unanswered_cases()) {
     ASSERT_NE(test.node, kNoNode);
-    const Sample sample = sample_of(test);
+    const Sample sample = sample_of(with_inputs(test));
     const Tensor& result = sample.results[0];
     for (int axis = 0; axis < result.shape().rank(); ++axis) {
       if (result.shape()[axis] < 2 || result.elements() > 20000 || !sample.semantics.is_free(axis)) continue;
