@@ -19,7 +19,7 @@ constexpr int kLayers = 10;
 constexpr float kLarge = 1, kSmall = 0.125F;  // of weights: each layer makes an error about 2 x as large, or smaller
 
 // Layers of tanh(x w' + b), then attention among the rows. `mistake` is what its author got wrong.
-std::string text_of(const std::string& mistake) {
+std::string text_with(const std::string& mistake) {
   std::string text, h = "x";
   for (int i = 0; i < kLayers; ++i) {
     const std::string n = std::to_string(i);
@@ -48,7 +48,7 @@ std::string text_of(const std::string& mistake) {
 }
 
 Graph model(float scale, const std::string& mistake = "") {
-  auto graph = parse_graph(text_of(mistake), [&](const std::string& name, const Type& type) {
+  auto graph = parse_graph(text_with(mistake), [&](const std::string& name, const Type& type) {
     Tensor values = random_tensor(name, type);
     for (float& value : values.as<float>()) value = name == "t" ? 0.05F : value * scale;
     return std::make_shared<Literal>(name, std::move(values));

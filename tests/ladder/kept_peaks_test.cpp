@@ -16,12 +16,12 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const Peaks kFirst{.fma_f32_gflops = 100,
-                   .gemm_f32_gflops = 90,
-                   .gemm_bf16_gflops = 200,
-                   .read_gbps = 20,
-                   .handoff_us = 5,
-                   .barrier_us = 3};
+const Peaks kFirstPeaks{.fma_f32_gflops = 100,
+                        .gemm_f32_gflops = 90,
+                        .gemm_bf16_gflops = 200,
+                        .read_gbps = 20,
+                        .handoff_us = 5,
+                        .barrier_us = 3};
 
 class KeptPeaks : public ::testing::Test {
  protected:
@@ -34,9 +34,9 @@ class KeptPeaks : public ::testing::Test {
 };
 
 TEST_F(KeptPeaks, AreTheBestOfAllRuns) {
-  const Peaks first = best_of_kept(file, "a machine", kFirst);
+  const Peaks first = best_of_kept(file, "a machine", kFirstPeaks);
   EXPECT_EQ(first.read_gbps, 20);
-  Peaks disturbed = kFirst;
+  Peaks disturbed = kFirstPeaks;
   disturbed.read_gbps = 7, disturbed.gemm_f32_gflops = 30, disturbed.handoff_us = 50, disturbed.fma_f32_gflops = 110;
   const Peaks second = best_of_kept(file, "a machine", disturbed);
   EXPECT_EQ(second.read_gbps, 20);
@@ -44,7 +44,7 @@ TEST_F(KeptPeaks, AreTheBestOfAllRuns) {
   EXPECT_EQ(second.gemm_bf16_gflops, 200);
   EXPECT_EQ(second.fma_f32_gflops, 110);
   EXPECT_EQ(second.handoff_us, 50) << "as measured: it is taken off times of this moment";
-  EXPECT_EQ(best_of_kept(file, "a machine", kFirst).fma_f32_gflops, 110);
+  EXPECT_EQ(best_of_kept(file, "a machine", kFirstPeaks).fma_f32_gflops, 110);
   EXPECT_EQ(said, "");
 }
 
@@ -54,36 +54,36 @@ TEST_F(KeptPeaks, AreTheBestOfEachRateSeparately) {
                                            &Peaks::read_gbps};
   for (size_t better = 0; better < rates.size(); ++better) {
     const std::string machine = "machine " + std::to_string(better);
-    best_of_kept(file, machine, kFirst);
+    best_of_kept(file, machine, kFirstPeaks);
     Peaks mixed;
-    for (const auto rate : rates) mixed.*rate = kFirst.*rate / 2;
-    mixed.*rates[better] = kFirst.*rates[better] * 2;
+    for (const auto rate : rates) mixed.*rate = kFirstPeaks.*rate / 2;
+    mixed.*rates[better] = kFirstPeaks.*rates[better] * 2;
     best_of_kept(file, machine, mixed);
     const Peaks kept = best_of_kept(file, machine, {});
     for (size_t i = 0; i < rates.size(); ++i)
-      EXPECT_EQ(kept.*rates[i], kFirst.*rates[i] * (i == better ? 2 : 1)) << machine << ", rate " << i;
+      EXPECT_EQ(kept.*rates[i], kFirstPeaks.*rates[i] * (i == better ? 2 : 1)) << machine << ", rate " << i;
   }
   EXPECT_EQ(said, "");
 }
 
 // An emulator's memory takes no time: such a rate would spoil the file for every machine in it.
 TEST_F(KeptPeaks, KeepNoRateBeyondAllMachines) {
-  Peaks emulated = kFirst;
+  Peaks emulated = kFirstPeaks;
   emulated.read_gbps = std::numeric_limits<double>::infinity(), emulated.gemm_f32_gflops = std::nan("");
   EXPECT_EQ(best_of_kept(file, "an emulator", emulated).read_gbps, emulated.read_gbps);
-  EXPECT_EQ(best_of_kept(file, "an emulator", {}).fma_f32_gflops, kFirst.fma_f32_gflops);
-  EXPECT_EQ(best_of_kept(file, "a machine", kFirst).read_gbps, kFirst.read_gbps);
+  EXPECT_EQ(best_of_kept(file, "an emulator", {}).fma_f32_gflops, kFirstPeaks.fma_f32_gflops);
+  EXPECT_EQ(best_of_kept(file, "a machine", kFirstPeaks).read_gbps, kFirstPeaks.read_gbps);
   EXPECT_EQ(said, "");
 }
 
 TEST_F(KeptPeaks, AreEachMachinesOwn) {
-  best_of_kept(file, "a machine", kFirst);
+  best_of_kept(file, "a machine", kFirstPeaks);
   EXPECT_EQ(best_of_kept(file, "another", {.read_gbps = 3}).read_gbps, 3);
   EXPECT_EQ(best_of_kept(file, "a machine", {}).read_gbps, 20) << "and a file has many";
 }
 
 TEST_F(KeptPeaks, OfNoFileAreThoseOfNow) {
-  EXPECT_EQ(best_of_kept("", "a machine", kFirst).read_gbps, 20);
+  EXPECT_EQ(best_of_kept("", "a machine", kFirstPeaks).read_gbps, 20);
   EXPECT_EQ(best_of_kept("", "a machine", {.read_gbps = 3}).read_gbps, 3);
   EXPECT_EQ(peaks_beside(""), "");
   EXPECT_EQ(peaks_beside("/cache/tuning.json"), "/cache/peaks.json");
@@ -108,7 +108,7 @@ TEST_F(KeptPeaks, IgnoreADamagedFileAndLeaveIt) {
 
 TEST_F(KeptPeaks, AreMeasuredEvenWithoutAWritableFile) {
   ASSERT_TRUE(write_file_atomically(folder / "file", "x"));
-  EXPECT_EQ(best_of_kept(folder / "file/peaks.json", "a machine", kFirst).read_gbps, 20);
+  EXPECT_EQ(best_of_kept(folder / "file/peaks.json", "a machine", kFirstPeaks).read_gbps, 20);
 }
 
 // The floor of one model: two processes, of which the second finds a machine that is busy.
@@ -121,8 +121,8 @@ TEST_F(KeptPeaks, LetAFloorStandStill) {
     for (const Step& step : built->plan.steps) add_op(profile, step, 1, cpu_target());
     return profile.floor_ms;
   };
-  const double quiet = floor_by(best_of_kept(file, "a machine", kFirst));
-  Peaks busy = kFirst;
+  const double quiet = floor_by(best_of_kept(file, "a machine", kFirstPeaks));
+  Peaks busy = kFirstPeaks;
   busy.read_gbps /= 4, busy.gemm_f32_gflops /= 4, busy.fma_f32_gflops /= 4;
   EXPECT_EQ(floor_by(best_of_kept(file, "a machine", busy)), quiet);
   EXPECT_GT(floor_by(busy), 2 * quiet) << "the file is what keeps it";

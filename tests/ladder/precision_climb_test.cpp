@@ -224,7 +224,7 @@ TEST_F(PrecisionClimb, WantsLogitsForTheirDivergence) {
 TEST_F(PrecisionClimb, CountsTheErrorOfWhatIsWatched) {
   subject.model.watched = {"layer.0.down"};
   const PrecisionReport report = climbed().result.precision_search;
-  EXPECT_THAT(report.watched, testing::ElementsAre("layer.0.down"));
+  EXPECT_THAT(report.watched, ::testing::ElementsAre("layer.0.down"));
   ASSERT_TRUE(chosen_of(report));
   EXPECT_LE(chosen_of(report)->rel_l2, kLimit);
   subject.model.watched = {"layer.7.down"};

@@ -13,7 +13,7 @@ namespace {
 using passes::fuse_attention;
 using passes::recognise_rope;
 
-constexpr const char* kPlain =
+constexpr const char* kPlainAttention =
     "scale: f32[] = constant(values=[0.5])\n"
     "q = transpose(reshape(a:f32[1,6,8], shape=[1,6,2,4]), permutation=[0,2,1,3])\n"
     "k = transpose(reshape(b:f32[1,5,8], shape=[1,5,2,4]), permutation=[0,2,1,3])\n"
@@ -22,7 +22,7 @@ constexpr const char* kPlain =
     "y = transpose(matmul(softmax(s), v), permutation=[0,2,1,3])";
 
 TEST(FuseAttention, ReadsQueriesKeysAndValuesUntransposed) {
-  expect_rewrite(fuse_attention, kPlain,
+  expect_rewrite(fuse_attention, kPlainAttention,
                  "y = attention(reshape(a, shape=[1,6,2,4]), reshape(b, shape=[1,5,2,4]), reshape(c, shape=[1,5,2,4]), "
                  "scale=0.5)");
 }
@@ -260,7 +260,7 @@ TEST(FuseAttention, KeepsScalesThatDifferPerKey) {
 }
 TEST(FuseAttention, ChangesNothingWithoutAKernel) {
   auto never = [](const Op&, std::span<const Type>) { return reject("no"); };
-  Graph graph = graph_of(kPlain);
+  Graph graph = graph_of(kPlainAttention);
   EXPECT_EQ(expression(run_pass(fuse_attention, graph, never).graph), expression(graph));
 }
 TEST(FuseAttention, TransposesOncePerValueThatManyRead) {

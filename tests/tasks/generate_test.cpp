@@ -22,15 +22,15 @@ namespace {
 using testing::ElementsAreArray;
 using testing::HasSubstr;
 
-const std::string kCheckpoints = std::string(RUNG_TEST_DATA) + "/checkpoints/";
+const std::string kCheckpointFolder = std::string(RUNG_TEST_DATA) + "/checkpoints/";
 
 constexpr int64_t kEnd = 23;  // ends a text, as every checkpoint's config.json says
 
-std::string checkpoint(const std::string& name) { return kCheckpoints + name; }
+std::string checkpoint(const std::string& name) { return kCheckpointFolder + name; }
 
 std::vector<std::string> decoders() {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(kCheckpoints))
+  for (const auto& entry : std::filesystem::directory_iterator(kCheckpointFolder))
     if (std::filesystem::exists(entry.path() / "greedy.npz")) names.push_back(entry.path().filename().string());
   std::ranges::sort(names);
   return names;
