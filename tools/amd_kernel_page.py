@@ -135,7 +135,7 @@ class Build:
         return sorted({path.name.split('.')[0] for path in self.objects.glob('*.gfx*.co')})
 
     def targets(self, module):
-        """Those that have code: a build that only checks has none for what is not executed (cmake/gpu_modules.cmake)."""
+        """Those that have code: builds that only check have none for what nothing runs (cmake/gpu_modules.cmake)."""
         return [target for target in COMPILED
                 if target in EXECUTED or (self.objects / f'{module}.{target}.co').exists()]
 

@@ -85,7 +85,8 @@ TEST(InferType, WantsFloatsOfANormThroughout) {
   EXPECT_EQ(error_of(LayerNorm{}, {f32({2, 8}), weight, weight}), "");
   EXPECT_THAT(error_of(LayerNorm{}, {f32({2, 8}), weight, whole}), HasSubstr("wanted a float type"));
   EXPECT_THAT(error_of(RmsNorm{}, {f32({2, 8}), whole}), HasSubstr("wanted a float type"));
-  EXPECT_THAT(error_of(RmsNorm{.out = DType::i64}, {f32({2, 8}), weight}), HasSubstr("out=i64, wanted a float type or i8"));
+  EXPECT_THAT(error_of(RmsNorm{.out = DType::i64}, {f32({2, 8}), weight}),
+              HasSubstr("out=i64, wanted a float type or i8"));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace rung::gpu {
 namespace {
 
-Problem problem_of(const std::string& text) {
+Problem streamed_problem(const std::string& text) {
   const auto graph = parse_graph("y = linear(" + text + ")");
   return test::problem_in(*graph, graph->outputs()[0].node);
 }
@@ -36,7 +36,7 @@ uint8_t plus_128(uint8_t value) { return static_cast<uint8_t>(value + 128); }
 
 // Tiles of eight rows, the last of which has four; two chunks of 256 columns; groups of 64.
 TEST(StreamGroups, OfFourBitsStandAsLanesLoadThem) {
-  const Problem problem = problem_of(
+  const Problem problem = streamed_problem(
       "x:bf16[1,512], w:u8[12,256], ws:f32[12], wg:i8[12,8], wo:i8[12,8], slots=scale+group_scale+group_offset, "
       "out=bf16");
   const StreamConfig config = stream_config(problem);
@@ -59,8 +59,8 @@ TEST(StreamGroups, OfFourBitsStandAsLanesLoadThem) {
 // Four columns and their partners, of gate and up and of heads of 32 columns; chunks of 128 columns.
 TEST(StreamGroups, OfEightBitsFollowRowsAndTheirPartners) {
   const std::string operands = "x:bf16[1,128], w:i8[64,128], ws:f32[64], wg:i8[64,4]";
-  const Problem gated = problem_of(operands + ", slots=scale+group_scale, gated=true, activation=silu, out=bf16");
-  const Problem turned = problem_of(
+  const Problem gated = streamed_problem(operands + ", slots=scale+group_scale, gated=true, activation=silu, out=bf16");
+  const Problem turned = streamed_problem(
       "x:bf16[1,128], w:i8[64,128], c:f32[1,32], s:f32[1,32], ws:f32[64], wg:i8[64,4], "
       "slots=cos+sin+scale+group_scale, rotated_heads=1, out=bf16");
   const std::vector<uint8_t> of_gated = packed(gated, LinearSlot::group_scale);

@@ -101,6 +101,17 @@ TEST(PrecisionParts, ComeFromThePlansProducts) {
   }
 }
 
+// Passes rewrite these towers into a batch, and then both products of it: nothing else tells one from its reader.
+TEST(PrecisionParts, FindProductsByTheirWeights) {
+  const Graph model = graph_of(
+      "w: f32[4,4] = constant()\nv: f32[4,4] = constant()\n"
+      "a: f32[1,3,4] = input()\nb: f32[1,3,4] = input()\n"
+      "h0 = linear(a, w)  # camera.0.h\nh1 = linear(b, w)  # camera.1.h\n"
+      "o0 = linear(h0, v)  # camera.0.o\no1 = linear(h1, v)  # camera.1.o\ny = concat(o0, o1, axis=1)\nreturn y=y");
+  const auto groups = product_groups(model, *passed_in_own_types(model, {.rungs = {"reduce"}}, {}));
+  EXPECT_THAT(scopes_of(parts_of(groups)), ElementsAre(ElementsAre("camera.*.h"), ElementsAre("camera.*.o")));
+}
+
 // Two parts of which one's label begins the other's, and attention.
 class MixtureEntries : public ::testing::Test {
  protected:

@@ -36,10 +36,10 @@ TEST(FuseResidual, SumWithALinearMovesIn) {
 // A layer has a sum behind its attention and one behind its hidden values; their labels are often the layer's.
 TEST(FuseResidual, KeepsTheLabelOfTheProduct) {
   for (const auto& [label, wanted] : {std::pair("  # layer.down", "layer.down"), std::pair("", "layer")}) {
-    const PassRun run = run_pass(
-        fuse_residual, graph_of(fmt::format("w: f32[4,8] = constant()\nh = linear(x:f32[3,8], w){}\n"
-                                            "y = add(r:f32[3,4], h)  # layer\nreturn y",
-                                            label)));
+    const PassRun run =
+        run_pass(fuse_residual, graph_of(fmt::format("w: f32[4,8] = constant()\nh = linear(x:f32[3,8], w){}\n"
+                                                     "y = add(r:f32[3,4], h)  # layer\nreturn y",
+                                                     label)));
     EXPECT_EQ(run.graph[run.graph.outputs()[0].node].label, wanted);
   }
 }

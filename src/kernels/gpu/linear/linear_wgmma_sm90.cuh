@@ -66,8 +66,8 @@ struct Wgmma;
   template <>                                                                                                       \
   struct Wgmma<T, rows> {                                                                                           \
     static __device__ __forceinline__ void run(ProductSum<T>::type* d, uint64_t a, uint64_t b) {                    \
-      asm volatile("wgmma.mma_async.sync.aligned.m64n" #rows depth types " {" registers "}, " from ", " to ", 1" scales \
-                   ";"                                                                                              \
+      asm volatile("wgmma.mma_async.sync.aligned.m64n" #rows depth types                                            \
+                   " {" registers "}, " from ", " to ", 1" scales ";"                                               \
                    : RUNG_OF_##rows(of)                                                                             \
                    : "l"(a), "l"(b));                                                                               \
     }                                                                                                               \

@@ -50,9 +50,7 @@ enum class WideEpilogue : uint8_t {
 };
 
 // Returns the type of the 16-bit operands and results beside x and w of a type.
-constexpr DType wide_narrow(DType type) {
-  return type == DType::f8e4m3fn || type == DType::i8 ? DType::bf16 : type;
-}
+constexpr DType wide_narrow(DType type) { return type == DType::f8e4m3fn || type == DType::i8 ? DType::bf16 : type; }
 
 // A variant of the kernel: the type of x and w, rows of w and tokens of a tile, the blocks that share its K, the
 // epilogue, and the type of results that are not f32. If two blocks share K, each multiplies half of K and finishes
@@ -68,9 +66,7 @@ struct WideConfig {
   constexpr bool has_integers() const { return type == DType::i8; }
   constexpr bool has_8_bits() const { return type == DType::f8e4m3fn || has_integers(); }
   // Sums of products of floats of 8 bits are promoted to f32 where there are registers for both, 208 at most.
-  constexpr bool promotes() const {
-    return type == DType::f8e4m3fn && rows / (kWideGroups * 64) * tokens <= 208;
-  }
+  constexpr bool promotes() const { return type == DType::f8e4m3fn && rows / (kWideGroups * 64) * tokens <= 208; }
   constexpr int32_t most_chunks() const {  // of K, whose products one sum can hold
     return type == DType::f8e4m3fn && !promotes() ? kWideMostSums : INT32_MAX;
   }

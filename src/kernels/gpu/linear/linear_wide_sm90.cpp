@@ -23,8 +23,8 @@ Verdict supports_sizes(const Problem& problem, const LinearShape& shape) {
   return supports_distances(problem, kTogether);
 }
 
-// Of 16 bits the row rejects a bias beside a residual sum in f32 or with an f32 residual: no library computes that, and
-// plans keep sums in f32 wherever a kernel offers to, so that this row would have no rival.
+// Where x has 16 bits, the row rejects a bias beside a residual sum in f32 or with an f32 residual: no library computes
+// that, and plans keep sums in f32 wherever a kernel offers to, so that this row would have no rival.
 Verdict supports_types(const Problem& problem) {
   if (problem.inputs[0].dtype == DType::f32 || problem.inputs[1].dtype != problem.inputs[0].dtype)
     return reject("x and w are not both bf16, both f16, both f8e4m3fn or both i8");
@@ -35,7 +35,8 @@ Verdict supports_types(const Problem& problem) {
   if (!residual) return accept();
   if (residual->dtype != type && residual->dtype != DType::f32)
     return reject("the residual is neither f32 nor of x's type");
-  if (!is_quantised(problem.inputs[0].dtype) && problem.linear_operand(LinearSlot::bias) && (residual->dtype != type || problem.output.dtype != type))
+  if (!is_quantised(problem.inputs[0].dtype) && problem.linear_operand(LinearSlot::bias) &&
+      (residual->dtype != type || problem.output.dtype != type))
     return reject("a bias, and a residual sum that is not of x's type throughout");
   return accept();
 }

@@ -27,7 +27,7 @@ struct NormRowsArguments {
   void* out;           // [rows, width], dense
   int32_t width;       // a multiple of 8
   float eps, weight_offset;
-  bool to_i8;          // where the result has 8 bits
+  bool to_i8;  // where the result has 8 bits
 };
 
 }  // namespace rung::gpu
