@@ -52,13 +52,15 @@ Result<Recipe> recipe_of(const Opened& opened, const std::optional<Recipe>& reci
     return default_recipe(threads_for(target, options.threads),
                           options.dtype == DType::bf16 ? DType::bf16 : DType::f32);
   RUNG_CHECK(check_beside(*recipe, options));
-  RUNG_CHECK(check_calibration(*recipe, opened.subject->model.graph,
+  Recipe own = *recipe;
+  if (target.gpu) own.threads = 0;  // a GPU's plan has none, whatever a recipe for a processor says, or leaves out
+  RUNG_CHECK(check_calibration(own, opened.subject->model.graph,
                                opened.given.empty() ? std::vector<NamedTensors>{} : verification_inputs(opened)));
-  if (recipe->choices.empty() && recipe->precision.empty()) return *recipe;
-  RUNG_TRY(Built listed, build_plan(opened.subject->model.graph, *recipe, {.target = &target, .contents = false}));
-  RUNG_CHECK(check_choices(*recipe, listed.plan));
-  RUNG_CHECK(check_precision(*recipe, opened.subject->model.graph, listed, {.target = &target}));
-  return *recipe;
+  if (own.choices.empty() && own.precision.empty()) return own;
+  RUNG_TRY(Built listed, build_plan(opened.subject->model.graph, own, {.target = &target, .contents = false}));
+  RUNG_CHECK(check_choices(own, listed.plan));
+  RUNG_CHECK(check_precision(own, opened.subject->model.graph, listed, {.target = &target}));
+  return own;
 }
 
 Result<std::shared_ptr<const Plan>> build_subject(const Subject& subject, const Recipe& recipe, const Target& target) {

@@ -66,6 +66,14 @@ TEST_F(CodeOfAPlan, IsListedAndPrinted) {
   expect_error(tool.run({"inspect", model, "--code", "none"}), 2, "is no plan: --code prints code of a plan");
 }
 
+TEST_F(CodeOfAPlan, HasNoThreadsByARecipeForProcessors) {
+  const std::string recipe = tool.folder().write("recipe.json", R"({"version": 1, "threads": 4})");
+  const std::string own = tool / "own.rung";
+  const Ran built = tool.run({"build", model, "--device", "emu:gfx942", "--recipe", recipe, "--out", own});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  EXPECT_EQ(object({"inspect", own}).at("code").size(), 2u);
+}
+
 TEST_F(CodeOfAPlan, IsRefusedWithoutTrustAndCompiler) {
   move_to_another_machine();
   const std::string reason =
