@@ -99,7 +99,8 @@ function(rung_nvidia_module source out_image)
   set(image ${CMAKE_BINARY_DIR}/gpu/${name}.fatbin)
   rung_nvidia_options(${name} options)
   add_custom_command(OUTPUT ${image}
-    COMMAND ${RUNG_NVCC} -fatbin -O3 -std=c++20 --expt-relaxed-constexpr ${options} -I ${CMAKE_SOURCE_DIR}/src
+    COMMAND ${RUNG_NVCC} -fatbin -no-compress -O3 -std=c++20 --expt-relaxed-constexpr ${options}
+            -I ${CMAKE_SOURCE_DIR}/src
             -MD -MF ${image}.d -o ${image} ${source}
     DEPENDS ${source} DEPFILE ${image}.d COMMENT "GPU module ${name}" VERBATIM)
   set(${out_image} ${image} PARENT_SCOPE)

@@ -22,7 +22,7 @@ struct Expected {
 };
 class AttentionCounts : public ::testing::TestWithParam<Expected> {};
 INSTANTIATE_TEST_SUITE_P(All, AttentionCounts,
-                         ::testing::Values(Expected{"emu:gfx942", 16, 725000}, Expected{"emu:gfx950", 32, 695000}),
+                         ::testing::Values(Expected{"emu:gfx942", 16, 740000}, Expected{"emu:gfx950", 32, 705000}),
                          [](const auto& expected) { return std::string(expected.param.device).substr(4); });
 
 TEST_P(AttentionCounts, OfAnExpertAreThoseOfItsProducts) {

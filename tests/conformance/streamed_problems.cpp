@@ -28,10 +28,10 @@ constexpr Streamed kProblems[] = {
     {"linear(x:{0}[3,256], {1}, wb:{0}[64], ws:f32[64], positive:f32[3,32]{3}, "
      "slots=bias+norm_weight+squares{2}, norm_run=8, eps=0.5)",
      64, 256},
-    {"linear(x:{0}[2,1024], {1}, wb:f32[4360], positive:f32[2,128]{3}, slots=bias+squares{2}, "
+    {"linear(steps:{0}[2,1024], {1}, wb:f32[4360], positive:f32[2,128]{3}, slots=bias+squares{2}, "
      "gated=true, activation=silu, out={0})",
      4360, 1024},
-    {"linear(x:{0}[1,384], {1}, r:{0}[1,20]{3}, slots=residual{2}, gated=true, activation=gelu_tanh, "
+    {"linear(steps:{0}[1,384], {1}, r:{0}[1,20]{3}, slots=residual{2}, gated=true, activation=gelu_tanh, "
      "out={0})",
      40, 384},
     {"linear(x:{0}[4,512], {1}, c:f32[4,128], s:f32[4,128], positive:f32[4,64]{3}, "

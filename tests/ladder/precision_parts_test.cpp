@@ -101,13 +101,14 @@ TEST(PrecisionParts, ComeFromThePlansProducts) {
   }
 }
 
-// Passes rewrite these towers into a batch, and then both products of it: nothing else tells one from its reader.
+// Passes make a batch of these towers, in which each weight is still there.
 TEST(PrecisionParts, FindProductsByTheirWeights) {
   const Graph model = graph_of(
       "w: f32[4,4] = constant()\nv: f32[4,4] = constant()\n"
       "a: f32[1,3,4] = input()\nb: f32[1,3,4] = input()\n"
       "h0 = linear(a, w)  # camera.0.h\nh1 = linear(b, w)  # camera.1.h\n"
-      "o0 = linear(h0, v)  # camera.0.o\no1 = linear(h1, v)  # camera.1.o\ny = concat(o0, o1, axis=1)\nreturn y=y");
+      "e0 = exp(h0)  # camera.0.e\ne1 = exp(h1)  # camera.1.e\n"
+      "o0 = linear(e0, v)  # camera.0.o\no1 = linear(e1, v)  # camera.1.o\ny = concat(o0, o1, axis=1)\nreturn y=y");
   const auto groups = product_groups(model, *passed_in_own_types(model, {.rungs = {"reduce"}}, {}));
   EXPECT_THAT(scopes_of(parts_of(groups)), ElementsAre(ElementsAre("camera.*.h"), ElementsAre("camera.*.o")));
 }

@@ -66,7 +66,7 @@ TEST(PartsOfARecipe, MayBeProductsThatOneLaunchComputes) {
   const Graph model = graph_of(
       "x: f32[3,8] = input()\nwq: f32[8,8] = constant()\nwk: f32[8,8] = constant()\nwd: f32[8,8] = constant()\n"
       "q = linear(x, wq)  # q\nk = linear(x, wk)  # k\nd = linear(mul(q, k), wd)  # out.dense\n"
-      "y = add(d, x)  # out\nreturn y=y");
+      "y = silu(d)  # out\nreturn y=y");
   const auto built = build_plan(model, {.rungs = {"projection", "fusion"}});
   ASSERT_TRUE(built) << built.error().message;
   for (const char* label : {"q", "k", "out"})

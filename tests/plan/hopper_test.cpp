@@ -121,8 +121,8 @@ TEST(HopperPlan, KeepsTheTypeThatItsBestRowStores) {
   EXPECT_EQ(refusal(72, {.factor = 2, .out = DType::f8e4m3fn}), "");
 }
 
-// Prefix and expert of a policy whose products are in 8 bits by measured scales: no launch stands between an attention
-// and the product that reads it. Of vision's products, with a bias and a sum in f32, only a library's row takes 8 bits.
+// A policy whose products are in 8 bits by measured scales: no launch stands between an attention and the product that
+// reads it, of vision, prefix and expert.
 TEST(HopperPlan, OfPi0HasItsAttentionsStore8Bits) {
   const Target target = hopper();
   auto model = import_config_text(R"({"type": "pi0", "views": 3, "prompt": 48, "horizon": 50, "action_dim": 32,
@@ -144,8 +144,8 @@ TEST(HopperPlan, OfPi0HasItsAttentionsStore8Bits) {
       ++stored[fmt::format("{} {}", step.choice.kernel, Type{step.output.view.dtype, step.output.view.shape})];
   EXPECT_THAT(stored, ::testing::ElementsAre(std::pair("attention_split_kv f8e4m3fn[1,50,8,256]", 2),
                                              std::pair("attention_split_kv f8e4m3fn[1,51,8,256]", 4),
-                                             std::pair("attention_wgmma bf16[3,256,16,72]", 2),
-                                             std::pair("attention_wgmma f8e4m3fn[1,816,8,256]", 2)));
+                                             std::pair("attention_wgmma f8e4m3fn[1,816,8,256]", 2),
+                                             std::pair("attention_wgmma f8e4m3fn[3,256,16,72]", 2)));
 }
 
 TEST(HopperPlan, HasRowsForSpansOfADecoder) {
