@@ -157,6 +157,7 @@ class Quantiser {
       if (!runs(op, types_with_scales(reader, op, to, to))) return false;
     }
     const float scale = scale_for(largest, to);
+    if (!std::isnormal(1 / scale)) return false;  // rows of such small values get scales of their own
     const NodeId by = divided(source, to, 1 / scale);
     if (by == kNoNode) return false;
     std::map<NodeId, NodeId> moved{{source, by}};

@@ -109,6 +109,15 @@ TEST(QuantiseProducts, FoldsScalesOfIntegersIntoProducers) {
   expect_same_values(graph_of(text), made.graph, kInteger8);
 }
 
+// A norm's weights divided by such a scale would be infinite.
+TEST(QuantiseProducts, ScalesRowsWhereMeasuredValuesVanish) {
+  for (const DType type : {DType::f8e4m3fn, DType::i8}) {
+    const Quantised made = quantise(kMlp + "return y", products_of(type), {{"up", 1e-42f}, {"down", 1e-42f}});
+    EXPECT_THAT(made.notes, ElementsAre("2 products read 8 bits by a scale for each row"));
+    expect_same_values(graph_of(kMlp + "return y"), made.graph, kFloat8);
+  }
+}
+
 TEST(QuantiseProducts, KeepsAProducerThatOthersRead) {
   const std::string text = kMlp + "z = neg(n)  # up\nreturn y, z";
   const Quantised made = quantise(text, products_of(DType::f8e4m3fn), {{"up", 4.0f}, {"down", 900.0f}});
