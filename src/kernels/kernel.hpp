@@ -74,6 +74,14 @@ enum class Role : uint8_t {
   fallback,  // slow, takes what no other row does: copying operands for another row is better, no fusion is worth it
 };
 
+// How a row of a GPU does neighbouring calls of a plan in one launch.
+struct Joining {
+  size_t barrier_bytes;  // of memory that is zero before the first launch and that no two launches use at a time
+  // Returns how many of these problems of the row one launch does, the first ones; 1: the first by itself.
+  size_t (*count)(std::span<const Problem* const>, const Machine&);
+  Status (*enqueue)(std::span<const gpu::Call>, uint64_t barriers);  // an address on the device
+};
+
 struct Kernel {
   std::string_view name;  // "linear_avx2"
   std::string_view op;    // the op's word in text, or its family: "linear", "unary", "pointwise"
@@ -90,6 +98,7 @@ struct Kernel {
   uint64_t alignment = 1;  // of operands, in bytes; a plan copies views without it
   int updates = -1;        // the operand that may be the result's own memory, which the row then updates; -1: none
   Status (*enqueue)(const gpu::Call&) = nullptr;  // GPU rows: puts its launches into the call's stream
+  const Joining* joining = nullptr;
   Role role = Role::fast;
   std::string_view library = {};  // the word of the library that it calls: "cublaslt"; empty for other roles
   Split (*split)(const Problem&, const Machine&) = nullptr;  // CPU rows; null: one part for each thread

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "base/divide.hpp"
 #include "base/words.hpp"
 #include "device/gpu/current_context.hpp"
 #include "device/gpu/mark.hpp"
@@ -30,6 +31,8 @@ struct BoundStep {
   std::vector<gpu::Address> inputs;
   gpu::Address output = 0, scratch = 0, fault = 0;
   std::shared_ptr<void> state;
+  size_t joined = 1;          // steps that the launch of this one does, itself and those after it
+  gpu::Address barriers = 0;  // of that launch
 };
 
 // Each recorder has its own queue, so that several can run at once. Each public function makes the device's context
@@ -66,6 +69,7 @@ class GpuRecorder : public Recorder {
     RUNG_TRY(done_, gpu::Mark::make(gpu_));
     compile_code(plan_);
     for (const Step& step : plan_.steps) bind_step(step);
+    RUNG_CHECK(join_steps());
     return queue_->wait();  // the first run may be in another stream
   }
 
@@ -217,11 +221,42 @@ class GpuRecorder : public Recorder {
     may_fault_ = may_fault_ || fault_of(bound.problem) != Fault::none;
   }
 
+  // Finds the neighbouring steps that one launch does, and gives each such launch memory for its barriers.
+  Status join_steps() {
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < bound_.size(); i += bound_[i].joined) {
+      const Joining* joining = bound_[i].kernel->joining;
+      if (!joining || getenv("RUNG_NO_JOIN")) continue;
+      std::vector<const Problem*> problems;
+      for (size_t j = i; j < bound_.size() && bound_[j].kernel == bound_[i].kernel; ++j)
+        problems.push_back(&bound_[j].problem);
+      bound_[i].joined = joining->count(problems, plan_.target->machine);
+      bound_[i].barriers = bytes;
+      if (bound_[i].joined > 1) bytes += divide_up<uint64_t>(joining->barrier_bytes, kBufferAlignment) * kBufferAlignment;
+    }
+    if (bytes == 0) return {};
+    RUNG_TRY(barriers_, gpu_.allocate(bytes));
+    for (BoundStep& bound : bound_) bound.barriers += barriers_->address();
+    return queue_->fill(barriers_->address(), 0, bytes);
+  }
+
+  gpu::Call call_of(size_t index, gpu::Stream stream) {
+    const BoundStep& bound = bound_[index];
+    return {bound.problem, bound.inputs.data(), bound.output, bound.scratch, bound.state.get(),
+            bound.fault,   *queue_,             gpu_,         stream};
+  }
+  // Enqueues the launch that begins with this step.
+  Status enqueue_joined(size_t index, gpu::Stream stream) {
+    const BoundStep& bound = bound_[index];
+    if (bound.joined == 1) return enqueue(index, stream);
+    std::vector<gpu::Call> calls;
+    for (size_t i = 0; i < bound.joined; ++i) calls.push_back(call_of(index + i, stream));
+    return named(index, bound.kernel->joining->enqueue(calls, bound.barriers));
+  }
+
   Status enqueue(size_t index) { return enqueue(index, queue_->stream()); }
   Status enqueue(size_t index, gpu::Stream stream) {
-    const BoundStep& bound = bound_[index];
-    Status done = gpu::enqueue(*bound.kernel, {bound.problem, bound.inputs.data(), bound.output, bound.scratch,
-                                               bound.state.get(), bound.fault, *queue_, gpu_, stream});
+    Status done = gpu::enqueue(*bound_[index].kernel, call_of(index, stream));
     bool earlier = device_failed(done) && !stepwise_;  // an earlier run's fault, reported late
     return named(index, std::move(done), earlier ? "at or before " : "");
   }
@@ -309,7 +344,7 @@ class GpuRecorder : public Recorder {
   }
 
   Status enqueue_all(gpu::Stream stream) {
-    for (size_t i = 0; i < bound_.size(); ++i) RUNG_CHECK(enqueue(i, stream));
+    for (size_t i = 0; i < bound_.size(); i += bound_[i].joined) RUNG_CHECK(enqueue_joined(i, stream));
     return {};
   }
 
@@ -335,7 +370,7 @@ class GpuRecorder : public Recorder {
   const bool counts_;  // the device counts instructions, and a second measurement gives the same count
   std::unique_ptr<gpu::Queue> queue_;
   std::vector<std::shared_ptr<gpu::Block>> weights_;
-  std::shared_ptr<gpu::Block> arena_;
+  std::shared_ptr<gpu::Block> arena_, barriers_;
   std::map<uint32_t, std::unique_ptr<gpu::Pinned>> pinned_;  // by buffer
   std::unique_ptr<FaultFlags> faults_;
   std::unique_ptr<GpuCopies> copies_;

@@ -76,6 +76,7 @@ struct LinearStreamArguments {
   LinearEpilogue end;                  // strides are multiples of 4
   uint32_t m, n;                       // n: a multiple of 4
   uint32_t chunks;                     // of K
+  uint32_t room_chunks;                // for whose x a block has room, at least `chunks`
   uint32_t x_stride;                   // bytes from row to row; a multiple of 16
   uint32_t tiles;                      // of all blocks
   uint32_t stages;                     // of the ring of weights

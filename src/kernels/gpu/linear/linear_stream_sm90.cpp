@@ -2,12 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "base/divide.hpp"
 #include "kernels/gpu/linear/linear_scaled.hpp"
 #include "kernels/gpu/linear/linear_skinny_operands.hpp"
-#include "kernels/gpu/linear/linear_stream_groups.hpp"
+#include "kernels/gpu/linear/linear_stream.hpp"
 #include "kernels/gpu/make_nest.hpp"
-#include "kernels/gpu/occupancy.hpp"
 #include "kernels/gpu/variant.hpp"
 
 namespace rung::gpu {
@@ -21,37 +19,7 @@ constexpr LinearSlots kTaken{LinearSlot::bias,    LinearSlot::residual,    Linea
                              LinearSlot::squares, LinearSlot::group_scale, LinearSlot::group_offset};
 constexpr LinearSlot kGroups[] = {LinearSlot::group_scale, LinearSlot::group_offset};
 constexpr int64_t kTogether = 4;                  // columns of the result that one lane writes
-constexpr int64_t kThrottleNs = 400;              // measured in decoders on an H200
-constexpr uint32_t kRoomForAttention = 24 << 10;  // bytes
-constexpr uint32_t kLeastStages = 3;              // with fewer, weights do not come as fast as the memory gives them
-
-// The cut of a layer into tiles, and of their K into stages.
-//
-// Blocks of a layer that feeds a norm are small, and those of others large. In a decoder the two kinds take turns:
-// q/k/v and the attention's output, gate and down. So each multiprocessor has room for a block of the next kernel,
-// which asks for its weights early, but never for two large ones, which would leave another multiprocessor without; and
-// where a large one is, there is not room for two small ones.
-struct Cut {
-  StreamOrder order;
-  StreamShared shared;
-  uint32_t most_stages;
-  uint32_t least_bytes;  // of shared memory
-  uint32_t blocks;
-
-  Cut(const Problem& problem, const GpuInfo& gpu)
-      : order(problem), shared{order.chunks, static_cast<uint32_t>(LinearShape(problem).m), order.config} {
-    const bool small = order.config.end == StreamEnd::norm;
-    const auto all = static_cast<uint32_t>(gpu.shared_bytes_per_block);
-    least_bytes = small ? 0 : shared_bytes_apart(gpu);
-    const uint32_t most = small ? all - std::min(all, shared_bytes_apart(gpu) + kRoomForAttention) : least_bytes;
-    most_stages = std::min((most - std::min(most, shared.ring())) / shared.stage_bytes(), kStreamMostStages);
-    blocks = std::min(order.tiles, static_cast<uint32_t>(std::max(gpu.multiprocessors, 1)));
-  }
-  uint32_t stages(const Problem& problem) const {
-    return static_cast<uint32_t>(std::clamp<int64_t>(problem.param("stages", most_stages), 2, most_stages));
-  }
-  uint32_t shared_bytes(uint32_t stages) const { return std::max(shared.bytes(stages), least_bytes); }
-};
+constexpr int64_t kThrottleNs = 400;  // measured in decoders on an H200
 
 // Operands beside x and w are floats, but for what groups have, which is ordered when a plan is built.
 Verdict supports_others(const Problem& problem) {
@@ -110,20 +78,20 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   if (shape.n < 1 || shape.n % kTogether) return reject(fmt::format("n is not a multiple of {}", kTogether));
   if (auto verdict = supports_end(problem); !verdict) return verdict;
   const bool fits = bytes <= static_cast<int64_t>(machine.gpu.shared_bytes_per_block);
-  if (fits && Cut(problem, machine.gpu).most_stages >= kLeastStages) return accept();
+  if (fits && StreamCut(problem, machine.gpu).most_stages >= kStreamLeastStages) return accept();
   return reject(fmt::format("{} rows of {} columns of x leave no room for weights", shape.m, shape.k));
 }
 
 std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
-  const int64_t most = Cut(problem, machine.gpu).most_stages;
+  const int64_t most = StreamCut(problem, machine.gpu).most_stages;
   std::vector<int64_t> stages{most};
-  if (most / 2 >= kLeastStages) stages.push_back(most / 2);
+  if (most / 2 >= kStreamLeastStages) stages.push_back(most / 2);
   return {{"stages", stages}, {"throttle", {kThrottleNs, 0}}};
 }
 
 // Describes w as lines of a chunk each: the rows of all tiles, their partners, and the chunks of K. Maps count 16 bits
 // as a column.
-TileShape shape_of_w(const Call& call, const Cut& cut, uint32_t half) {
+TileShape shape_of_w(const Call& call, const StreamCut& cut, uint32_t half) {
   const uint32_t sides = cut.order.config.pairs() ? 2 : 1;
   const uint64_t row_bytes = static_cast<uint64_t>(row_bytes_of_w(call.problem)), distance = sides > 1 ? half : 1;
   const uint64_t rows = cut.order.w_rows - (sides - 1) * distance;
@@ -134,23 +102,9 @@ TileShape shape_of_w(const Call& call, const Cut& cut, uint32_t half) {
 }
 
 Status enqueue(const Call& call) {
-  const Problem& problem = call.problem;
-  const LinearShape shape(problem);
-  const Cut cut(problem, call.gpu.info());
-  LinearStreamArguments a{.x = call.inputs[0],
-                          .begin = prologue_of(call),
-                          .end = epilogue_of(call),
-                          .m = static_cast<uint32_t>(shape.m),
-                          .n = static_cast<uint32_t>(shape.n),
-                          .chunks = cut.order.chunks,
-                          .x_stride = static_cast<uint32_t>(problem.inputs[0].row_stride() * 2),
-                          .tiles = cut.order.tiles,
-                          .stages = cut.stages(problem),
-                          .throttle_ns = static_cast<uint32_t>(problem.param("throttle", kThrottleNs)),
-                          .group_scale = address_of(call, LinearSlot::group_scale),
-                          .group_offset = address_of(call, LinearSlot::group_offset)};
-  const Runtime& runtime = call.gpu.runtime();
-  RUNG_CHECK(call.gpu.check(runtime.tile_map(&a.w, shape_of_w(call, cut, a.end.half)), "linear: describing w"));
+  const StreamCut cut(call.problem, call.gpu.info());
+  LinearStreamArguments a;
+  RUNG_CHECK(fill_stream_arguments(call, a));
   const Launch launch{.grid = {cut.blocks},
                       .block = {kStreamThreads},
                       .shared_bytes = cut.shared_bytes(a.stages),
@@ -160,6 +114,26 @@ Status enqueue(const Call& call) {
 
 }  // namespace
 
+Status fill_stream_arguments(const Call& call, LinearStreamArguments& a) {
+  const Problem& problem = call.problem;
+  const LinearShape shape(problem);
+  const StreamCut cut(problem, call.gpu.info());
+  a = {.x = call.inputs[0],
+       .begin = prologue_of(call),
+       .end = epilogue_of(call),
+       .m = static_cast<uint32_t>(shape.m),
+       .n = static_cast<uint32_t>(shape.n),
+       .chunks = cut.order.chunks,
+       .room_chunks = cut.order.chunks,
+       .x_stride = static_cast<uint32_t>(problem.inputs[0].row_stride() * 2),
+       .tiles = cut.order.tiles,
+       .stages = cut.stages(problem),
+       .throttle_ns = static_cast<uint32_t>(problem.param("throttle", kThrottleNs)),
+       .group_scale = address_of(call, LinearSlot::group_scale),
+       .group_offset = address_of(call, LinearSlot::group_offset)};
+  return call.gpu.check(call.gpu.runtime().tile_map(&a.w, shape_of_w(call, cut, a.end.half)), "linear: describing w");
+}
+
 extern const Kernel linear_stream_sm90{.name = "linear_stream_sm90",
                                        .op = "linear",
                                        .supports = supports,
@@ -167,6 +141,7 @@ extern const Kernel linear_stream_sm90{.name = "linear_stream_sm90",
                                        .pack = pack_stream_groups,
                                        .tunables = tunables,
                                        .alignment = 16,
-                                       .enqueue = enqueue};
+                                       .enqueue = enqueue,
+                                       .joining = &stream_joining};
 
 }  // namespace rung::gpu

@@ -1,0 +1,99 @@
+// Several linear layers of one to four tokens in one launch on Hopper, each of which reads what the one before has
+// given. Weights stream through one ring for all of them, so that the memory goes on while sums end, results are
+// written, and blocks meet.
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/gpu/linear/linear_chain_arguments.hpp"
+#include "kernels/gpu/linear/linear_stream_fetch_sm90.cuh"
+#include "kernels/gpu/linear/linear_stream_finish_sm90.cuh"
+#include "kernels/gpu/linear/linear_stream_products_sm90.cuh"
+#include "kernels/gpu/sm90/grid_barrier.cuh"
+
+namespace rung::gpu {
+namespace {
+
+constexpr StreamConfig stream_of(const ChainConfig& config, StreamEnd end) {
+  return {config.x, config.w, end, config.grouped};
+}
+
+template <ChainConfig config>
+struct Chain {
+  static constexpr StreamConfig kAny = stream_of(config, StreamEnd::any);
+
+  const LinearChainArguments& a;
+  uint32_t memory;  // shared address
+
+  __device__ void fetch() const {
+    typename StreamFetch<kAny>::Filling filling;
+#pragma unroll 1
+    for (uint32_t i = 0; i < a.count; ++i) StreamFetch<kAny>(a.layers[i], memory).fetch(filling, a.ends[i]);
+  }
+
+  __device__ void multiply() const {
+    StreamProgress progress;
+    wait_for_producers();
+#pragma unroll 1
+    for (uint32_t i = 0; i < a.count; ++i) {
+      const StreamProducts<kAny> work(a.layers[i], memory);
+      if (i > 0) barrier_wait(work.ready, (i - 1) & 1);
+      if (work.has_tiles()) work.multiply(work.load_x(), progress);
+    }
+  }
+
+  // Calls `work` with what finishes a layer.
+  template <class Work>
+  __device__ void with_end(uint32_t layer, Work work) const {
+    switch (a.ends[layer]) {
+      case StreamEnd::any: return work(StreamFinish<stream_of(config, StreamEnd::any)>(a.layers[layer], memory));
+      case StreamEnd::gated: return work(StreamFinish<stream_of(config, StreamEnd::gated)>(a.layers[layer], memory));
+      case StreamEnd::rotated: return work(StreamFinish<stream_of(config, StreamEnd::rotated)>(a.layers[layer], memory));
+      case StreamEnd::norm: return work(StreamFinish<stream_of(config, StreamEnd::norm)>(a.layers[layer], memory));
+    }
+  }
+  __device__ uint64_t counter(uint32_t layer) const { return a.counters + uint64_t{layer} * kChainCounterBytes; }
+  // One warp asks for all other blocks, and tells this one's.
+  __device__ void finish() const {
+    StreamProgress progress;
+    with_end(0, [](const auto& work) { work.prefetch(); });
+    wait_for_producers();
+    const uint64_t target = lane() + 1 < a.count ? grid_target(counter(lane()), gridDim.x) : 0;
+#pragma unroll 1
+    for (uint32_t i = 0; i < a.count; ++i) {
+      with_end(i, [&](const auto& work) { work.finish(progress); });
+      if (i + 1 == a.count) return;
+      sync_warp();
+      if (lane() == 0) grid_arrive(counter(i));
+      with_end(i + 1, [](const auto& work) { work.prefetch(); });
+      if (lane() == i) grid_wait(counter(i), target);
+      sync_warp();
+      if (lane() == 0) barrier_arrive(StreamBlock<kAny>(a.layers[i], memory).ready);
+    }
+  }
+};
+
+template <ChainConfig config>
+__device__ void linear_chain(const LinearChainArguments& a) {
+  extern __shared__ __align__(1024) unsigned char shared_memory[];
+  allow_dependents();
+  const Chain<config> work{a, shared_address(shared_memory)};
+  const uint32_t role = shuffle(warp(), 0);  // the compiler knows that it is uniform
+  if (role == kStreamMultipliers) StreamBlock<Chain<config>::kAny>(a.layers[0], work.memory).init_barriers();
+  if (role == kStreamMultipliers && lane() < a.count) prefetch_map(a.layers[lane()].w);
+  sync_block();
+  if (role == kStreamMultipliers) {
+    if (elect_lane()) work.fetch();
+  } else if (role < kStreamMultipliers) {
+    work.multiply();
+  } else {
+    work.finish();
+  }
+}
+
+}  // namespace
+
+#define RUNG_VARIANT(entry, ...) \
+  RUNG_KERNEL(kStreamThreads, 2) \
+  entry(const __grid_constant__ LinearChainArguments a) { linear_chain<ChainConfig{__VA_ARGS__}>(a); }
+#include "kernels/gpu/linear/linear_chain.inc"
+#undef RUNG_VARIANT
+
+}  // namespace rung::gpu
