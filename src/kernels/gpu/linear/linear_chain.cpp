@@ -63,7 +63,7 @@ Status enqueue(std::span<const Call> calls, Address barriers) {
 
 }  // namespace
 
-extern const Joining stream_joining{.barrier_bytes = (kChainLayers - 1) * kChainCounterBytes,
+extern const Joining stream_joining{.barrier_bytes = 512 + 132 * 512,
                                     .count = count,
                                     .enqueue = enqueue};
 

@@ -10,6 +10,10 @@
 
 namespace rung::gpu {
 namespace {
+__device__ inline void stamp(const LinearChainArguments& a, uint32_t i) {
+  uint64_t t; asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t) :: "memory");
+  *(uint64_t*)(a.counters + 512 + (blockIdx.x * 64 + i) * 8) = t;
+}
 
 constexpr StreamConfig stream_of(const ChainConfig& config, StreamEnd end) {
   return {config.x, config.w, end, config.grouped};
@@ -25,45 +29,47 @@ struct Chain {
   __device__ void fetch() const {
     typename StreamFetch<kAny>::Filling filling;
 #pragma unroll 1
-    for (uint32_t i = 0; i < a.count; ++i) StreamFetch<kAny>(a.layers[i], memory).fetch(filling, a.ends[i]);
+    for (uint32_t i = 0; i < a.count; ++i) StreamFetch<kAny>(a.layers[i], memory).fetch(filling, a.ends[i]), stamp(a, 16 + i);
   }
 
   __device__ void multiply() const {
     StreamProgress progress;
     wait_for_producers();
+    if (threadIdx.x == 0) stamp(a, 20);
 #pragma unroll 1
     for (uint32_t i = 0; i < a.count; ++i) {
       const StreamProducts<kAny> work(a.layers[i], memory);
       if (i > 0) barrier_wait(work.ready, (i - 1) & 1);
-      if (work.has_tiles()) work.multiply(work.load_x(), progress);
+      if (work.has_tiles()) { const auto f = work.load_x(); if (threadIdx.x == 0) stamp(a, 24 + i); work.multiply(f, progress); if (lane() == 0) stamp(a, 32 + i * 8 + warp()); }
     }
   }
 
-  // Calls `work` with what finishes a layer.
-  template <class Work>
-  __device__ void with_end(uint32_t layer, Work work) const {
-    switch (a.ends[layer]) {
-      case StreamEnd::any: return work(StreamFinish<stream_of(config, StreamEnd::any)>(a.layers[layer], memory));
-      case StreamEnd::gated: return work(StreamFinish<stream_of(config, StreamEnd::gated)>(a.layers[layer], memory));
-      case StreamEnd::rotated: return work(StreamFinish<stream_of(config, StreamEnd::rotated)>(a.layers[layer], memory));
-      case StreamEnd::norm: return work(StreamFinish<stream_of(config, StreamEnd::norm)>(a.layers[layer], memory));
-    }
-  }
+  __device__ StreamFinish<kAny> finish_of(uint32_t i) const { return {a.layers[i], memory, a.ends[i]}; }
   __device__ uint64_t counter(uint32_t layer) const { return a.counters + uint64_t{layer} * kChainCounterBytes; }
   // One warp asks for all other blocks, and tells this one's.
   __device__ void finish() const {
     StreamProgress progress;
-    with_end(0, [](const auto& work) { work.prefetch(); });
-    wait_for_producers();
-    const uint64_t target = lane() + 1 < a.count ? grid_target(counter(lane()), gridDim.x) : 0;
+    if (lane() == 0) stamp(a, 0);
+    finish_of(0).prefetch();
+    uint64_t target = 0;
 #pragma unroll 1
-    for (uint32_t i = 0; i < a.count; ++i) {
-      with_end(i, [&](const auto& work) { work.finish(progress); });
+    for (uint32_t step = 0; step < 2 * a.count; ++step) {
+      const bool rehearses = step < a.count;
+      const uint32_t i = rehearses ? step : step - a.count;
+      if (step == a.count) {
+        if (lane() == 0) stamp(a, 9);
+        wait_for_producers();
+        if (lane() == 0) stamp(a, 1);
+        target = lane() + 1 < a.count ? grid_target(counter(lane()), gridDim.x) : 0;
+      }
+      finish_of(i).finish(progress, rehearses);
+      if (rehearses) continue;
+      if (lane() == 0) stamp(a, 2 + 2 * i);
       if (i + 1 == a.count) return;
       sync_warp();
       if (lane() == 0) grid_arrive(counter(i));
-      with_end(i + 1, [](const auto& work) { work.prefetch(); });
-      if (lane() == i) grid_wait(counter(i), target);
+      finish_of(i + 1).prefetch();
+      if (lane() == i) grid_wait(counter(i), target), stamp(a, 3 + 2 * i);
       sync_warp();
       if (lane() == 0) barrier_arrive(StreamBlock<kAny>(a.layers[i], memory).ready);
     }

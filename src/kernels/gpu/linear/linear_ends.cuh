@@ -14,6 +14,7 @@ __device__ __noinline__ inline float4 activate4_any(Activation kind, float4 v) {
 __device__ inline float4 activate4(Activation kind, float4 v) {
   if (kind == Activation::none) return v;
   if (kind == Activation::gelu_tanh) return {gelu_tanh(v.x), gelu_tanh(v.y), gelu_tanh(v.z), gelu_tanh(v.w)};
+  if (kind == Activation::silu) return {silu(v.x), silu(v.y), silu(v.z), silu(v.w)};
   return activate4_any(kind, v);
 }
 

@@ -36,8 +36,8 @@ struct StreamBlock {
 
   __device__ StreamBlock(const LinearStreamArguments& arguments, uint32_t memory)
       : a(arguments), shared{arguments.room_chunks, arguments.m, config} {
-    first_tile = static_cast<uint32_t>(uint64_t{blockIdx.x} * a.tiles / gridDim.x);
-    end_tile = static_cast<uint32_t>(uint64_t{blockIdx.x + 1} * a.tiles / gridDim.x);
+    first_tile = blockIdx.x * a.tiles / gridDim.x;
+    end_tile = (blockIdx.x + 1) * a.tiles / gridDim.x;
     pieces = (a.chunks + kStreamChunks - 1) / kStreamChunks;
     full = memory, empty = full + 8 * kStreamMostStages;
     sums_full = empty + 8 * kStreamMostStages, sums_free = sums_full + 16, ready = sums_free + 16;

@@ -14,18 +14,23 @@ struct StreamFinish : StreamBlock<config> {
   using Block = StreamBlock<config>;
   using Block::a, Block::shared, Block::first_tile, Block::end_tile, Block::sums_full, Block::sums_free, Block::kWarps,
       Block::sums_of;
-  using Block::Block;
-  static constexpr bool kWidens = config.widens(), kPairs = config.pairs(), k4Bits = config.has_4_bits();
-  static constexpr uint32_t kColumns = kPairs ? kStreamRows / 2 : kStreamRows;  // of out in a tile
+  static constexpr bool kWidens = config.widens(), k4Bits = config.has_4_bits();
 
-  __device__ uint32_t column_of(uint32_t tile) const { return stream_column(config, a.end.half, tile); }
+  const StreamConfig layer;  // its end is the layer's, which `config` need not have
+  const uint32_t quads;      // of the columns of out in a tile
+
+  __device__ StreamFinish(const LinearStreamArguments& a, uint32_t memory, StreamEnd end)
+      : Block(a, memory),
+        layer{config.x, config.w, end, config.grouped},
+        quads((layer.pairs() ? kStreamRows / 2 : kStreamRows) / 4) {}
+
+  __device__ uint32_t column_of(uint32_t tile) const { return stream_column(layer, a.end.half, tile); }
 
   struct Own {
     uint32_t in_group, token, quad;
   };
   __device__ Own own() const {
-    constexpr uint32_t kQuads = kColumns / 4;
-    return {lane() / (kQuads * a.m), lane() / kQuads % a.m, lane() % kQuads};
+    return {lane() / (quads * a.m), lane() / quads % a.m, lane() % quads};
   }
   // Returns the factor of the norm in a lane's row.
   __device__ float factor_of(const Own& mine) const {
@@ -69,15 +74,15 @@ struct StreamFinish : StreamBlock<config> {
   }
   __device__ Ends ends_at(const Own& mine, uint32_t column) const {
     Ends ends{load_bias(a.end, column), scale_at(column)};
-    if constexpr (kPairs)
+    if (layer.pairs())
       ends.partner_bias = load_bias(a.end, column + a.end.half), ends.partner_scale = scale_at(column + a.end.half);
-    if constexpr (config.end == StreamEnd::rotated) {
+    if (layer.end == StreamEnd::rotated) {
       if (column < a.end.rotated)
         ends.angles = load_angles(a.end, {a.end.cos_type, a.end.sin_type}, mine.token, column);
     } else {
       ends.residual = load_residual(a.end, mine.token, column);
     }
-    if constexpr (config.end == StreamEnd::norm) ends.norm_weight = load4(a.end.scale, DType::f32, column);
+    if (layer.end == StreamEnd::norm) ends.norm_weight = load4(a.end.scale, DType::f32, column);
     return ends;
   }
   __device__ static float4 linear(float4 sum, float factor, float4 scale, float4 bias) {
@@ -113,7 +118,7 @@ struct StreamFinish : StreamBlock<config> {
     };
     line(a.end.residual, mine.token * a.end.residual_stride + group.column, a.end.residual_type);
 #pragma unroll
-    for (uint32_t side = 0; side < (kPairs ? 2 : 1); ++side) {
+    for (uint32_t side = 0; side < (layer.pairs() ? 2 : 1); ++side) {
       const uint32_t column = group.column + side * a.end.half;
       line(a.end.bias, column, a.end.bias_type);
       line(a.end.w_scale, column, DType::f32);
@@ -121,39 +126,42 @@ struct StreamFinish : StreamBlock<config> {
     line(a.end.scale, group.column, DType::f32);
   }
   // Loads what a group takes beside its sums before it waits for these.
-  __device__ void finish(StreamProgress& progress) const {
+  __device__ void finish(StreamProgress& progress, bool rehearses = false) const {
     const Own mine = own();
-    const float factor = factor_of(mine) * (k4Bits ? kOfNibbles : 1.0f);
+    const float factor = rehearses ? 0.0f : factor_of(mine) * (k4Bits ? kOfNibbles : 1.0f);
+    const uint32_t end = rehearses ? first_tile + 1 : end_tile;
 #pragma unroll 1
-    for (uint32_t first = 0; first_tile + first < end_tile; first += shared.group(), progress.at.advance(2)) {
+    for (uint32_t first = 0; first_tile + first < end; first += shared.group()) {
       Group group = group_at(mine, first);
+      if (rehearses) group.valid = false;
       if (group.valid) group.ends = ends_at(mine, group.column);
-      barrier_wait(sums_full + 8 * progress.at.stage, progress.at.parity);
+      if (!rehearses) barrier_wait(sums_full + 8 * progress.at.stage, progress.at.parity);
       const uint32_t count = progress.count + (group.valid ? group.index : first);
-      const float4 sums = sum(count, mine.token, mine.quad), partner = kPairs ? sum(count, mine.token, 1) : float4{};
+      const float4 sums = sum(count, mine.token, mine.quad), partner = layer.pairs() ? sum(count, mine.token, 1) : float4{};
       sync_warp();
-      if (lane() == 0) barrier_arrive(sums_free + 8 * progress.at.stage);
+      if (lane() == 0 && !rehearses) barrier_arrive(sums_free + 8 * progress.at.stage);
       const Ends& ends = group.ends;
       finish_quad(mine, group, linear(sums, factor, ends.scale, ends.bias),
                   linear(partner, factor, ends.partner_scale, ends.partner_bias));
+      if (!rehearses) progress.at.advance(2);
     }
-    progress.count = this->count_after(progress.count);
+    if (!rehearses) progress.count = this->count_after(progress.count);
   }
   // All lanes call this; those that are not valid only take part in sums of neighbours.
   __device__ void finish_quad(const Own& mine, const Group& group, float4 y, float4 partner) const {
     const auto& [index, column, valid, ends] = group;
     const int64_t to = static_cast<int64_t>(mine.token) * a.n + column;
-    if constexpr (config.end == StreamEnd::rotated) {
+    if (layer.end == StreamEnd::rotated) {
       if (!valid) return;
       const bool rotates = column < a.end.rotated;
       store4(a.end.out, a.end.out_type, to, rotates ? rotate_lower(ends.angles, y, partner) : y);
       store4(a.end.out, a.end.out_type, to + a.end.half, rotates ? rotate_upper(ends.angles, y, partner) : partner);
     } else {
       y = activated(y);
-      if constexpr (kPairs) y = y * partner;
+      if (layer.pairs()) y = y * partner;
       y = y + ends.residual;
       if (valid) store4(a.end.out, a.end.out_type, to, y);
-      if constexpr (config.end == StreamEnd::norm) store_for_norm(mine, valid, to, y, ends.norm_weight);
+      if (layer.end == StreamEnd::norm) store_for_norm(mine, valid, to, y, ends.norm_weight);
     }
   }
   __device__ void store_for_norm(const Own& mine, bool valid, int64_t to, float4 y, float4 weight) const {

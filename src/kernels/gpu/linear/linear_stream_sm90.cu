@@ -23,7 +23,7 @@ __device__ void multiply(const LinearStreamArguments& a, uint32_t memory) {
 }
 template <StreamConfig config>
 __device__ void finish(const LinearStreamArguments& a, uint32_t memory) {
-  const StreamFinish<config> work(a, memory);
+  const StreamFinish<config> work(a, memory, config.end);
   StreamProgress progress;
   work.prefetch();
   wait_for_producers();
