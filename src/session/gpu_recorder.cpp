@@ -51,11 +51,6 @@ class GpuRecorder : public Recorder {
     const gpu::CurrentContext current(gpu_);
     (void)finish();
     if (queue_) (void)queue_->wait();
-    if (barriers_ && getenv("RUNG_TRACE")) {
-      std::vector<char> all(barriers_bytes_);
-      (void)queue_->download(all.data(), barriers_->address(), all.size());
-      FILE* f = fopen(getenv("RUNG_TRACE"), "wb"); fwrite(all.data(), 1, all.size(), f); fclose(f);
-    }
     for (gpu::Event event : {start_, end_})
       if (event) runtime_.event_destroy(event);
   }
@@ -240,7 +235,7 @@ class GpuRecorder : public Recorder {
       if (bound_[i].joined > 1) bytes += divide_up<uint64_t>(joining->barrier_bytes, kBufferAlignment) * kBufferAlignment;
     }
     if (bytes == 0) return {};
-    barriers_bytes_ = bytes; RUNG_TRY(barriers_, gpu_.allocate(bytes));
+    RUNG_TRY(barriers_, gpu_.allocate(bytes));
     for (BoundStep& bound : bound_) bound.barriers += barriers_->address();
     return queue_->fill(barriers_->address(), 0, bytes);
   }
@@ -375,7 +370,7 @@ class GpuRecorder : public Recorder {
   const bool counts_;  // the device counts instructions, and a second measurement gives the same count
   std::unique_ptr<gpu::Queue> queue_;
   std::vector<std::shared_ptr<gpu::Block>> weights_;
-  std::shared_ptr<gpu::Block> arena_, barriers_; size_t barriers_bytes_ = 0;
+  std::shared_ptr<gpu::Block> arena_, barriers_;
   std::map<uint32_t, std::unique_ptr<gpu::Pinned>> pinned_;  // by buffer
   std::unique_ptr<FaultFlags> faults_;
   std::unique_ptr<GpuCopies> copies_;

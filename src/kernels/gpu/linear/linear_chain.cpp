@@ -18,7 +18,7 @@ struct ChainCut {
 
   ChainCut(const StreamCut& first, uint32_t chunks, const GpuInfo& gpu)
       : shared{chunks, first.shared.m, first.order.config},
-        least_bytes(getenv("RUNG_CHAIN_KB") ? atoi(getenv("RUNG_CHAIN_KB")) * 1024 : shared_bytes_apart(gpu)),
+        least_bytes(shared_bytes_beside(gpu, kAttentionBytes)),
         stages(std::min((least_bytes - std::min(least_bytes, shared.ring())) / shared.stage_bytes(),
                         kStreamMostStages)),
         blocks(static_cast<uint32_t>(std::max(gpu.multiprocessors, 1))) {}
@@ -57,13 +57,13 @@ Status enqueue(std::span<const Call> calls, Address barriers) {
                       .block = {kStreamThreads},
                       .shared_bytes = std::max(cut.shared.bytes(cut.stages), cut.least_bytes),
                       .dependent = gpu.dependent_launch,
-                      .cooperative = getenv("RUNG_COOP") != nullptr};
+                      .cooperative = true};
   return calls[0].launch("linear_chain_sm90", symbol_of(kVariants, chain_of(first.order.config)), launch, a);
 }
 
 }  // namespace
 
-extern const Joining stream_joining{.barrier_bytes = 512 + 132 * 512,
+extern const Joining stream_joining{.barrier_bytes = (kChainLayers - 1) * kChainCounterBytes,
                                     .count = count,
                                     .enqueue = enqueue};
 

@@ -10,10 +10,6 @@
 
 namespace rung::gpu {
 namespace {
-__device__ inline void stamp(const LinearChainArguments& a, uint32_t i) {
-  uint64_t t; asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t) :: "memory");
-  *(uint64_t*)(a.counters + 512 + (blockIdx.x * 64 + i) * 8) = t;
-}
 
 constexpr StreamConfig stream_of(const ChainConfig& config, StreamEnd end) {
   return {config.x, config.w, end, config.grouped};
@@ -29,18 +25,17 @@ struct Chain {
   __device__ void fetch() const {
     typename StreamFetch<kAny>::Filling filling;
 #pragma unroll 1
-    for (uint32_t i = 0; i < a.count; ++i) StreamFetch<kAny>(a.layers[i], memory).fetch(filling, a.ends[i]), stamp(a, 16 + i);
+    for (uint32_t i = 0; i < a.count; ++i) StreamFetch<kAny>(a.layers[i], memory).fetch(filling, a.ends[i]);
   }
 
   __device__ void multiply() const {
     StreamProgress progress;
     wait_for_producers();
-    if (threadIdx.x == 0) stamp(a, 20);
 #pragma unroll 1
     for (uint32_t i = 0; i < a.count; ++i) {
       const StreamProducts<kAny> work(a.layers[i], memory);
       if (i > 0) barrier_wait(work.ready, (i - 1) & 1);
-      if (work.has_tiles()) { const auto f = work.load_x(); if (threadIdx.x == 0) stamp(a, 24 + i); work.multiply(f, progress); if (lane() == 0) stamp(a, 32 + i * 8 + warp()); }
+      if (work.has_tiles()) work.multiply(work.load_x(), progress);
     }
   }
 
@@ -49,7 +44,6 @@ struct Chain {
   // One warp asks for all other blocks, and tells this one's.
   __device__ void finish() const {
     StreamProgress progress;
-    if (lane() == 0) stamp(a, 0);
     finish_of(0).prefetch();
     uint64_t target = 0;
 #pragma unroll 1
@@ -57,19 +51,16 @@ struct Chain {
       const bool rehearses = step < a.count;
       const uint32_t i = rehearses ? step : step - a.count;
       if (step == a.count) {
-        if (lane() == 0) stamp(a, 9);
         wait_for_producers();
-        if (lane() == 0) stamp(a, 1);
         target = lane() + 1 < a.count ? grid_target(counter(lane()), gridDim.x) : 0;
       }
       finish_of(i).finish(progress, rehearses);
       if (rehearses) continue;
-      if (lane() == 0) stamp(a, 2 + 2 * i);
       if (i + 1 == a.count) return;
       sync_warp();
       if (lane() == 0) grid_arrive(counter(i));
       finish_of(i + 1).prefetch();
-      if (lane() == i) grid_wait(counter(i), target), stamp(a, 3 + 2 * i);
+      if (lane() == i) grid_wait(counter(i), target);
       sync_warp();
       if (lane() == 0) barrier_arrive(StreamBlock<kAny>(a.layers[i], memory).ready);
     }

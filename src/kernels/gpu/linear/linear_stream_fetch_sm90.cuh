@@ -41,7 +41,7 @@ struct StreamFetch : StreamBlock<config> {
     const int at[TileShape::kRank] = {0, static_cast<int>(column), 0, static_cast<int>(piece.index * kStreamChunks), 0};
     const GroupBytes own = group_bytes(piece);
     barrier_expect(barrier, kStreamStageBytes + (k4Bits ? 2 : 1) * own.count);
-    if (a.throttle_ns & 1) stream_box({ring + stage * kStreamStageBytes, barrier}, a.w, at, policy_evict_first()); else load_box({ring + stage * kStreamStageBytes, barrier}, a.w, at);
+    stream_box({ring + stage * kStreamStageBytes, barrier}, a.w, at, policy_evict_first());
     if constexpr (config.grouped) {
       const uint32_t to = groups + stage * config.stage_groups();
       load_bytes({to, barrier}, a.group_scale + own.first, own.count);

@@ -7,7 +7,6 @@
 #include "kernels/gpu/linear/linear_stream.hpp"
 #include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/variant.hpp"
-#include <cstdlib>
 
 namespace rung::gpu {
 namespace {
@@ -129,7 +128,7 @@ Status fill_stream_arguments(const Call& call, LinearStreamArguments& a) {
        .x_stride = static_cast<uint32_t>(problem.inputs[0].row_stride() * 2),
        .tiles = cut.order.tiles,
        .stages = cut.stages(problem),
-       .throttle_ns = (getenv("RUNG_THR") ? atoi(getenv("RUNG_THR")) : static_cast<uint32_t>(problem.param("throttle", kThrottleNs))) | (getenv("RUNG_EF") ? 1 : 0),
+       .throttle_ns = static_cast<uint32_t>(problem.param("throttle", kThrottleNs)),
        .group_scale = address_of(call, LinearSlot::group_scale),
        .group_offset = address_of(call, LinearSlot::group_offset)};
   return call.gpu.check(call.gpu.runtime().tile_map(&a.w, shape_of_w(call, cut, a.end.half)), "linear: describing w");
