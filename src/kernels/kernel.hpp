@@ -78,8 +78,8 @@ enum class Role : uint8_t {
 struct Joining {
   size_t barrier_bytes;  // of memory that is zero before the first launch and that no two launches use at a time
   // Returns how many of these problems of the row one launch does, the first ones; 1: the first by itself.
-  size_t (*count)(std::span<const Problem* const>, const Machine&);
-  Status (*enqueue)(std::span<const gpu::Call>, uint64_t barriers);  // an address on the device
+  size_t (*count)(std::span<const Problem>, const Machine&);
+  Status (*enqueue)(std::span<const gpu::Call>, uint64_t barriers);  // the address of that memory
 };
 
 struct Kernel {

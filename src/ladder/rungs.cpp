@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ladder/rungs.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
 
+#include "base/words.hpp"
+#include "plan/joined.hpp"
 #include "session/session.hpp"
 
 namespace rung {
@@ -11,6 +15,11 @@ namespace {
 
 void capture(Recipe& recipe, bool on) { recipe.capture = on; }
 std::vector<std::string> capture_notes(Session& session) { return session.recorder().capture_notes(); }
+void join(Recipe& recipe, bool on) { recipe.joined = on; }
+std::vector<std::string> join_notes(Session& session) {
+  const Plan& plan = session.plan();
+  return {fmt::format("{} steps in {}", plan.steps.size(), words::counted(steps_of_launches(plan).size(), "launch"))};
+}
 void tuned(Recipe& recipe, bool on) {
   recipe.tuned_kernels = on;
   if (!on) recipe.choices.clear();
@@ -19,7 +28,7 @@ void narrow(Recipe& recipe, bool on) { recipe.precision = everywhere(on ? DType:
 
 using enum Category;
 
-constexpr std::array<Rung, 9> kLadder{{
+constexpr std::array<Rung, 10> kLadder{{
     {.name = "reduce", .what = "exact work removal", .touches = bits_of(copy, elementwise, other)},
     {.name = "capture",
      .what = "one bound launch list instead of dispatching op by op",
@@ -40,6 +49,12 @@ constexpr std::array<Rung, 9> kLadder{{
     {.name = "regions",
      .what = "what is left around reductions of rows as one kernel",
      .touches = bits_of(normalisation, elementwise, copy, other)},
+    {.name = "join",
+     .what = "products that follow from each other in one launch",
+     .passes = false,
+     .set = join,
+     .notes = join_notes,
+     .touches = bits_of(gemm, launch)},
     {.name = "tune",
      .what = "kernel choices refined on the whole model",
      .passes = false,

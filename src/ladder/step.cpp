@@ -4,6 +4,7 @@
 
 #include "base/log.hpp"
 #include "ladder/climber.hpp"
+#include "plan/joined.hpp"
 #include "session/timed_run.hpp"
 
 namespace rung {
@@ -33,7 +34,7 @@ void add_notes(std::string_view rung, const PassReport& passes, std::vector<std:
 
 bool same_launches(const Plan& a, const Plan& b) {
   if (a.recipe.capture != b.recipe.capture || a.recipe.threads != b.recipe.threads) return false;
-  if (a.steps.size() != b.steps.size()) return false;
+  if (a.steps.size() != b.steps.size() || steps_of_launches(a) != steps_of_launches(b)) return false;
   return std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), [](const Step& x, const Step& y) {
     return x.choice == y.choice && x.op == y.op && same_operand(x.output, y.output) &&
            std::equal(x.inputs.begin(), x.inputs.end(), y.inputs.begin(), y.inputs.end(), same_operand);

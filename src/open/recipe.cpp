@@ -35,7 +35,8 @@ int threads_for(const Target& target, int asked_for) {
 
 // The default recipe has every rung with passes, replay, and kernels in order of preference.
 Recipe default_recipe(int threads, DType precision) {
-  Recipe recipe{.capture = true, .tuned_kernels = true, .precision = everywhere(precision), .threads = threads};
+  Recipe recipe{
+      .capture = true, .joined = true, .tuned_kernels = true, .precision = everywhere(precision), .threads = threads};
   for (const Pass& pass : pipeline())
     if (pass.rung != "precision" || precision != DType::f32) recipe.rungs.emplace(pass.rung);
   return recipe;

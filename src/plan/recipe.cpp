@@ -133,6 +133,7 @@ Json to_json(const Recipe& recipe) {
             {"precision", to_json(recipe.precision)},
             {"threads", recipe.threads},
             {"choices", std::move(choices)}};
+  if (recipe.joined) json["joined"] = true;
   if (!recipe.calibration.empty()) json["calibration"] = recipe.calibration;
   if (recipe.calibrated_on)
     json["calibrated_on"] = {{"weights", recipe.calibrated_on->weights}, {"inputs", recipe.calibrated_on->inputs}};
@@ -142,8 +143,8 @@ Json to_json(const Recipe& recipe) {
 Result<Recipe> recipe_from_json(const Json& json) {
   if (!json.is_object()) return fail("recipe: wanted a JSON object");
   const auto known =
-      check_fields(json, {"version", "as_written", "rungs", "disabled_passes", "capture", "tuned_kernels", "precision",
-                          "calibration", "calibrated_on", "threads", "choices"});
+      check_fields(json, {"version", "as_written", "rungs", "disabled_passes", "capture", "joined", "tuned_kernels",
+                          "precision", "calibration", "calibrated_on", "threads", "choices"});
   if (!known) return fail_in(known.error(), "recipe");
   int version = 0;
   RUNG_CHECK(read(json, "version", version));
@@ -154,6 +155,7 @@ Result<Recipe> recipe_from_json(const Json& json) {
   RUNG_CHECK(read(json, "rungs", rungs));
   RUNG_CHECK(read(json, "disabled_passes", disabled));
   RUNG_CHECK(read(json, "capture", recipe.capture));
+  RUNG_CHECK(read(json, "joined", recipe.joined));
   RUNG_CHECK(read(json, "tuned_kernels", recipe.tuned_kernels));
   RUNG_CHECK(read(json, "threads", recipe.threads));
   recipe.rungs.insert(rungs.begin(), rungs.end());

@@ -24,6 +24,7 @@ struct Recipe {
   std::set<std::string, std::less<>> rungs;            // passes of these rungs run
   std::set<std::string, std::less<>> disabled_passes;  // except these, by name
   bool capture = false;                                // replay a bound launch list instead of dispatching op by op
+  bool joined = false;                                 // neighbouring steps that one launch can do are one
   bool tuned_kernels = false;                          // `choices` apply; elsewhere rows in order of preference
   Precision precision;                                 // of parts, by their labels, when the rung "precision" is on
   Calibration calibration;                             // for parts whose products read 8 bits

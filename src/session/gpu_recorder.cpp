@@ -13,6 +13,7 @@
 #include "kernels/gpu/kernel.hpp"
 #include "measure/statistics.hpp"
 #include "plan/code.hpp"
+#include "plan/joined.hpp"
 #include "session/capture_doctor.hpp"
 #include "session/fault_flags.hpp"
 #include "session/gpu_copies.hpp"
@@ -221,18 +222,13 @@ class GpuRecorder : public Recorder {
     may_fault_ = may_fault_ || fault_of(bound.problem) != Fault::none;
   }
 
-  // Finds the neighbouring steps that one launch does, and gives each such launch memory for its barriers.
+  // Gives each launch that does several steps memory for its barriers.
   Status join_steps() {
     uint64_t bytes = 0;
-    for (size_t i = 0; i < bound_.size(); i += bound_[i].joined) {
-      const Joining* joining = bound_[i].kernel->joining;
-      if (!joining || getenv("RUNG_NO_JOIN")) continue;
-      std::vector<const Problem*> problems;
-      for (size_t j = i; j < bound_.size() && bound_[j].kernel == bound_[i].kernel; ++j)
-        problems.push_back(&bound_[j].problem);
-      bound_[i].joined = joining->count(problems, plan_.target->machine);
-      bound_[i].barriers = bytes;
-      if (bound_[i].joined > 1) bytes += divide_up<uint64_t>(joining->barrier_bytes, kBufferAlignment) * kBufferAlignment;
+    for (size_t first = 0; const size_t count : steps_of_launches(plan_)) {
+      bound_[first].joined = count, bound_[first].barriers = bytes;
+      if (count > 1) bytes += round_up(bound_[first].kernel->joining->barrier_bytes, kBufferAlignment);
+      first += count;
     }
     if (bytes == 0) return {};
     RUNG_TRY(barriers_, gpu_.allocate(bytes));
@@ -242,8 +238,9 @@ class GpuRecorder : public Recorder {
 
   gpu::Call call_of(size_t index, gpu::Stream stream) {
     const BoundStep& bound = bound_[index];
-    return {bound.problem, bound.inputs.data(), bound.output, bound.scratch, bound.state.get(),
-            bound.fault,   *queue_,             gpu_,         stream};
+    return {
+        bound.problem, bound.inputs.data(), bound.output, bound.scratch, bound.state.get(), bound.fault, *queue_, gpu_,
+        stream};
   }
   // Enqueues the launch that begins with this step.
   Status enqueue_joined(size_t index, gpu::Stream stream) {
@@ -251,7 +248,7 @@ class GpuRecorder : public Recorder {
     if (bound.joined == 1) return enqueue(index, stream);
     std::vector<gpu::Call> calls;
     for (size_t i = 0; i < bound.joined; ++i) calls.push_back(call_of(index + i, stream));
-    return named(index, bound.kernel->joining->enqueue(calls, bound.barriers));
+    return named(index, gpu::enqueue_joined(*bound.kernel, calls, bound.barriers));
   }
 
   Status enqueue(size_t index) { return enqueue(index, queue_->stream()); }

@@ -4,8 +4,9 @@
 #include "kernels/params_text.hpp"
 
 namespace rung::gpu {
+namespace {
 
-Status enqueue(const Kernel& kernel, const Call& call) {
+Status check_addresses(const Kernel& kernel, const Call& call) {
   for (size_t i = 0; i < call.problem.inputs.size(); ++i)
     if (call.inputs[i] % kernel.alignment)
       return fail("{}: operand {} begins at {:#x}, wanted a multiple of {} bytes", kernel.name, i, call.inputs[i],
@@ -13,7 +14,19 @@ Status enqueue(const Kernel& kernel, const Call& call) {
   if (call.output % kBufferAlignment || call.scratch % kBufferAlignment)
     return fail("{}: the result begins at {:#x} and scratch at {:#x}, wanted multiples of {} bytes", kernel.name,
                 call.output, call.scratch, kBufferAlignment);
+  return {};
+}
+
+}  // namespace
+
+Status enqueue(const Kernel& kernel, const Call& call) {
+  RUNG_CHECK(check_addresses(kernel, call));
   return kernel.enqueue(call);
+}
+
+Status enqueue_joined(const Kernel& kernel, std::span<const Call> calls, Address barriers) {
+  for (const Call& call : calls) RUNG_CHECK(check_addresses(kernel, call));
+  return kernel.joining->enqueue(calls, barriers);
 }
 
 Status Call::no_kernel(std::string_view module) const {

@@ -3,6 +3,7 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/verdict.hpp"
@@ -26,6 +27,12 @@ inline uint32_t shared_bytes_of_two(const GpuInfo& gpu) {
 }
 // Returns bytes with which two blocks do not share a multiprocessor; a block of a smaller kernel still may share it.
 inline uint32_t shared_bytes_apart(const GpuInfo& gpu) { return shared_bytes_of_two(gpu) + 3 * 1024; }
+
+// Returns the most bytes that a block may have beside one of `other` bytes.
+inline uint32_t shared_bytes_beside(const GpuInfo& gpu, uint32_t other) {
+  const auto alone = static_cast<uint32_t>(gpu.shared_bytes_per_block);
+  return alone - std::min(alone, other + kReservedSharedBytes);
+}
 
 inline Verdict supports_shared_bytes(uint32_t bytes, const GpuInfo& gpu) {
   if (bytes <= gpu.shared_bytes_per_block) return accept();

@@ -20,7 +20,7 @@ struct CachedAttentionConfig {
 
   constexpr int warps() const { return width == 64 ? 8 : width == 128 ? 4 : 3; }
   constexpr int threads() const { return warps() * 32; }
-  constexpr int stages() const { return width == 64 ? 1 : width == 128 ? 1 : 2; }
+  constexpr int stages() const { return width == 256 ? 2 : 3; }
   constexpr int chunks() const { return width / 8; }  // of a lane in a tile: of keys, then as many of values
 
   // Shared memory has the rings, in whose place each warp leaves its sums, the queries, the new key and value, the sums

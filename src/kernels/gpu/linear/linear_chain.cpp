@@ -1,4 +1,4 @@
-// The launch of several streamed layers, each of which reads what the one before has given.
+// The launch of several streamed layers, each of which reads what the one before it has given.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/linear/linear_chain_arguments.hpp"
 #include "kernels/gpu/linear/linear_stream.hpp"
@@ -11,32 +11,32 @@ constexpr Variant<ChainConfig> kVariants[] = {
 #include "kernels/gpu/linear/linear_chain.inc"
 };
 
+// A launch leaves the attention behind it room beside each block, so that it is there when the launch ends. Blocks have
+// all the rest, since the memory is idle whenever a ring is full: while blocks meet, and while the attention runs. It
+// is more than layers have in launches of their own, which take turns.
+constexpr uint32_t kAttentionBytes = 42 << 10;
+
 // The ring of all layers: each block has room for the longest x.
 struct ChainCut {
   StreamShared shared;
-  uint32_t least_bytes, stages, blocks;
+  uint32_t most_bytes, stages, blocks;
 
   ChainCut(const StreamCut& first, uint32_t chunks, const GpuInfo& gpu)
       : shared{chunks, first.shared.m, first.order.config},
-        least_bytes(shared_bytes_beside(gpu, kAttentionBytes)),
-        stages(std::min((least_bytes - std::min(least_bytes, shared.ring())) / shared.stage_bytes(),
-                        kStreamMostStages)),
+        most_bytes(shared_bytes_beside(gpu, kAttentionBytes)),
+        stages(std::min((most_bytes - std::min(most_bytes, shared.ring())) / shared.stage_bytes(), kStreamMostStages)),
         blocks(static_cast<uint32_t>(std::max(gpu.multiprocessors, 1))) {}
 };
 
 ChainConfig chain_of(const StreamConfig& config) { return {config.x, config.w, config.grouped}; }
 
-size_t count(std::span<const Problem* const> problems, const Machine& machine) {
-  if (!machine.gpu.cooperative || problems.empty()) return 1;
-  const StreamCut first(*problems[0], machine.gpu);
-  uint32_t chunks = first.order.chunks;
+size_t count(std::span<const Problem> problems, const Machine& machine) {
+  if (!machine.gpu.cooperative) return 1;
+  const StreamCut first(problems[0], machine.gpu);
   size_t joined = 1;
   for (; joined < std::min<size_t>(problems.size(), kChainLayers); ++joined) {
-    const StreamCut next(*problems[joined], machine.gpu);
+    const StreamCut next(problems[joined], machine.gpu);
     if (chain_of(next.order.config) != chain_of(first.order.config) || next.shared.m != first.shared.m) break;
-    const uint32_t longest = std::max(chunks, next.order.chunks);
-    if (ChainCut(first, longest, machine.gpu).stages < kStreamLeastStages) break;
-    chunks = longest;
   }
   return joined;
 }
@@ -44,7 +44,7 @@ size_t count(std::span<const Problem* const> problems, const Machine& machine) {
 Status enqueue(std::span<const Call> calls, Address barriers) {
   const GpuInfo& gpu = calls[0].gpu.info();
   const StreamCut first(calls[0].problem, gpu);
-  LinearChainArguments a{.layers = {}, .ends = {}, .count = static_cast<uint32_t>(calls.size()), .counters = barriers};
+  LinearChainArguments a{.count = static_cast<uint32_t>(calls.size()), .counters = barriers};
   uint32_t chunks = 0;
   for (size_t i = 0; i < calls.size(); ++i) {
     RUNG_CHECK(fill_stream_arguments(calls[i], a.layers[i]));
@@ -55,7 +55,7 @@ Status enqueue(std::span<const Call> calls, Address barriers) {
   for (LinearStreamArguments& layer : a.layers) layer.room_chunks = chunks, layer.stages = cut.stages;
   const Launch launch{.grid = {cut.blocks},
                       .block = {kStreamThreads},
-                      .shared_bytes = std::max(cut.shared.bytes(cut.stages), cut.least_bytes),
+                      .shared_bytes = cut.shared.bytes(cut.stages),
                       .dependent = gpu.dependent_launch,
                       .cooperative = true};
   return calls[0].launch("linear_chain_sm90", symbol_of(kVariants, chain_of(first.order.config)), launch, a);
@@ -63,8 +63,7 @@ Status enqueue(std::span<const Call> calls, Address barriers) {
 
 }  // namespace
 
-extern const Joining stream_joining{.barrier_bytes = (kChainLayers - 1) * kChainCounterBytes,
-                                    .count = count,
-                                    .enqueue = enqueue};
+extern const Joining stream_joining{
+    .barrier_bytes = (kChainLayers - 1) * kChainCounterBytes, .count = count, .enqueue = enqueue};
 
 }  // namespace rung::gpu

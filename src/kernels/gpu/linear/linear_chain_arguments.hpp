@@ -5,8 +5,8 @@
 
 namespace rung::gpu {
 
-constexpr uint32_t kChainLayers = 4;           // at most
-constexpr uint32_t kChainCounterBytes = 128;   // of a counter of blocks, in a line of its own
+constexpr uint32_t kChainLayers = 4;          // at most
+constexpr uint32_t kChainCounterBytes = 128;  // of a counter of blocks, in a line of its own
 
 // A variant of the kernel: layers of these types, of any ends.
 struct ChainConfig {
@@ -17,10 +17,10 @@ struct ChainConfig {
 
 // Layers that follow from each other. Between two of them all blocks meet, at one of kChainLayers - 1 counters.
 struct LinearChainArguments {
-  LinearStreamArguments layers[kChainLayers];
-  StreamEnd ends[kChainLayers];
+  LinearStreamArguments layers[kChainLayers] = {};
+  StreamEnd ends[kChainLayers] = {};
   uint32_t count;
-  uint64_t counters;
+  uint64_t counters;  // an address
 };
 
 }  // namespace rung::gpu

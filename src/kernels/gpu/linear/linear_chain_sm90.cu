@@ -1,6 +1,6 @@
-// Several linear layers of one to four tokens in one launch on Hopper, each of which reads what the one before has
-// given. Weights stream through one ring for all of them, so that the memory goes on while sums end, results are
-// written, and blocks meet.
+// Several linear layers of one to four tokens in one launch on Hopper, each of which reads what the one before it has
+// given. The weights of all of them stream through one ring, so that the memory is at work while sums end, results are
+// stored, and blocks meet.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/linear/linear_chain_arguments.hpp"
 #include "kernels/gpu/linear/linear_stream_fetch_sm90.cuh"
@@ -16,11 +16,17 @@ constexpr StreamConfig stream_of(const ChainConfig& config, StreamEnd end) {
 }
 
 template <ChainConfig config>
-struct Chain {
+class Chain {
+ public:
   static constexpr StreamConfig kAny = stream_of(config, StreamEnd::any);
 
-  const LinearChainArguments& a;
-  uint32_t memory;  // shared address
+  __device__ Chain(const LinearChainArguments& arguments, uint32_t memory) : a(arguments), memory(memory) {}
+
+  __device__ void prepare() const {  // by one warp
+    if (lane() > 0 && lane() < a.count) barrier_init(turn(lane()), 1);
+    StreamBlock<kAny>(a.layers[0], memory).init_barriers();
+    if (lane() < a.count) prefetch_map(a.layers[lane()].w);
+  }
 
   __device__ void fetch() const {
     typename StreamFetch<kAny>::Filling filling;
@@ -33,48 +39,56 @@ struct Chain {
     wait_for_producers();
 #pragma unroll 1
     for (uint32_t i = 0; i < a.count; ++i) {
+      if (i > 0) barrier_wait(turn(i), 0);
       const StreamProducts<kAny> work(a.layers[i], memory);
-      if (i > 0) barrier_wait(work.ready, (i - 1) & 1);
       if (work.has_tiles()) work.multiply(work.load_x(), progress);
     }
   }
 
-  __device__ StreamFinish<kAny> finish_of(uint32_t i) const { return {a.layers[i], memory, a.ends[i]}; }
-  __device__ uint64_t counter(uint32_t layer) const { return a.counters + uint64_t{layer} * kChainCounterBytes; }
-  // One warp asks for all other blocks, and tells this one's.
   __device__ void finish() const {
     StreamProgress progress;
     finish_of(0).prefetch();
     uint64_t target = 0;
+    // The launch's code is in no cache, and to fetch an end's while weights stream takes microseconds. So each end is
+    // rehearsed first, while the producers are at work: by the same instructions, hence the one loop.
 #pragma unroll 1
     for (uint32_t step = 0; step < 2 * a.count; ++step) {
       const bool rehearses = step < a.count;
       const uint32_t i = rehearses ? step : step - a.count;
       if (step == a.count) {
         wait_for_producers();
-        target = lane() + 1 < a.count ? grid_target(counter(lane()), gridDim.x) : 0;
+        if (lane() + 1 < a.count) target = grid_target(counter(lane()), gridDim.x);
       }
       finish_of(i).finish(progress, rehearses);
-      if (rehearses) continue;
-      if (i + 1 == a.count) return;
-      sync_warp();
-      if (lane() == 0) grid_arrive(counter(i));
-      finish_of(i + 1).prefetch();
-      if (lane() == i) grid_wait(counter(i), target);
-      sync_warp();
-      if (lane() == 0) barrier_arrive(StreamBlock<kAny>(a.layers[i], memory).ready);
+      if (!rehearses && i + 1 < a.count) meet(i, target);
     }
   }
+
+ private:
+  __device__ StreamFinish<kAny> finish_of(uint32_t i) const { return {a.layers[i], memory, a.ends[i]}; }
+  __device__ uint64_t counter(uint32_t i) const { return a.counters + uint64_t{i} * kChainCounterBytes; }
+  __device__ uint32_t turn(uint32_t i) const { return memory + StreamShared::kTurnsAt + 8 * i; }  // a barrier
+
+  // Waits until all blocks have finished layer `i`, for which its lane has the target, and gives the next one its turn.
+  __device__ void meet(uint32_t i, uint64_t target) const {
+    sync_warp();
+    if (lane() == 0) grid_arrive(counter(i));
+    finish_of(i + 1).prefetch();
+    if (lane() == i) grid_wait(counter(i), target), barrier_arrive(turn(i + 1));
+    sync_warp();
+  }
+
+  const LinearChainArguments& a;
+  const uint32_t memory;  // shared address
 };
 
 template <ChainConfig config>
 __device__ void linear_chain(const LinearChainArguments& a) {
   extern __shared__ __align__(1024) unsigned char shared_memory[];
   allow_dependents();
-  const Chain<config> work{a, shared_address(shared_memory)};
+  const Chain<config> work(a, shared_address(shared_memory));
   const uint32_t role = shuffle(warp(), 0);  // the compiler knows that it is uniform
-  if (role == kStreamMultipliers) StreamBlock<Chain<config>::kAny>(a.layers[0], work.memory).init_barriers();
-  if (role == kStreamMultipliers && lane() < a.count) prefetch_map(a.layers[lane()].w);
+  if (role == kStreamMultipliers) work.prepare();
   sync_block();
   if (role == kStreamMultipliers) {
     if (elect_lane()) work.fetch();

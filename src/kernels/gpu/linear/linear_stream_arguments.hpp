@@ -89,6 +89,7 @@ struct LinearStreamArguments {
 // together.
 struct StreamShared {
   static constexpr uint32_t kHeaderBytes = 512;
+  static constexpr uint32_t kTurnsAt = 256;  // of a barrier for each further layer of a launch, whose x is there
   uint32_t chunks, m;
   StreamConfig config;
 

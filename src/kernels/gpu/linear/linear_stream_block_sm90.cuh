@@ -31,7 +31,7 @@ struct StreamBlock {
   const LinearStreamArguments& a;
   const StreamShared shared;
   uint32_t first_tile, end_tile, pieces;
-  uint32_t full, empty, sums_full, sums_free, ready;  // shared addresses of barriers
+  uint32_t full, empty, sums_full, sums_free;  // shared addresses of barriers
   uint32_t all_sums, x, ring, groups;                 // shared addresses
 
   __device__ StreamBlock(const LinearStreamArguments& arguments, uint32_t memory)
@@ -40,8 +40,8 @@ struct StreamBlock {
     end_tile = (blockIdx.x + 1) * a.tiles / gridDim.x;
     pieces = (a.chunks + kStreamChunks - 1) / kStreamChunks;
     full = memory, empty = full + 8 * kStreamMostStages;
-    sums_full = empty + 8 * kStreamMostStages, sums_free = sums_full + 16, ready = sums_free + 16;
-    static_assert(16 * kStreamMostStages + 40 <= StreamShared::kHeaderBytes);
+    sums_full = empty + 8 * kStreamMostStages, sums_free = sums_full + 16;
+    static_assert(16 * kStreamMostStages + 32 <= StreamShared::kTurnsAt);
     all_sums = memory + StreamShared::kHeaderBytes;
     x = all_sums + shared.bytes_of_all_sums() + warp() * shared.x_bytes_of_warp();
     ring = memory + shared.ring(), groups = memory + shared.groups(a.stages);
@@ -50,7 +50,6 @@ struct StreamBlock {
   __device__ void init_barriers() const {  // by one warp
     if (lane() < a.stages) barrier_init(full + 8 * lane(), 1), barrier_init(empty + 8 * lane(), kWarps);
     if (lane() < 2) barrier_init(sums_full + 8 * lane(), kWarps), barrier_init(sums_free + 8 * lane(), 1);
-    if (lane() == 0) barrier_init(ready, 1);
     barrier_init_fence();
   }
   __device__ bool has_tiles() const { return first_tile < end_tile; }

@@ -125,7 +125,8 @@ struct StreamFinish : StreamBlock<config> {
     }
     line(a.end.scale, group.column, DType::f32);
   }
-  // Loads what a group takes beside its sums before it waits for these.
+  // Loads what a group takes beside its sums before it waits for these. A rehearsal goes through the code once, on
+  // whatever is in the sums' place, and stores nothing.
   __device__ void finish(StreamProgress& progress, bool rehearses = false) const {
     const Own mine = own();
     const float factor = rehearses ? 0.0f : factor_of(mine) * (k4Bits ? kOfNibbles : 1.0f);

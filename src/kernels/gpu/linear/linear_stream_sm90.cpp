@@ -18,7 +18,7 @@ constexpr LinearSlots kTaken{LinearSlot::bias,    LinearSlot::residual,    Linea
                              LinearSlot::sin,     LinearSlot::scale,       LinearSlot::norm_weight,
                              LinearSlot::squares, LinearSlot::group_scale, LinearSlot::group_offset};
 constexpr LinearSlot kGroups[] = {LinearSlot::group_scale, LinearSlot::group_offset};
-constexpr int64_t kTogether = 4;                  // columns of the result that one lane writes
+constexpr int64_t kTogether = 4;      // columns of the result that one lane writes
 constexpr int64_t kThrottleNs = 400;  // measured in decoders on an H200
 
 // Operands beside x and w are floats, but for what groups have, which is ordered when a plan is built.
