@@ -15,7 +15,7 @@ namespace {
 
 struct GenerateFlags {
   CommonOptions common;
-  std::string text, chat;
+  std::string text, chat, recipe;
   int most = 128, steps = 16;
   std::optional<double> temperature, top_p, min_p, repetition_penalty;
   std::optional<uint64_t> top_k, seed;
@@ -50,6 +50,7 @@ Status generate(const GenerateFlags& flags) {
                            .length = flags.common.cache,
                            .options = {.most = flags.most, .sampling = wishes_of(flags), .stops = flags.stops}};
   task.options.steps = flags.steps;
+  RUNG_TRY(task.recipe, recipe_in(flags.recipe));
   RUNG_TRY(task.options.speculate, parse_speculate(flags.speculate));
   if (!flags.common.json)
     task.hear = [](std::string_view piece) {
@@ -72,6 +73,7 @@ std::pair<CLI::App*, Run> generate_command(CLI::App& app) {
   add_trust(*command, flags->common);
   auto text = add(*command, "text", flags->text).described("the text to go on from, used unchanged");
   add(*command, "chat", flags->chat).excludes(text);
+  add(*command, "recipe", flags->recipe).described("the recipe of a directory's plans; default: all rungs");
   add(*command, "new", flags->most).positive().shows_default();
   add(*command, "steps", flags->steps).within(0, static_cast<int>(kMostStepsOfGraph)).shows_default();
   add(*command, "temperature", flags->temperature);

@@ -258,12 +258,12 @@ struct Rope {
   RUNG_FIELDS()
   RUNG_EQUAL(Rope);
 };
-// cache_heads(x: T[...,(H+2G) D], keys: T[N,G,D], values: T[N,G,D], places: i64[M], cos, sin: A[M,D], optionally
+// cache_heads(x: T[...,(H+2G) D], keys: C[N,G,D], values: C[N,G,D], places: i64[M], cos, sin: A[M,D], optionally
 //             norm_weight: U[H+G,D]) -> q: T[...,H,D]; M rows of x
 //   A row of x has H heads of queries, then G of keys and G of values. Heads of queries and keys are normalised one by
 //   one, if there are weights, as rms_norm does it, and then rotated by their row's angles, as rope does it. q has the
-//   queries; result 1 is `keys`, and result 2 `values`, with row places[i] set to the heads of row i, one after
-//   another. These two are updated where they are. A place out of range is an error at run time.
+//   queries; results 1 and 2 are `keys` and `values`, updated where they are: row places[i] is set to the heads of row
+//   i, one after another. C is T or a float of 8 bits. A place out of range is an error at run time.
 struct CacheHeads {
   RUNG_OP("cache_heads", elementwise, index_out_of_range, stays);
   RUNG_RESULTS(3);

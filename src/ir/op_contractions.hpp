@@ -122,11 +122,11 @@ struct Pool {
   RUNG_EQUAL(Pool);
 };
 // attention(q: T[B,S,H,D], the slots mask: f32 broadcast to [B,H,S,K], length: i64[1], then for each segment
-//           k: T[B,Ki,G,D], v: T[B,Ki,G,D]) -> T[B,S,H,D] or out[B,S,H,D]:
+//           k: C[B,Ki,G,D], v: C[B,Ki,G,D]) -> T[B,S,H,D] or out[B,S,H,D]:
 //   factor * softmax(cap(scale * q k') + mask) v, softmax in f32
 //   Keys of all segments one after another (K = sum of Ki); query head h reads key head h / (H/G); G divides H. Where
 //   the mask is -inf for every key a query gets zeros, not softmax's NaN; numbers, however low, take no key away.
-//   Keys outside the query's span are taken away, too.
+//   Keys outside the query's span are taken away, too. C is T or, of one segment, a float of 8 bits.
 //   length: k and v are a cache of one segment, without a mask, filled up to that place, which is S at least: query i
 //   stands at place length - S + i, and key j holds the last place below length that is j modulo K, or nothing, which
 //   is taken away. So a cache that is shorter than the text is a ring of its last K places. The span counts places.

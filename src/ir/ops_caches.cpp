@@ -10,8 +10,8 @@ Status check_caches(const Type& x, const Type& keys, const Type& values) {
   RUNG_CHECK(want_float(x, "x"));
   RUNG_CHECK(want_rank(keys, 3, "keys"));
   RUNG_CHECK(want_shape(values, keys.shape, "values"));
-  RUNG_CHECK(want_same_dtype(x, keys));
-  RUNG_CHECK(want_same_dtype(x, values));
+  RUNG_CHECK(want_same_dtype(keys, values));
+  if (!is_f8(keys.dtype)) RUNG_CHECK(want_same_dtype(x, keys));
   const int64_t groups = keys.shape[1], width = keys.shape[2];
   if (groups < 1 || width < 2 || width % 2) return fail("keys: got {}, wanted heads of an even width", keys);
   if (x.shape.rank() < 2 || x.shape.back() % width || x.shape.back() / width <= 2 * groups)
@@ -26,7 +26,7 @@ int64_t rows_of(const Type& x) { return x.shape.back() ? x.elements() / x.shape.
 std::vector<Type> attention_types(Types types, const Type& queries) {
   const Shape &q = queries.shape, &cache = types[CacheHeads::kKeys].shape;
   const int64_t heads = q.back(1), width = q.back();
-  const Type keys{queries.dtype, {1, cache[0], cache[1], cache[2]}};
+  const Type keys{types[CacheHeads::kKeys].dtype, {1, cache[0], cache[1], cache[2]}};
   return {Type{queries.dtype, {1, q.product() / (heads * width), heads, width}}, types.back(), keys, keys};
 }
 

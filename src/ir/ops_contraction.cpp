@@ -239,6 +239,17 @@ Status want_span(const KeySpan& span) {
 
 }  // namespace
 
+namespace {
+
+// Wants keys of the queries' type or, where all of them are one cache, of a float of 8 bits, whose values are as they
+// are.
+Status want_key_type(const Attention& op, const Type& q, const Type& k) {
+  if (is_f8(k.dtype) && op.segments == 1) return {};
+  return want_same_dtype(q, k);
+}
+
+}  // namespace
+
 Result<Type> rule(const Attention& op, Types types) {
   if (op.segments < 1) return fail("got {} segments, wanted at least 1", op.segments);
   if (!(op.softcap >= 0) || std::isinf(op.softcap))
@@ -258,7 +269,7 @@ Result<Type> rule(const Attention& op, Types types) {
   for (size_t i = first; i < types.size(); i += 2) {
     const Type &k = types[i], &v = types[i + 1];
     RUNG_CHECK(want_rank(k, 4, "k"));
-    RUNG_CHECK(want_same_dtype(q, k));
+    RUNG_CHECK(want_key_type(op, q, k));
     if (!(k == v)) return fail("got k {} and v {}, wanted equal types", k, v);
     if (k.shape[0] != q.shape[0] || k.shape[3] != q.shape[3] || k.shape[2] < 1 || q.shape[2] % k.shape[2] ||
         k.shape[2] != types[first].shape[2])

@@ -16,6 +16,7 @@ LabelPrecision precision_at(const Precision& precision, std::string_view label) 
     if (part.weights || part.products) at.weights = part.weights;
     at.attention = part.attention.value_or(at.attention);
     at.values = part.values.value_or(at.values);
+    at.cache = part.cache.value_or(at.cache);
   }
   return at;
 }
@@ -32,7 +33,7 @@ DType narrowest(const Precision& precision) {
     return part.weights->to == DType::u8 ? DType::i8 : part.weights->to;
   };
   for (const PartPrecision& part : precision)
-    for (const auto& dtype : {part.products, of_weights(part), part.attention, part.values})
+    for (const auto& dtype : {part.products, of_weights(part), part.attention, part.values, part.cache})
       if (dtype && size_of(*dtype) < size_of(found)) found = *dtype;
   return found;
 }

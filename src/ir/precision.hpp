@@ -28,6 +28,7 @@ struct PartPrecision {
   std::optional<DType> attention;  // read by products of computed values: scores, and the values that they weigh
   std::optional<DType> values;     // values stored for the ops that follow
   std::optional<WeightForm> weights;
+  std::optional<DType> cache;  // that keeps the keys and values of an attention; f32: what the attention reads
   bool covers(std::string_view label) const;
   friend auto operator<=>(const PartPrecision&, const PartPrecision&) = default;  // NOLINT(modernize-use-nullptr)
 };
@@ -39,6 +40,7 @@ using Precision = std::vector<PartPrecision>;
 struct LabelPrecision {
   DType products = DType::f32, attention = DType::f32, values = DType::f32;
   std::optional<WeightForm> weights = {};
+  DType cache = DType::f32;
   // Returns the type in which products with weights compute unless they are quantised.
   DType unquantised() const { return is_quantised(products) ? values : products; }
   friend bool operator==(const LabelPrecision&, const LabelPrecision&) = default;

@@ -1,28 +1,15 @@
 // Keeps states in the type in which everyone reads them. A cache whose every value was rounded as it was read holds the
 // rounded ones instead: the same values from half the memory, and no run rounds all of them again.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <optional>
 
 #include "base/words.hpp"
+#include "passes/narrowed_state.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
 
 namespace rung::passes {
 namespace {
-
-class Converted : public Weight {
- public:
-  Converted(std::shared_ptr<const Weight> from, DType dtype)
-      : Weight(from->name(), {dtype, from->type().shape}), from_(std::move(from)) {}
-  Result<Tensor> load() const override {
-    RUNG_TRY(const Tensor wide, from_->load());
-    return convert(wide, type().dtype);
-  }
-
- private:
-  std::shared_ptr<const Weight> from_;
-};
 
 bool is_view(const Graph& graph, NodeId id) {
   return graph.as<Reshape>(id) || graph.as<Transpose>(id) || graph.as<Slice>(id);
@@ -42,12 +29,6 @@ std::optional<DType> read_type(const Graph& graph, NodeId id) {
   return narrows ? read : std::nullopt;
 }
 
-// Returns a value in that type; one that was widened from it needs no cast.
-NodeId in_type(Graph& graph, NodeId id, DType dtype) {
-  const NodeId source = graph.as<Cast>(id) ? graph[id].operands[0] : id;
-  return graph.type(source).dtype == dtype ? source : cast_to(graph, id, dtype);
-}
-
 // Makes the readers of `wide` read `narrow`, which has the type of their casts.
 void read_narrow(Graph& graph, NodeId wide, NodeId narrow) {
   for (const NodeId user : std::vector<NodeId>(graph[wide].users)) {
@@ -65,21 +46,13 @@ void read_narrow(Graph& graph, NodeId wide, NodeId narrow) {
 // next = scatter(state, places, rows), which all readers cast  =>  next = scatter(narrow state, places, cast(rows))
 //   nothing else reads the state or its next value
 bool narrow(Graph& graph, const State& state) {
-  const NodeId input = graph.input_named(state.input);
-  const NodeId next = std::ranges::find(graph.outputs(), state.next, &Output::name)->node;
-  const auto* scatter = graph.as<Scatter>(next);
-  if (!scatter || scatter->kind != ScatterKind::set || graph[next].operands[0] != input) return false;
-  if (!graph.single_use(input) || graph[next].output_uses != 1) return false;
-  const auto dtype = read_type(graph, next);
+  const auto written = written_rows(graph, state);
+  const auto dtype = written ? read_type(graph, written->next) : std::nullopt;
   if (!dtype) return false;
-  const std::vector<NodeId> operands = graph[next].operands;
-  Insertion here(graph, next);
-  const NodeId rows = in_type(graph, operands[2], *dtype);
-  graph.retype_state(input, *dtype, state.initial ? std::make_shared<Converted>(state.initial, *dtype) : nullptr);
-  const NodeId narrowed = graph.add(Scatter{}, {input, operands[1], rows}, graph[next].label);
-  read_narrow(graph, next, narrowed);
-  graph.set_output(state.next, narrowed);
-  erase_unused(graph, next);
+  Insertion here(graph, written->next);
+  const NodeId narrowed = narrow_rows(graph, written->next, *dtype);
+  read_narrow(graph, written->next, narrowed);
+  erase_unused(graph, written->next);
   return true;
 }
 

@@ -19,7 +19,10 @@ bool PassContext::kernel_for(const Graph& graph, const Op& op, std::span<const N
 }
 
 bool PassContext::same_precision(const Graph& graph, NodeId a, NodeId b) const {
-  return precision_at(precision, graph[a].label) == precision_at(precision, graph[b].label);
+  LabelPrecision of_a = precision_at(precision, graph[a].label);
+  const LabelPrecision of_b = precision_at(precision, graph[b].label);
+  of_a.cache = of_b.cache;  // a cache is no part of either
+  return of_a == of_b;
 }
 
 }  // namespace rung

@@ -62,6 +62,7 @@ Status form_regions(Graph& graph, PassContext& context);
 // precision
 Status narrow_parts(Graph& graph, PassContext& context);
 Status narrow_states(Graph& graph, PassContext& context);
+Status narrow_caches(Graph& graph, PassContext& context);
 Status quantise_products(Graph& graph, PassContext& context);
 
 }  // namespace rung::passes

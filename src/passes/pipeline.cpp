@@ -49,6 +49,7 @@ constexpr Pass kPipeline[] = {
     {"fuse_pointwise",        "fusion",     "whatever element-wise ops are left", passes::fuse_pointwise},
     {"narrow_parts",          "precision",  "after all fusions: only what is stored between kernels narrows", passes::narrow_parts},
     {"narrow_states",          "precision", "once it is settled which values are narrow, and before heads are turned in the type of their keys", passes::narrow_states},
+    {"narrow_caches",          "precision", "once other states are narrow, and before heads go to caches in one op", passes::narrow_caches},
     {"fuse_narrow_activation", "fusion",    "once more: rows of 16-bit products take activations that those of f32 leave", passes::fuse_activation},
     {"fuse_caches",           "fusion",     "after states are narrow, and before heads that it turns itself move into products", passes::fuse_caches},
     {"fuse_cached_attention", "attention",  "takes what fuse_caches made and its attention, where the device has it in one launch", passes::fuse_cached_attention},

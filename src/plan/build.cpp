@@ -96,7 +96,8 @@ Status check_choices(const Recipe& recipe, const Plan& plan) {
 }
 
 Result<Graph> passed_in_own_types(const Graph& model, Recipe recipe, const BuildOptions& options) {
-  for (const char* pass : {"narrow_parts", "narrow_states", "quantise_products"}) recipe.disabled_passes.emplace(pass);
+  for (const char* pass : {"narrow_parts", "narrow_states", "narrow_caches", "quantise_products"})
+    recipe.disabled_passes.emplace(pass);
   return apply_passes(model, recipe, nullptr, options);
 }
 

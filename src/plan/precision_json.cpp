@@ -18,6 +18,8 @@ using Json = nlohmann::json;
 constexpr DType kComputed[] = {DType::f32, DType::bf16};
 // The types of weights alone; u8 is that of numbers of 4 bits.
 constexpr DType kWeights[] = {DType::f8e4m3fn, DType::f8e4m3fnuz, DType::i8, DType::u8};
+// The types of caches; f32: what their readers read.
+constexpr DType kCaches[] = {DType::f32, DType::f8e4m3fn, DType::f8e4m3fnuz};
 constexpr DType kProducts[] = {DType::f32, DType::bf16, DType::f8e4m3fn, DType::f8e4m3fnuz, DType::i8};
 
 struct Aspect {
@@ -27,7 +29,8 @@ struct Aspect {
 };
 constexpr Aspect kAspects[] = {{"products", &PartPrecision::products, kProducts},
                                {"attention", &PartPrecision::attention, kComputed},
-                               {"values", &PartPrecision::values, kComputed}};
+                               {"values", &PartPrecision::values, kComputed},
+                               {"cache", &PartPrecision::cache, kCaches}};
 
 Result<DType> read_dtype(const Json& json, std::span<const DType> types) {
   std::string wanted;
@@ -81,7 +84,8 @@ Status read_field(const std::string& field, const Json& json, PartPrecision& par
 Result<PartPrecision> read_part(const Json& json) {
   if (!json.is_object()) return fail("got {}, wanted an object", describe(json));
   if (!json.contains("labels")) return fail("got no field 'labels'");
-  if (json.size() < 2) return fail("got 'labels' alone, wanted 'products', 'weights', 'attention' or 'values' too");
+  if (json.size() < 2)
+    return fail("got 'labels' alone, wanted 'products', 'weights', 'attention', 'values' or 'cache' too");
   PartPrecision part;
   const Json* group = json.contains("group") ? &json.at("group") : nullptr;
   if (json.contains("weights")) {

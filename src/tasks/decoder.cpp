@@ -16,7 +16,7 @@ Result<PlanSet> plans_of_directory(const DecoderTask& task) {
   if (sizes.empty()) sizes.push_back(1);
   std::vector<BuildTask> all;
   for (int64_t size : sizes) {
-    BuildTask& one = all.emplace_back(BuildTask{.model = task.model});
+    BuildTask& one = all.emplace_back(BuildTask{.model = task.model, .recipe = task.recipe});
     one.model.cache = {.length = task.length,
                        .largest_chunk = *std::ranges::max_element(sizes),
                        .scored_chunk = task.scored_chunk,
@@ -24,7 +24,7 @@ Result<PlanSet> plans_of_directory(const DecoderTask& task) {
     one.model.shapes[task.has_encoder ? "decoder_input_ids" : "input_ids"] = {1, size};
   }
   if (task.has_encoder) {
-    BuildTask& encoder = all.emplace_back(BuildTask{.model = task.model});
+    BuildTask& encoder = all.emplace_back(BuildTask{.model = task.model, .recipe = task.recipe});
     encoder.model.cache = all[0].model.cache;
     encoder.model.cache.encodes = true;
   }
@@ -36,6 +36,7 @@ Result<PlanSet> plans_of_directory(const DecoderTask& task) {
 
 Result<PlanSet> decoder_plans(const DecoderTask& task) {
   if (!is_plan_file(task.model.path)) return plans_of_directory(task);
+  if (task.recipe) return wrong_usage("'{}' is a plan, which has its own recipe", task.model.path);
   RUNG_TRY(Opened opened, open_model(task.model));
   return std::move(*opened.plans);
 }

@@ -2,7 +2,11 @@
 // built.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
+#include <vector>
+
 #include "open/options.hpp"
+#include "plan/recipe.hpp"
 #include "session/decoder.hpp"
 
 namespace rung::tasks {
@@ -11,9 +15,10 @@ struct DecoderTask {
   OpenOptions model;
   int64_t length = 0;                             // of a directory: the most tokens of a text
   std::vector<int64_t> chunks = {1, 8, 64, 512};  // of a directory: the sizes of the chunks in which it reads tokens
-  int64_t scored_chunk = 8;  // of a directory: chunks up to this size give all scores, which speculation needs
-  bool has_encoder = false;  // of a directory
-  int64_t source = 0;        // of a directory: the tokens that an encoder of texts reads
+  int64_t scored_chunk = 8;           // of a directory: chunks up to this size give all scores, which speculation needs
+  bool has_encoder = false;           // of a directory
+  int64_t source = 0;                 // of a directory: the tokens that an encoder of texts reads
+  std::optional<Recipe> recipe = {};  // of a directory, for all of its plans; none: the default one
 };
 
 // Errors: those of build_set(), for a plan file those of open_model(), and those of Decoder::create().

@@ -88,7 +88,7 @@ Result<Beginning> beginning_of(const GenerateTask& task, const TextModel& model)
 }
 
 DecoderTask decoder_task(const GenerateTask& task, const Beginning& beginning, bool has_encoder) {
-  DecoderTask open{.model = task.model, .length = task.length, .has_encoder = has_encoder};
+  DecoderTask open{.model = task.model, .length = task.length, .has_encoder = has_encoder, .recipe = task.recipe};
   open.model.inputs = {};
   if (is_exported(task.model.path)) open.chunks = {1};
   if (task.model.cache.scored_chunk > 0) open.scored_chunk = task.model.cache.scored_chunk;
@@ -99,6 +99,7 @@ DecoderTask decoder_task(const GenerateTask& task, const Beginning& beginning, b
 }
 
 Result<Decoder> decoder_of(const GenerateTask& task, const Beginning& beginning, TextModel& model) {
+  if (model.plans && task.recipe) return wrong_usage("'{}' is a plan, which has its own recipe", task.model.path);
   if (model.plans) return Decoder::create(std::move(*model.plans));
   return open_decoder(decoder_task(task, beginning, model.has_encoder));
 }

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "open/options.hpp"
+#include "plan/recipe.hpp"
 #include "tasks/text_generation.hpp"
 
 namespace rung::tasks {
@@ -16,6 +18,7 @@ struct GenerateTask {
   std::string chat;    // a list of messages as JSON, which the model's template makes the prompt of; empty: none
   int64_t length = 0;  // of a directory: the most tokens of the text; 0: those of the prompt and the new ones
   GenerateOptions options;
+  std::optional<Recipe> recipe = {};  // of a directory, for all of its plans; none: the default one
   // Called with each piece of the text as soon as it is certain; false: nobody listens any more, and the text ends.
   std::function<bool(std::string_view)> hear = [](std::string_view) { return true; };
 };

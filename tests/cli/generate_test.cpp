@@ -58,6 +58,32 @@ TEST_F(GenerateCommand, RunsAPlanOfSeveralChunks) {
                "cache and --scored-chunk were fixed when");
 }
 
+// The caches of keys and of values of two layers have rows of 16 numbers, of 4 bytes or of one.
+TEST_F(GenerateCommand, KeepsCachesAsARecipeSays) {
+  const std::string recipe = tool / "narrow.json", plan = tool / "narrow.rung";
+  tool.folder().write("narrow.json", R"({"version": 1, "rungs": ["attention", "precision"],
+                    "precision": [{"labels": "*", "cache": "f8e4m3fn"}]})");
+  const auto bytes = [&](const std::string& tokens, const std::vector<std::string>& options) {
+    std::vector<std::string> all{"generate", kLlama, "--inputs", kPrompt, "--new", tokens, "--json"};
+    all.insert(all.end(), options.begin(), options.end());
+    return made(tool.run(all))["bytes_per_token"].get<double>();
+  };
+  const std::vector<std::string> by_recipe{"--recipe", recipe};
+  EXPECT_EQ(bytes("19", {}) - bytes("9", {}), 10 * 2 * 2 * 16 * 4) << "behind 10 tokens more";
+  EXPECT_EQ(bytes("19", by_recipe) - bytes("9", by_recipe), 10 * 2 * 2 * 16);
+  const Ran built = tool.run({"build", kLlama, "--cache", "21", "--shape", "input_ids=1,1", "--shape", "input_ids=1,8",
+                              "--threads", "1", "--recipe", recipe, "--out", plan});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  const Ran ran = tool.run({"generate", plan, "--inputs", kPrompt, "--new", "9", "--temperature", "0", "--json"});
+  EXPECT_EQ(made(ran)["tokens"], made(generate({"--json", "--temperature", "0", "--recipe", recipe}))["tokens"]);
+  expect_error(tool.run({"generate", plan, "--inputs", kPrompt, "--recipe", recipe}), 2,
+               "is a plan, which has its own recipe");
+  const Json step = made(tool.run({"inspect", plan, "--shape", "input_ids=1,1", "--json"}));
+  EXPECT_EQ(step["states"].size(), 5u);
+  for (const Json& state : step["states"])
+    if (state["name"] != "position") EXPECT_THAT(state["type"].get<std::string>(), HasSubstr("f8e4m3fn"));
+}
+
 // The file has a plan for each size of a chunk, and the encoder's.
 TEST_F(GenerateCommand, RunsAPlanWithAnEncoder) {
   const std::string t5 = std::string(RUNG_TEST_DATA) + "/checkpoints/t5", plan = tool / "t5.rung";

@@ -1,6 +1,9 @@
 // Problems of caches, of which T stands for the type: heads that go into them, and attention over them, filled up to a
 // length, apart and in one op.
 // SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <vector>
+
 #include "problems.hpp"
 
 namespace rung::test {
@@ -91,5 +94,22 @@ constexpr const char* kCacheProblems[] = {
 }  // namespace
 
 std::span<const char* const> cache_problems() { return kCacheProblems; }
+
+std::vector<std::string> narrow_cache_problems(const std::string& type) {
+  std::vector<std::string> all;
+  for (std::string text : kCacheProblems) {
+    for (const char* cache : {"keys:T", "values:T", "k:T", "v:T", "kv: T"})
+      for (size_t at = text.find(cache); at != std::string::npos; at = text.find(cache, at + 1))
+        text.replace(at + std::string_view(cache).size() - 1, 1, type);
+    all.push_back(std::move(text));
+  }
+  all.insert(all.end(),
+             {
+                 "result = attention(q:T[1,1,4,64], mask:f32[1,1,1,90], k:" + type + "[1,90,2,64], v:" + type +
+                     "[1,90,2,64], slots=mask, scale=0.125)",
+                 "result = attention(q:T[2,7,3,16], k:" + type + "[2,37,3,16], v:" + type + "[2,37,3,16], scale=0.25)",
+             });
+  return all;
+}
 
 }  // namespace rung::test

@@ -460,6 +460,12 @@ std::vector<std::string> problems() {
     for (const auto& texts :
          {std::span<const char* const>(kFloatProblems), cache_problems(), sampling_problems(), window_problems()})
       for (const char* text : texts) all.push_back(with_type(text, type));
+  // Caches of 8 bits: each with queries of 16 bits, and every third with those of f32 and f16.
+  for (const char* cache : {"f8e4m3fn", "f8e4m3fnuz"})
+    for (size_t i = 0; const std::string& text : narrow_cache_problems(cache)) {
+      all.push_back(with_type(text, "bf16"));
+      if (++i % 3 != 0) all.push_back(with_type(text, i % 3 == 1 ? "f32" : "f16"));
+    }
   for (std::string& text : ragged_problems()) all.push_back(std::move(text));
   for (std::string& text : byte_problems()) all.push_back(std::move(text));
   for (std::string& text : streamed_problems()) all.push_back(std::move(text));

@@ -26,6 +26,8 @@ std::vector<std::string> byte_problems();
 std::vector<std::string> streamed_problems();
 // Those of attention over caches, with T in the place of their type.
 std::span<const char* const> cache_problems();
+// The same with caches of that type.
+std::vector<std::string> narrow_cache_problems(const std::string& type);
 // Those over windows, with T in the place of their type.
 std::span<const char* const> window_problems();
 // Those of sampling, with T in the place of their type, and the numbers that their inputs "settings..." have.

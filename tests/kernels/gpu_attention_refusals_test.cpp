@@ -61,7 +61,30 @@ TEST(AttentionRefusals, AreOfCaches) {
       {row, "result = attention(q:bf16[1,@,4,64], length9:i64[1], k:bf16[1,90,2,64], v:bf16[1,90,2,64], slots=length)",
        "8", "9", "more than 16 rows of a key head"},
       {row, "result = attention(q:bf16[1,1,2,@], length9:i64[1], k:bf16[1,90,2,@], v:bf16[1,90,2,@], slots=length)",
-       "40", "36", "rows are not multiples of 16 bytes apart"},
+       "40", "36", "rows are not multiples of 8 elements apart"},
+  }});
+}
+
+TEST(AttentionRefusals, AreOfCachesOf8Bits) {
+  const std::string cached =
+      "result = attention(q:@[1,1,4,64], length9:i64[1], k:f8e4m3fn[1,90,2,64], "
+      "v:f8e4m3fn[1,90,2,64], slots=length)";
+  const std::string of_machine =
+      "result = attention(q:bf16[1,1,4,64], length9:i64[1], k:@[1,90,2,64], "
+      "v:@[1,90,2,64], slots=length)";
+  const std::string masked = "result = attention(q:bf16[1,9,8,256], k:@[1,181,1,256], v:@[1,181,1,256])";
+  const std::string token =
+      "result = cached_attention(x:bf16[1,512], keys:@[9,2,64], values:@[9,2,64], "
+      "length4:i64[1], c:f32[1,64], s:f32[1,64], length5:i64[1])";
+  expect_refusals(std::array<Refusal, 8>{{
+      {"attention_cache", cached, "bf16", "f32", "queries of f32 and keys of 8 bits"},
+      {"attention_cache", of_machine, "f8e4m3fn", "f8e4m3fnuz", "keys of f8e4m3fnuz, wanted f8e4m3fn"},
+      {"attention_portable", of_machine, "f8e4m3fn", "f8e4m3fnuz", "keys of f8e4m3fnuz, wanted f8e4m3fn"},
+      {"attention_mma", of_machine, "f8e4m3fn", "f8e4m3fnuz", "keys of f8e4m3fnuz, wanted f8e4m3fn"},
+      {"attention_wgmma", masked, "bf16", "f8e4m3fn", "keys of 8 bits"},
+      {"attention_split_kv", masked, "bf16", "f8e4m3fn", "keys of 8 bits"},
+      {"attention_cdna", masked, "bf16", "f8e4m3fnuz", "keys of 8 bits"},
+      {"cached_attention_sm90", token, "f8e4m3fn", "f8e4m3fnuz", "caches of f8e4m3fnuz, wanted f8e4m3fn"},
   }});
 }
 

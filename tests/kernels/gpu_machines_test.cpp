@@ -94,13 +94,13 @@ TEST(GpuMachines, FmaTilesFollowLanesMultiprocessorsAndSharedMemory) {
 }
 
 TEST(GpuMachines, BlocksOfAttentionGrowWithTheWarp) {
-  EXPECT_EQ((MmaAttentionConfig{DType::bf16, 64, 2, 2}.threads(32)), 128);
-  EXPECT_EQ((MmaAttentionConfig{DType::bf16, 64, 2, 2}.threads(64)), 256);
+  EXPECT_EQ((MmaAttentionConfig{DType::bf16, DType::bf16, 64, 2, 2}.threads(32)), 128);
+  EXPECT_EQ((MmaAttentionConfig{DType::bf16, DType::bf16, 64, 2, 2}.threads(64)), 256);
 }
 
 // A wave of 64 is two teams of 32 lanes, or four of 16 where a head is so wide that 32 keys of it take too much.
 TEST(GpuMachines, ShareTheRowsOfABlockAmongTeams) {
-  const PortableAttentionConfig narrow{DType::f32, 128}, wide{DType::f32, 256};
+  const PortableAttentionConfig narrow{DType::f32, DType::f32, 128}, wide{DType::f32, DType::f32, 256};
   EXPECT_EQ(narrow.team(32), 32);
   EXPECT_EQ(wide.team(32), 32);
   EXPECT_EQ(narrow.team(64), 32);

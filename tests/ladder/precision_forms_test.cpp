@@ -64,6 +64,26 @@ TEST(PrecisionForms, HaveGroupsWhereProductsHaveFewRows) {
   }
 }
 
+// A cache is read by attention: its type is a form of that, where the plan has one.
+TEST(PrecisionForms, HaveCachesOf8Bits) {
+  const auto attention = [](const std::string& state) {
+    return "q: f32[1,1,4,8] = input()\nrow: f32[1,2,8] = input()\nat: i64[1] = input()\nn: i64[1] = input()\n"
+           "k: f32[9,2,8] = input()\nv: f32[9,2,8] = input()\nk_next = scatter(k, at, row)\n"
+           "v_next = scatter(v, at, row)\ny = attention(q, n, reshape(k_next, shape=[1,9,2,8]), "
+           "reshape(v_next, shape=[1,9,2,8]), slots=length)\n" +
+           state + "return y=y, k_next=k_next, v_next=v_next";
+  };
+  const std::string states = "state k, next=k_next\nstate v, next=v_next\n";
+  const Target hopper{.kind = "cuda", .machine = testing::hopper(), .kernels = gpu::all_kernels()};
+  const Target cdna{.kind = "hip", .machine = testing::cdna(), .kernels = gpu::all_kernels()};
+  if (cpu::cpu_info().avx2) EXPECT_THAT(forms_of(attention(states)).names, Contains("f8e4m3fn cache"));
+  EXPECT_THAT(forms_of(attention(states), hopper).names, Contains("f8e4m3fn cache"));
+  EXPECT_THAT(forms_of(attention(states), cdna).names, Contains("f8e4m3fnuz cache"));
+  const Forms without = forms_of(attention(""));
+  EXPECT_THAT(without.names, Not(Contains("f8e4m3fn cache")));
+  EXPECT_THAT(without.notes, Not(Contains(HasSubstr("cache"))));
+}
+
 // Products of a model that is stored in bf16 read bf16 in these forms, too.
 TEST(PrecisionForms, HaveGroupsOnHopper) {
   const Target hopper{.kind = "cuda", .machine = testing::hopper(), .kernels = gpu::all_kernels()};

@@ -120,7 +120,8 @@ class MixtureEntries : public ::testing::Test {
     table.forms = {{"f32", DType::f32, {}},
                    {"bf16", DType::bf16, {}},
                    {"f8e4m3fn", DType::f8e4m3fn, {}},
-                   {"i8 weights", DType::bf16, WeightForm{DType::i8}}};
+                   {"i8 weights", DType::bf16, WeightForm{DType::i8}},
+                   {"f8e4m3fn cache", DType::bf16, {}, DType::f8e4m3fn}};
     for (const char* layer : {"0", "1"}) {
       launches.push_back(launch({fmt::format("layers.{}", layer), fmt::format("layers.{}.down", layer)}));
       launches.push_back(launch({fmt::format("layers.{}.up", layer)}));
@@ -146,7 +147,7 @@ TEST_F(MixtureEntries, GiveEveryLabelItsPartsForm) {
   for (size_t base : {0, 1})
     for (size_t down = 0; down < 4; ++down)
       for (size_t up = 0; up < 4; ++up)
-        for (size_t core : {0, 1}) {
+        for (size_t core : {0, 1, 4}) {
           const Precision precision = entries(base, {down, up, core});
           EXPECT_LE(precision.size(), 4u);
           const auto at = [&](const char* label) { return precision_at(precision, label); };
@@ -157,6 +158,7 @@ TEST_F(MixtureEntries, GiveEveryLabelItsPartsForm) {
           EXPECT_EQ(at("layers.1.up").products, table.forms[up].products) << down << up << core;
           EXPECT_EQ(at("layers.1.up").weights, table.forms[up].weights);
           EXPECT_EQ(at("layers.0.core").attention, table.forms[core].products);
+          EXPECT_EQ(at("layers.0.core").cache, table.forms[core].cache.value_or(DType::f32)) << down << up << core;
           EXPECT_EQ(at("layers.0.up").values, table.bases[base].values);
         }
 }

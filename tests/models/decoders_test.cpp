@@ -88,7 +88,11 @@ TEST(DecoderPlan, OfAGpuFillsCachesInOneLaunch) {
       return built ? built->plan.steps.size() : 0;
     };
     EXPECT_EQ(steps(), with) << name;
+    recipe.precision[0].cache = DType::f8e4m3fn;
+    EXPECT_EQ(steps(), with) << name << ": nothing is rounded to 8 bits in a launch of its own";
     recipe.disabled_passes.insert("fuse_cached_attention");
+    EXPECT_EQ(steps(), apart) << name;
+    recipe.precision[0].cache.reset();
     EXPECT_EQ(steps(), apart) << name;
     recipe.disabled_passes.insert("fuse_caches");
     EXPECT_EQ(steps(), without) << name;

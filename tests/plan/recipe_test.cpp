@@ -91,10 +91,12 @@ TEST(Recipe, ListsWeightsInGroups) {
   recipe.precision.push_back({.labels = "head", .weights = WeightForm{DType::u8, 32}});
   recipe.precision.push_back({.labels = "tail", .weights = WeightForm{DType::i8, 64}});
   recipe.precision.push_back({.labels = "rest", .weights = WeightForm{DType::i8}});
+  recipe.precision.push_back({.labels = "attention", .cache = DType::f8e4m3fn});
   const Json parts = to_json(recipe)["precision"];
   EXPECT_EQ(parts[2], Json::parse(R"({"labels": "head", "weights": "i4", "group": 32})"));
   EXPECT_EQ(parts[3], Json::parse(R"({"labels": "tail", "weights": "i8", "group": 64})"));
   EXPECT_EQ(parts[4], Json::parse(R"({"labels": "rest", "weights": "i8"})"));
+  EXPECT_EQ(parts[5], Json::parse(R"({"labels": "attention", "cache": "f8e4m3fn"})"));
   auto back = recipe_from_json(to_json(recipe));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(*back, recipe);
@@ -189,6 +191,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadField{"precision", R"([{"labels":"a","values":"f32"}])", "got f32 with the rung 'precision'"},
         BadField{"precision", R"([{"labels":"a","products":"f16"}])",
                  "got the string 'f16', wanted f32, bf16, f8e4m3fn, f8e4m3fnuz or i8"},
+        BadField{"precision", R"([{"labels":"a","cache":"bf16"}])",
+                 "field 'cache': got the string 'bf16', wanted f32, f8e4m3fn or f8e4m3fnuz"},
         BadField{"precision", R"([{"labels":"a","weights":"bf16"}])",
                  "field 'weights': got the string 'bf16', wanted f8e4m3fn, f8e4m3fnuz, i8 or i4"},
         BadField{"precision", R"([{"labels":"a","weights":"u8"}])", "field 'weights': got the string 'u8'"},

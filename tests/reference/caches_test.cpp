@@ -59,40 +59,55 @@ TEST(CacheHeadsReference, NamesAPlaceOutOfRange) {
 
 // Two tokens of four heads: what they store is seen by them, and the cache is a ring once more is stored than it holds.
 TEST(CachedAttentionReference, IsAttentionOverTheCachesThatHeadsLeave) {
-  const std::string operands = "x:bf16[1,2,24], k:bf16[5,1,4], v:bf16[5,1,4], p:i64[2], c:f32[2,4], s:f32[2,4]";
-  const std::string norm = ", w:f32[5,4]", heads = ", eps=0.5, weight_offset=1";
-  const std::string fields = ", scale=0.5, softcap=2, before=3, after=0, prefix=1";
-  for (const int64_t length : {2, 4, 11}) {
-    const auto places = i64({2}, {(length - 2) % 5, (length - 1) % 5});
-    const Inputs inputs{{"x", to_bf16(random({1, 2, 24}, 1))},
-                        {"k", to_bf16(random({5, 1, 4}, 2))},
-                        {"v", to_bf16(random({5, 1, 4}, 3))},
-                        {"p", places},
-                        {"c", random({2, 4}, 4)},
-                        {"s", random({2, 4}, 5)},
-                        {"w", random({5, 4}, 6)},
-                        {"n", i64({1}, {length})}};
-    for (const bool normed : {true, false}) {
-      const std::string one =
-          "cached_attention(" + operands + (normed ? norm : "") + ", n:i64[1]" + (normed ? heads : "") + fields + ")";
-      const std::string apart = "cache_heads(" + operands + (normed ? norm + heads : "") + ")";
-      const Tensor wanted = run(apart +
-                                    "\nk_next = reshape(result(result), shape=[1,5,1,4])\n"
-                                    "v_next = reshape(result(result, index=2), shape=[1,5,1,4])\n"
-                                    "return y=attention(result, n:i64[1], k_next, v_next, slots=length" +
-                                    fields + ")",
-                                inputs);
-      const Tensor got = run(one, inputs);
-      EXPECT_EQ(got.type(), wanted.type());
-      EXPECT_EQ(values_of(got), values_of(wanted)) << one;
-      for (const int index : {1, 2}) {
-        const auto cache = [&](const std::string& op) {
-          return values_of(run(fmt::format("result({}, index={})", op, index), inputs));
-        };
-        EXPECT_EQ(cache(one), cache(apart)) << index;
+  for (const DType cache : {DType::bf16, DType::f8e4m3fn}) {
+    const std::string operands =
+        fmt::format("x:bf16[1,2,24], k:{0}[5,1,4], v:{0}[5,1,4], p:i64[2], c:f32[2,4], s:f32[2,4]", cache);
+    const std::string norm = ", w:f32[5,4]", heads = ", eps=0.5, weight_offset=1";
+    const std::string fields = ", scale=0.5, softcap=2, before=3, after=0, prefix=1";
+    for (const int64_t length : {2, 4, 11}) {
+      const auto places = i64({2}, {(length - 2) % 5, (length - 1) % 5});
+      const Inputs inputs{{"x", to_bf16(random({1, 2, 24}, 1))},
+                          {"k", convert(random({5, 1, 4}, 2), cache)},
+                          {"v", convert(random({5, 1, 4}, 3), cache)},
+                          {"p", places},
+                          {"c", random({2, 4}, 4)},
+                          {"s", random({2, 4}, 5)},
+                          {"w", random({5, 4}, 6)},
+                          {"n", i64({1}, {length})}};
+      for (const bool normed : {true, false}) {
+        const std::string one =
+            "cached_attention(" + operands + (normed ? norm : "") + ", n:i64[1]" + (normed ? heads : "") + fields + ")";
+        const std::string apart = "cache_heads(" + operands + (normed ? norm + heads : "") + ")";
+        const Tensor wanted = run(apart +
+                                      "\nk_next = reshape(result(result), shape=[1,5,1,4])\n"
+                                      "v_next = reshape(result(result, index=2), shape=[1,5,1,4])\n"
+                                      "return y=attention(result, n:i64[1], k_next, v_next, slots=length" +
+                                      fields + ")",
+                                  inputs);
+        const Tensor got = run(one, inputs);
+        EXPECT_EQ(got.type(), wanted.type());
+        EXPECT_EQ(values_of(got), values_of(wanted)) << one;
+        for (const int index : {1, 2}) {
+          const auto filled = [&](const std::string& op) {
+            return values_of(run(fmt::format("result({}, index={})", op, index), inputs));
+          };
+          EXPECT_EQ(filled(one), filled(apart)) << index;
+        }
       }
     }
   }
+}
+
+// 1.03 and 300.5 lie between numbers of e4m3, and 500 beyond the largest one. What was stored before stays.
+TEST(CacheHeadsReference, RoundsWhatItStoresIn8Bits) {
+  const char* narrow =
+      "cache_heads(x:f32[1,6], k:f8e4m3fn[3,1,2], v:f8e4m3fn[3,1,2], p:i64[1], c:f32[1,2], s:f32[1,2])";
+  Inputs inputs = inputs_of({3.03f, 4, 1.03f, 300.5f, 500, 0.001f}, {1});
+  for (const char* cache : {"k", "v"}) inputs[cache] = convert(inputs[cache], DType::f8e4m3fn);
+  EXPECT_THAT(run(narrow, inputs).as<float>(), ElementsAre(-4, 3.03f)) << "queries are not rounded";
+  EXPECT_THAT(values_of(run(fmt::format("result({})", narrow), inputs)), ElementsAre(10, 11, -288, 1, 14, 15));
+  EXPECT_THAT(values_of(run(fmt::format("result({}, index=2)", narrow), inputs)),
+              ElementsAre(20, 20, 448, 0.001953125f, 24, 24));
 }
 
 TEST(CachedAttentionReference, NamesWhatItCannotUse) {

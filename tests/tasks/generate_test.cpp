@@ -213,6 +213,42 @@ TEST(Decoder, RefusesDraftsThatItCannotRead) {
   EXPECT_EQ(decoder.most_drafts(), 0) << "a chunk of 4 would reach beyond the caches";
 }
 
+// Caches of 8 bits are copied, cut short and begun again, full ones and rings of a window, as others are. What a chunk
+// stores is what single tokens store, so scores differ as sums in another order do.
+TEST(Decoder, RemembersInCachesOf8Bits) {
+  for (const char* name : {"llama", "mistral", "gemma3"}) {
+    const auto narrow = [&](std::vector<int64_t> chunks) {
+      auto decoder = open_decoder({.model = {.path = checkpoint(name), .threads = 1},
+                                   .length = 32,
+                                   .chunks = std::move(chunks),
+                                   .recipe = Recipe{.rungs = {"attention", "fusion", "precision"},
+                                                    .precision = {{.labels = "*", .cache = DType::f8e4m3fn}}}});
+      EXPECT_TRUE(decoder) << decoder.error().message;
+      return std::move(*decoder);
+    };
+    std::vector<int64_t> text;
+    for (int64_t i = 0; i < 30; ++i) text.push_back(i * i * 7 % 22);
+    const std::span all(text);
+    Decoder steps = narrow({1}), decoder = narrow({1, 4}), wide = open(name, 32, {1});
+    for (const int64_t token : text) ASSERT_TRUE(steps.take({&token, 1}));
+    const std::vector<float> wanted = scores(steps);
+    ASSERT_TRUE(wide.take(text));
+    EXPECT_NE(wanted, scores(wide)) << name << ": 8 bits are no 32";
+    ASSERT_TRUE(decoder.take(all.first(27)));
+    auto fork = decoder.fork();
+    ASSERT_TRUE(fork) << fork.error().message;
+    ASSERT_TRUE(fork->take(all.subspan(27)));
+    EXPECT_THAT(scores(*fork), near(wanted)) << name;
+    ASSERT_TRUE(decoder.take(std::vector<int64_t>{1, 2}));
+    ASSERT_TRUE(decoder.truncate(27)) << name;
+    ASSERT_TRUE(decoder.take(all.subspan(27)));
+    EXPECT_THAT(scores(decoder), near(wanted)) << name;
+    ASSERT_TRUE(decoder.truncate(0));
+    ASSERT_TRUE(decoder.take(text));
+    EXPECT_THAT(scores(decoder), near(wanted)) << name << " begun again";
+  }
+}
+
 // A fork begins with the drafts, too.
 TEST(Decoder, ForksInTheMiddleOfDrafts) {
   Decoder decoder = open("llama", 16, {1, 4}, 4), steps = open("llama", 16, {1});

@@ -6,6 +6,7 @@
 
 #include "kernels/gpu/quantize/machine_f8.hpp"
 #include "plan/kernel_choice.hpp"
+#include "plan/state_use.hpp"
 
 namespace rung {
 namespace {
@@ -71,6 +72,28 @@ Verdict computes(const KernelQuery& has_kernel, DType x, DType w) {
   return verdict;
 }
 
+bool is_state(const Plan& plan, const PlanOperand& operand) {
+  return operand.storage == Storage::buffer && state_in(plan, operand.index);
+}
+
+// Asks about attention over the first cache of a plan, if it were kept in 8 bits; none: the plan has no cache.
+std::optional<Verdict> reads_cache(const KernelQuery& has_kernel, const Plan& plan, DType cache) {
+  for (const Step& step : plan.steps) {
+    const auto* attention = as<Attention>(step.op);
+    if (attention && attention->segments == 1 && is_state(plan, step.inputs.back())) {
+      std::vector<Type> types = operand_types(step);
+      for (size_t i = attention->first_key(); i < types.size(); ++i) types[i].dtype = cache;
+      return has_kernel(*attention, types);
+    }
+    if (const auto* cached = as<CachedAttention>(step.op)) {
+      std::vector<Type> types = operand_types(step);
+      types[CacheHeads::kKeys].dtype = types[CacheHeads::kValues].dtype = cache;
+      return has_kernel(*cached, types);
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 bool multiplies_bf16(const Target& target) {
@@ -116,6 +139,9 @@ std::vector<PrecisionForm> precision_forms(const Plan& plan, std::vector<std::st
         products.few_rows ? computes(has_kernel, products.narrow ? products.x : unquantised, in_groups)
                           : reject("no product has so few rows that it would save time"));
   }
+  const DType cache = f8_of(target);
+  if (const auto verdict = reads_cache(has_kernel, plan, cache))
+    add({.name = fmt::format("{} cache", cache), .products = unquantised, .weights = {}, .cache = cache}, *verdict);
   return forms;
 }
 

@@ -11,12 +11,13 @@
 
 namespace rung {
 
-// A form of products with weights.
+// A form of products with weights or, if it names a cache, of attention over one.
 struct PrecisionForm {
-  std::string name;             // for reports: "bf16", "f8e4m3fn", "i8 weights", "i4 weights in groups of 32"
+  std::string name;             // for reports: "bf16", "f8e4m3fn", "i8 weights", "f8e4m3fn cache"
   DType products = DType::f32;  // as PartPrecision has them
   std::optional<WeightForm> weights = {};
-  void apply(PartPrecision& part) const { part.products = products, part.weights = weights; }
+  std::optional<DType> cache = {};
+  void apply(PartPrecision& part) const { part.products = products, part.weights = weights, part.cache = cache; }
   friend bool operator==(const PrecisionForm&, const PrecisionForm&) = default;
 };
 

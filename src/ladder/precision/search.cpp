@@ -70,9 +70,12 @@ Result<std::optional<MeasuredError>> PrecisionSearch::error_on_watched(const Rec
 }
 
 std::optional<size_t> PrecisionSearch::bf16_form() const {
-  for (size_t form = 0; form < table_.forms.size(); ++form)
-    if (table_.forms[form].products == DType::bf16 && !table_.forms[form].weights) return form;
-  return std::nullopt;
+  const auto is_it = [](const PrecisionForm& form) {
+    return form.products == DType::bf16 && !form.weights && !form.cache;
+  };
+  const auto found = std::ranges::find_if(table_.forms, is_it);
+  if (found == table_.forms.end()) return std::nullopt;
+  return static_cast<size_t>(found - table_.forms.begin());
 }
 
 // The start's error on all that is watched is the least that any choice can have.

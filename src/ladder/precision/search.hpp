@@ -74,6 +74,8 @@ class PrecisionSearch {
   Status time_forms();
   Status time_form(size_t base, size_t form, double seconds);
   Status keep_times(size_t base, size_t form, const Attempt& attempt);
+  bool is_form_of(ProductKind kind, size_t form) const;
+  size_t products_beside(size_t base, size_t form) const;
   MixedPrecision uniform(size_t base, size_t form) const;
   Precision uniform_entries(size_t base, size_t form) const;
   void fill_times();

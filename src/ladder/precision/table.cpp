@@ -64,7 +64,7 @@ struct Covered {
 // Returns whether products of that kind compute and store the same types by both.
 bool alike(ProductKind kind, const LabelPrecision& a, const LabelPrecision& b) {
   if (a.values != b.values) return false;
-  if (kind == ProductKind::attention) return a.attention == b.attention;
+  if (kind == ProductKind::attention) return a.attention == b.attention && a.cache == b.cache;
   return a.products == b.products && a.weights == b.weights;
 }
 
@@ -129,7 +129,7 @@ PartPrecision entry_of(const PrecisionTable& table, const MixedPrecision& mixtur
   if (table.parts[part].kind == ProductKind::weights)
     form.apply(entry);
   else
-    entry.attention = form.products;
+    entry.attention = form.products, entry.cache = form.cache;
   return entry;
 }
 

@@ -19,12 +19,26 @@ constexpr double kTimingShare = 0.1, kMostTimingSeconds = 2;  // for the times o
 
 }  // namespace
 
+// Returns whether parts of a kind may have that form.
+bool PrecisionSearch::is_form_of(ProductKind kind, size_t form) const {
+  const bool has_cache = table_.forms[form].cache.has_value();
+  if (kind == ProductKind::weights) return !has_cache;
+  return form == 0 || form == bf16_form() || has_cache;
+}
+
+// Returns the form of products with weights in the plan for a form: a cache's is the one of the base.
+size_t PrecisionSearch::products_beside(size_t base, size_t form) const {
+  if (is_form_of(ProductKind::weights, form)) return form;
+  return base == 0 ? 0 : *bf16_form();
+}
+
 // Attention is in bf16 beside narrow products, where the device has it.
 MixedPrecision PrecisionSearch::uniform(size_t base, size_t form) const {
   MixedPrecision mixture{.base = base, .forms = {}};
-  const size_t attention = form == 0 ? 0 : bf16_form().value_or(0);
+  const size_t products = products_beside(base, form);
+  const size_t attention = form != products ? form : form == 0 ? 0 : bf16_form().value_or(0);
   for (const PrecisionPart& part : table_.parts)
-    mixture.forms.push_back(part.kind == ProductKind::weights ? form : attention);
+    mixture.forms.push_back(part.kind == ProductKind::weights ? products : attention);
   return mixture;
 }
 
@@ -32,7 +46,8 @@ Precision PrecisionSearch::uniform_entries(size_t base, size_t form) const {
   const DType values = table_.bases[base].values;
   if (base == 0 && form == 0) return {};
   PartPrecision whole{.labels = "*", .attention = form > 0 && bf16_form() ? DType::bf16 : DType::f32, .values = values};
-  table_.forms[form].apply(whole);
+  table_.forms[products_beside(base, form)].apply(whole);
+  whole.cache = table_.forms[form].cache;
   return {whole};
 }
 
@@ -116,8 +131,7 @@ void PrecisionSearch::fill_times() {
                                               [](double sum, const ProductLaunch& launch) { return sum + launch.us; });
       const double factor = in_parts > 0 ? std::max(0.0, 1 + (plan.other_us - own->other_us) / in_parts) : 1;
       for (size_t part = 0; part < table_.parts.size(); ++part) {
-        const bool is_form = table_.parts[part].kind == ProductKind::weights || plan.form == 0 || plan.form == bf16;
-        if (!is_form) continue;
+        if (!is_form_of(table_.parts[part].kind, plan.form)) continue;
         double us = 0;
         for (const ProductLaunch& launch : plan.launches)
           if (table_.parts[part].covers(launch)) us += launch.us;

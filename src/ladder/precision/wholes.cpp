@@ -127,7 +127,7 @@ std::vector<PartReport> PrecisionSearch::parts_of(const MixedPrecision& chosen) 
     report.kind = weights ? "products" : "attention";
     report.chosen = table_.forms[chosen.forms[part]].name;
     for (size_t form = 0; form < table_.forms.size(); ++form)
-      if (weights || form == 0 || form == bf16_form())
+      if (is_form_of(table_.parts[part].kind, form))
         report.forms.push_back({table_.forms[form].name, table_.bases[chosen.base].part_us[part][form],
                                 rel_l2(table_.squared_error[part][form])});
   }

@@ -15,6 +15,7 @@ Verdict supports(const Problem& p, const Machine&) {
   if (!is_computed_float(p.inputs[0].dtype)) return reject("only f32, bf16 and f16");
   if (is_f8(p.output.dtype))
     return reject(fmt::format("a result of {}, wanted i8 or q's type", name_of(p.output.dtype)));
+  if (auto verdict = supports_keys(p.inputs[op.first_key()]); !verdict) return verdict;
   if (op.segments > kMaxAttentionSegments) return reject(fmt::format("at most {} segments", kMaxAttentionSegments));
   for (size_t i = 0; i < p.inputs.size(); ++i)
     if ((i == 0 || i >= op.first_key()) && !has_dense_heads(p.inputs[i]))
@@ -30,7 +31,8 @@ constexpr bool of_pairs(CpuIsa isa) { return isa == CpuIsa::avx512_bf16 || isa =
 template <CpuIsa isa>
 Verdict supports_with(const Problem& p, const Machine& cpu) {
   if (auto verdict = wants<isa>(cpu); !verdict) return verdict;
-  if (of_pairs(isa) && p.inputs[0].dtype != DType::bf16) return reject("only bf16");
+  const bool is_bf16 = p.inputs[0].dtype == DType::bf16 && p.inputs.back().dtype == DType::bf16;
+  if (of_pairs(isa) && !is_bf16) return reject("only bf16");
   if (of_pairs(isa) && p.output.shape[3] > kMaxBf16AttentionWidth)
     return reject(fmt::format("heads wider than {}", kMaxBf16AttentionWidth));
   return supports(p, cpu);
@@ -96,6 +98,7 @@ AttentionPlan plan_for(const Problem& p) {
   plan.sees_all = op.span.sees_all();
   plan.before = op.span.before, plan.after = op.span.after, plan.prefix = op.span.prefix;
   plan.scale = op.scale, plan.has_mask = op.has_mask(), plan.dtype = p.inputs[0].dtype;
+  plan.keys_are_f8 = is_f8(p.inputs[first].dtype);
   plan.factor = op.factor, plan.to_i8 = p.output.dtype == DType::i8;
   for (size_t i = first; i < p.inputs.size(); i += 2) plan.keys += p.inputs[i].shape[1];
   plan_strides(p, plan);
@@ -125,10 +128,11 @@ struct Keys {
     plan.segment[0].keys = plan.keys - oldest;
     if (oldest == 0) return;
     plan.segments = 2, plan.segment[1] = plan.segment[0], plan.segment[1].keys = oldest;
+    const auto key_bytes = static_cast<int64_t>(plan.keys_are_f8 ? sizeof(uint8_t) : size_of(plan.dtype));
     for (int i = 0; i < 2; ++i) {
       const int64_t step = i == 0 ? plan.segment[0].k[1] : plan.segment[0].v[1];
       at[2 + i] = at[i];
-      at[i] = static_cast<const std::byte*>(at[i]) + oldest * step * static_cast<int64_t>(size_of(plan.dtype));
+      at[i] = static_cast<const std::byte*>(at[i]) + oldest * step * key_bytes;
     }
   }
 };

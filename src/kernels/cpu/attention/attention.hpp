@@ -24,7 +24,8 @@ struct AttentionPlan {
   bool has_mask;
   bool sees_all;  // each query sees all keys; else those of its span (ir/key_span.hpp)
   int64_t before, after, prefix;
-  DType dtype;
+  DType dtype;       // of queries
+  bool keys_are_f8;  // f8e4m3fn; else they have the type of queries
   int segments;
   struct Segment {
     int64_t keys;

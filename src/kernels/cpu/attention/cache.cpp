@@ -19,7 +19,7 @@ CachePlan plan_for(const Problem& p) {
   plan.batch = q[0], plan.queries = q[1], plan.heads = q[2], plan.width = q[3];
   plan.groups = k.shape[2], plan.keys = k.shape[1];
   for (int i = 0; i < 3; ++i) plan.q[i] = p.inputs[0].strides[i], plan.k[i] = k.strides[i], plan.v[i] = v.strides[i];
-  plan.scale = op.scale, plan.dtype = p.output.dtype;
+  plan.scale = op.scale, plan.dtype = p.output.dtype, plan.keys_are_f8 = is_f8(k.dtype);
   plan.softcap = op.softcap, plan.inverse_softcap = op.softcap == 0 ? 0 : 1 / op.softcap;
   plan.sees_all = op.span.sees_all();
   plan.before = op.span.before, plan.after = op.span.after, plan.prefix = op.span.prefix;
@@ -38,6 +38,7 @@ Verdict supports(const Problem& p, const Machine& cpu) {
   if (!op.has_length()) return reject("no cache with a length");
   if (!op.is_plain()) return reject("a result of 8 bits, or with a factor");
   if (!is_computed_float(p.output.dtype)) return reject("only f32, bf16 and f16");
+  if (auto verdict = supports_keys(p.inputs[op.first_key()]); !verdict) return verdict;
   for (size_t i : {size_t{0}, op.first_key(), op.first_key() + 1})
     if (!has_dense_heads(p.inputs[i])) return reject("a head's values are not dense");
   const int64_t rows = plan_for(p).rows();

@@ -20,8 +20,9 @@ struct CachePlan {
   float softcap, inverse_softcap;  // both 0: scores are not capped
   bool sees_all;                   // each query sees all keys that are there
   int64_t before, after, prefix;   // ir/key_span.hpp
-  DType dtype;
-  int64_t runs;  // into which the keys of a key head are cut, to share them among threads
+  DType dtype;                     // of queries and results
+  bool keys_are_f8;                // f8e4m3fn; else they have the type of queries
+  int64_t runs;                    // into which the keys of a key head are cut, to share them among threads
 
   int64_t ratio() const { return heads / groups; }
   int64_t rows() const { return queries * ratio(); }  // row r is query r / ratio of the group's head r % ratio

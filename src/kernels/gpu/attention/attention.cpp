@@ -56,6 +56,8 @@ Verdict supports_attention(const Problem& problem, const Machine& machine) {
   if (!is_computed_float(problem.inputs[0].dtype)) return reject("only f32, bf16 and f16");
   if (const DType of_machine = machine_f8(machine.gpu), out = problem.output.dtype; is_f8(out) && out != of_machine)
     return reject(fmt::format("a result of {}, wanted {}", name_of(out), name_of(of_machine)));
+  if (const DType of_machine = machine_f8(machine.gpu), k = problem.inputs.back().dtype; is_f8(k) && k != of_machine)
+    return reject(fmt::format("keys of {}, wanted {}", name_of(k), name_of(of_machine)));
   if (problem.as<Attention>().segments > kMaxAttentionSegments)
     return reject(fmt::format("more than {} segments", kMaxAttentionSegments));
   if (shape.width > kMaxAttentionWidth) return reject(fmt::format("heads wider than {}", kMaxAttentionWidth));
@@ -72,11 +74,20 @@ Verdict supports_plain_result(const Problem& problem) {
   return problem.as<Attention>().is_plain() ? accept() : reject("a result of 8 bits, or with a factor");
 }
 
+Verdict supports_keys_like_queries(const Problem& problem) {
+  return problem.inputs.back().dtype == problem.inputs[0].dtype ? accept() : reject("keys of 8 bits");
+}
+
 Verdict supports_matrix_attention(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_attention(problem, machine); !verdict) return verdict;
   if (size_of(problem.inputs[0].dtype) != 2) return reject("only bf16 and f16");
   if (AttentionShape(problem).width % 8 != 0) return reject("the heads' width is not a multiple of 8");
   return attention_unit(problem) == 8 ? accept() : reject("rows are not multiples of 16 bytes apart");
+}
+
+DType key_type_of(const Problem& problem) {
+  const DType k = problem.inputs.back().dtype;
+  return is_f8(k) ? DType::f8e4m3fn : k;
 }
 
 int64_t attention_unit(const Problem& problem) {

@@ -17,8 +17,13 @@ struct AttentionShape {
 Verdict supports_attention(const Problem& problem, const Machine& machine);
 // Accepts results as sums leave them, in the type of q.
 Verdict supports_plain_result(const Problem& problem);
-// Accepts 16-bit elements whose rows can be copied 16 bytes at a time.
+// Accepts keys and values of the queries' type.
+Verdict supports_keys_like_queries(const Problem& problem);
+// Accepts 16-bit elements, keys and values of 8 bits among them, whose rows can be copied 16 bytes at a time.
 Verdict supports_matrix_attention(const Problem& problem, const Machine& machine);
+
+// Returns the type of keys as variants name it: f8e4m3fn stands for the machine's e4m3.
+DType key_type_of(const Problem& problem);
 
 // Returns the largest number of elements, up to 8, of which the heads' width and the rows' distances are multiples.
 int64_t attention_unit(const Problem& problem);

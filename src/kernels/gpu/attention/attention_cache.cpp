@@ -23,9 +23,11 @@ constexpr int64_t kBlocksOfMachine = 3;  // blocks that a multiprocessor has at 
 // Returns the narrowest variant that holds a head, with the fewest rows that hold all, or else the most; null: none.
 const Variant<Config>* variant_of(const Problem& problem) {
   const AttentionShape shape(problem);
+  const DType key_type = key_type_of(problem);
   const Variant<Config>* best = nullptr;
   for (const auto& each : kVariants) {
-    if (each.config.type != problem.output.dtype || each.config.width < shape.width) continue;
+    if (each.config.type != problem.output.dtype || each.config.key_type != key_type || each.config.width < shape.width)
+      continue;
     if (best && (each.config.width > best->config.width || best->config.rows >= shape.rows())) break;
     best = &each;
   }
@@ -56,10 +58,12 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_attention(problem, machine); !verdict) return verdict;
   if (auto verdict = supports_plain_result(problem); !verdict) return verdict;
   if (!problem.as<Attention>().has_length()) return reject("no cache with a length");
+  if (is_f8(problem.inputs.back().dtype) && problem.output.dtype == DType::f32)
+    return reject("queries of f32 and keys of 8 bits");
   const AttentionShape shape(problem);
   if (shape.rows() > kMostRows) return reject(fmt::format("more than {} rows of a key head", kMostRows));
   if (attention_unit(problem) % variant_of(problem)->config.vector() == 0) return accept();
-  return reject("rows are not multiples of 16 bytes apart");
+  return reject(fmt::format("rows are not multiples of {} elements apart", variant_of(problem)->config.vector()));
 }
 
 std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {

@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/attention.cuh"
 #include "kernels/gpu/attention/attention_cache.hpp"
-#include "kernels/gpu/elements.cuh"
+#include "kernels/gpu/quantize/byte_elements.cuh"
 
 namespace rung::gpu {
 namespace {
@@ -31,6 +31,18 @@ __device__ inline float* results_of(const CacheAttentionArguments& a, const Atte
   return a.results + ((head * a.splits + split) * rows.count() + row) * Config::row_floats(a.attention.width);
 }
 
+// Elements that are loaded together: 16 bytes, or 8 of elements of 8 bits.
+template <class E> struct LoadedAs { using type = uint4; };
+template <> struct LoadedAs<f8e4m3> { using type = uint2; };
+template <class E>
+using Loaded = typename LoadedAs<E>::type;
+
+template <class T>
+__device__ inline void widen(float* to, const uint2& bits) {
+  const float4 low = unpack_bytes<T>(bits.x), high = unpack_bytes<T>(bits.y);
+  to[0] = low.x, to[1] = low.y, to[2] = low.z, to[3] = low.w;
+  to[4] = high.x, to[5] = high.y, to[6] = high.z, to[7] = high.w;
+}
 template <class T>
 __device__ inline void widen(float* to, const uint4& bits) {
   const uint32_t words[] = {bits.x, bits.y, bits.z, bits.w};
@@ -51,6 +63,7 @@ template <Config config>
 class CacheAttention {
  public:
   using T = Element<config.type>;
+  using K = Element<config.key_type>;
   static constexpr int kLanesOfTeam = config.lanes(), kVector = config.vector(), kVectors = config.vectors();
   static constexpr int kColumns = kVector * kVectors, kRows = config.rows, kAhead = Config::kAhead;
 
@@ -90,25 +103,29 @@ class CacheAttention {
   // Returns the first column of a lane's vector; it has none beyond the head's width.
   __device__ static int column(int vector) { return (vector * kLanesOfTeam + own_lane()) * kVector; }
 
-  using Bits = uint4[kVectors];  // a lane's part of a row
-  __device__ void load(Bits& to, const T* from, bool valid) const {
+  // A lane's part of a row of elements E.
+  template <class E>
+  using Bits = Loaded<E>[kVectors];
+  template <class E>
+  __device__ void load(Bits<E>& to, const E* from, bool valid) const {
 #pragma unroll
     for (int i = 0; i < kVectors; ++i) {
       const bool inside = valid && column(i) < a.width;
-      to[i] = inside ? *reinterpret_cast<const uint4*>(from + column(i)) : uint4{};
+      to[i] = inside ? *reinterpret_cast<const Loaded<E>*>(from + column(i)) : Loaded<E>{};
     }
   }
-  __device__ static void widen_all(float (&to)[kColumns], const Bits& from) {
+  template <class E>
+  __device__ static void widen_all(float (&to)[kColumns], const Bits<E>& from) {
 #pragma unroll
-    for (int i = 0; i < kVectors; ++i) widen<T>(to + i * kVector, from[i]);
+    for (int i = 0; i < kVectors; ++i) widen<E>(to + i * kVector, from[i]);
   }
   __device__ void load_queries() {
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       const bool valid = first_row + r < rows.count();
-      Bits bits;
-      load(bits, rows.q<T>(valid ? first_row + r : 0), valid);
-      widen_all(q[r], bits);
+      Bits<T> bits;
+      load<T>(bits, rows.q<T>(valid ? first_row + r : 0), valid);
+      widen_all<T>(q[r], bits);
 #pragma unroll
       for (float& x : q[r]) x *= a.scale;
     }
@@ -120,14 +137,14 @@ class CacheAttention {
 
   // Keys that are under way together.
   struct Held {
-    Bits k[kAhead], v[kAhead];
+    Bits<K> k[kAhead], v[kAhead];
   };
   __device__ void load(Held& held, int first, int end) const {
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
       const bool valid = first + i < end;
-      const KeyValue<T> from(rows, a.segment[0], valid ? keys.row(first + i) : 0, 0);
-      load(held.k[i], from.k, valid), load(held.v[i], from.v, valid);
+      const KeyValue<K> from(rows, a.segment[0], valid ? keys.row(first + i) : 0, 0);
+      load<K>(held.k[i], from.k, valid), load<K>(held.v[i], from.v, valid);
     }
   }
   // Takes keys from `first` on. What lies behind the last one may be no numbers.
@@ -140,7 +157,7 @@ class CacheAttention {
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) {
       float x[kColumns];
-      widen_all(x, held.v[i]);
+      widen_all<K>(x, held.v[i]);
 #pragma unroll
       for (float& each : x) each = first + i < end ? each : 0.0f;
 #pragma unroll
@@ -149,9 +166,9 @@ class CacheAttention {
         for (int c = 0; c < kColumns; ++c) sums[r][c] = fmaf(scores[r][i], x[c], sums[r][c]);
     }
   }
-  __device__ void score(float (&scores)[kRows][kAhead], int i, const Bits& bits, int key, bool valid) const {
+  __device__ void score(float (&scores)[kRows][kAhead], int i, const Bits<K>& bits, int key, bool valid) const {
     float k[kColumns];
-    widen_all(k, bits);
+    widen_all<K>(k, bits);
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       float sum = 0.0f;

@@ -6,17 +6,19 @@
 
 namespace rung::gpu {
 
-// A team of neighbouring lanes takes one key at a time, 16 bytes of it or more a lane, for `rows` packed query rows.
+// A team of neighbouring lanes takes one key at a time, 16 bytes of it or more a lane, or 8 of a cache of 8 bits, for
+// `rows` packed query rows.
 struct CacheAttentionConfig {
   static constexpr int kThreads = 128;
   static constexpr int kAhead = 4;  // keys of a team under way together
 
-  DType type;
-  int width;  // of the kernel: 64, 128 or 256; heads are padded to it with zeros
-  int rows;   // 1, 4 or 8
+  DType type;      // of queries and results
+  DType key_type;  // of keys and values: the same, or f8e4m3fn, which stands for the machine's e4m3
+  int width;       // of the kernel: 64, 128 or 256; heads are padded to it with zeros
+  int rows;        // 1, 4 or 8
   bool operator==(const CacheAttentionConfig&) const = default;
 
-  constexpr int vector() const { return type == DType::f32 ? 4 : 8; }  // elements of 16 bytes
+  constexpr int vector() const { return type == DType::f32 ? 4 : 8; }  // elements that a lane loads at a time
   constexpr int lanes() const { return width / vector() < 32 ? width / vector() : 32; }
   constexpr int vectors() const { return width / vector() / lanes(); }  // of a lane
   constexpr int teams() const { return kThreads / lanes(); }

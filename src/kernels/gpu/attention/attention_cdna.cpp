@@ -91,6 +91,7 @@ Verdict supports_elements(const Problem& problem, const Machine& machine) {
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_cdna(machine.gpu); !verdict) return verdict;
   if (auto verdict = supports_elements(problem, machine); !verdict) return verdict;
+  if (auto verdict = supports_keys_like_queries(problem); !verdict) return verdict;
   if (problem.as<Attention>().has_length()) return reject("a cache with a length");
   const Cut cut(problem, machine.gpu);
   if (cut.shape.keys == 0) return reject("no keys");

@@ -17,9 +17,11 @@ constexpr Variant<Config> kVariants[] = {
 // Returns the narrowest variants that hold a head and fit in shared memory: one for each way to split a block.
 std::vector<Variant<Config>> variants_for(const Problem& problem, const GpuInfo& gpu) {
   const int64_t width = AttentionShape(problem).width;
+  const DType key_type = key_type_of(problem);
   std::vector<Variant<Config>> narrowest;
   for (const auto& each : kVariants) {
-    if (each.config.type != problem.output.dtype || each.config.width < width) continue;
+    if (each.config.type != problem.output.dtype || each.config.key_type != key_type || each.config.width < width)
+      continue;
     if (!narrowest.empty() && each.config.width > narrowest[0].config.width) break;
     narrowest.push_back(each);
   }

@@ -6,20 +6,50 @@
 
 #include "kernels/gpu/attention/attention.cuh"
 #include "kernels/gpu/attention/attention_mma.hpp"
-#include "kernels/gpu/elements.cuh"
+#include "kernels/gpu/quantize/byte_elements.cuh"
 
 namespace rung::gpu {
+
+// A thread's copies of eight elements of 8 bits each, which registers hold until they are widened into their places.
+template <class T, int count>
+class WideningCopies {
+ public:
+  __device__ static void issue(void* to, const void* from, bool valid) {
+    *static_cast<uint4*>(to) = widened(valid ? *static_cast<const uint2*>(from) : uint2{});
+  }
+  // `at`: the place in shared memory, in elements of T.
+  __device__ void issue(int i, int at, const void* from, bool valid) {
+    at_[i] = at, held_[i] = valid ? *static_cast<const uint2*>(from) : uint2{}, holds_ = true;
+  }
+  __device__ static void end() { CopyGroup<0>::end(); }
+  __device__ void put(T* shared) const {
+    if (!holds_) return;
+#pragma unroll
+    for (int i = 0; i < count; ++i) *reinterpret_cast<uint4*>(shared + at_[i]) = widened(held_[i]);
+  }
+
+ private:
+  __device__ static uint4 widened(const uint2& bytes) {
+    const float4 low = unpack_bytes<f8e4m3>(bytes.x), high = unpack_bytes<f8e4m3>(bytes.y);
+    return make_uint4(pack<T>(low.x, low.y), pack<T>(low.z, low.w), pack<T>(high.x, high.y), pack<T>(high.z, high.w));
+  }
+  int at_[count] = {};
+  uint2 held_[count] = {};
+  bool holds_ = false;
+};
 
 template <MmaAttentionConfig config>
 struct MmaAttention {
   using T = Element<config.type>;
+  using K = Element<config.key_type>;
+  static constexpr bool kWidens = config.key_type != config.type;
   static constexpr int kRows = config.rows(), kThreads = config.threads(kLanes), kPitch = config.pitch();
   static constexpr int kBlockKeys = config.keys(), kKeys = kBlockKeys / config.key_warps;  // of a block; of one warp
   static constexpr int kChunks = config.width / 8;                                        // 16 bytes each
   static constexpr int kSteps = config.width / 16;
   static constexpr bool kKeepQueries = config.width <= 128;  // in registers; wider ones are read again for each block
   static constexpr int kThreadKeys = keys_of_a_thread(kBlockKeys, kChunks, kThreads);
-  using KeyCopies = CopyGroup<2 * kThreadKeys>;  // of keys and their values
+  using KeyCopies = std::conditional_t<kWidens, WideningCopies<T, 2 * kThreadKeys>, CopyGroup<2 * kThreadKeys>>;
 
   const AttentionRows rows;
   const int first_row;  // of the block
@@ -53,27 +83,40 @@ struct MmaAttention {
   __device__ T* keys(int block) const { return shared + (kRows + block % 2 * 2 * kBlockKeys) * kPitch; }
   __device__ T* values(int block) const { return keys(block) + kBlockKeys * kPitch; }
 
-  __device__ void load_queries(KeyCopies& copies) const {
+  __device__ void load_queries() const {
     for_queries<T, kRows, kChunks, kThreads>(rows, first_row, threadIdx.x,
                                              [&](int row, int chunk, const T* from, bool valid) {
-                                               copies.issue(shared + row * kPitch + chunk * 8, from, valid);
+                                               CopyGroup<0>::issue(shared + row * kPitch + chunk * 8, from, valid);
                                              });
   }
   struct CopyKeys {
     KeyCopies& copies;
+    T* const shared;
     T *const k, *const v;
-    __device__ void operator()(int i, int key, int chunk, const KeyValue<T>& from, bool valid) const {
-      copies.issue(2 * i, k + key * kPitch + chunk * 8, from.k, valid);
-      copies.issue(2 * i + 1, v + key * kPitch + chunk * 8, from.v, valid);
+    __device__ auto place(T* to) const {
+      if constexpr (kWidens)
+        return static_cast<int>(to - shared);
+      else
+        return to;
     }
-    __device__ void operator()(int key, int chunk, const KeyValue<T>& from, bool valid) const {
+    __device__ void operator()(int i, int key, int chunk, const KeyValue<K>& from, bool valid) const {
+      copies.issue(2 * i, place(k + key * kPitch + chunk * 8), from.k, valid);
+      copies.issue(2 * i + 1, place(v + key * kPitch + chunk * 8), from.v, valid);
+    }
+    __device__ void operator()(int key, int chunk, const KeyValue<K>& from, bool valid) const {
       copies.issue(k + key * kPitch + chunk * 8, from.k, valid);
       copies.issue(v + key * kPitch + chunk * 8, from.v, valid);
     }
   };
   __device__ void load_block(KeyCopies& copies, int block) const {
-    for_keys<T, kBlockKeys, kChunks, kThreads>(rows, there, block * kBlockKeys, threadIdx.x,
-                                               CopyKeys{copies, keys(block), values(block)});
+    for_keys<K, kBlockKeys, kChunks, kThreads>(rows, there, block * kBlockKeys, threadIdx.x,
+                                               CopyKeys{copies, shared, keys(block), values(block)});
+  }
+  __device__ void put(const KeyCopies& copies) const {
+    if constexpr (kWidens)
+      copies.put(shared);
+    else
+      copies.put();
   }
   __device__ void keep_queries() {
     if constexpr (kKeepQueries)
@@ -127,10 +170,10 @@ struct MmaAttention {
   // Fetches a block while the one before it is multiplied: copies that registers hold are put behind it.
   __device__ void pass_keys(int begin, int end) {
     KeyCopies first;
-    load_queries(first);
+    load_queries();
     load_block(first, begin);
     first.end();
-    first.put();
+    put(first);
     for (int block = begin; block < end; ++block) {
       wait_for_groups<0>();
       sync_block();
@@ -139,13 +182,13 @@ struct MmaAttention {
       next.end();
       if (block == begin) keep_queries();
       step(block);
-      next.put();
+      put(next);
     }
   }
   // Has two blocks under way where the machine copies by itself: short rows of keys then wait for memory once.
   __device__ void pass_keys_two_ahead(int begin, int end) {
     KeyCopies copies;
-    load_queries(copies);
+    load_queries();
     load_block(copies, begin);
     copies.end();
     if (begin + 1 < end) load_block(copies, begin + 1);

@@ -7,8 +7,9 @@ namespace rung::gpu {
 
 // A block has 16 query rows for each of `row_warps`; each of `key_warps` takes every key_warps-th run of keys.
 struct MmaAttentionConfig {
-  DType type;
-  int width;  // of the kernel: 32, 64, 80, 128 or 256; heads are padded to it with zeros
+  DType type;      // of queries and results
+  DType key_type;  // of keys and values: the same, or f8e4m3fn, which stands for the machine's e4m3
+  int width;       // of the kernel: 32, 64, 80, 128 or 256; heads are padded to it with zeros
   int row_warps, key_warps;
   bool operator==(const MmaAttentionConfig&) const = default;
 

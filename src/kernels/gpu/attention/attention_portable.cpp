@@ -15,14 +15,16 @@ constexpr Variant<Config> kVariants[] = {
 };
 
 // Returns the narrowest variant that holds a head.
-constexpr const Variant<Config>* variant_of(DType type, int64_t width) {
-  return find(kVariants, [&](const Config& c) { return c.type == type && c.width >= width; });
+constexpr const Variant<Config>* variant_of(DType type, DType key_type, int64_t width) {
+  return find(kVariants, [&](const Config& c) { return c.type == type && c.key_type == key_type && c.width >= width; });
 }
 // Returns whether there is a variant for every width that supports_attention() accepts.
-constexpr bool is_compiled(DType type) { return variant_of(type, kMaxAttentionWidth) != nullptr; }
+constexpr bool is_compiled(DType type) {
+  return variant_of(type, type, kMaxAttentionWidth) && variant_of(type, DType::f8e4m3fn, kMaxAttentionWidth);
+}
 static_assert(is_compiled(DType::f32) && is_compiled(DType::bf16) && is_compiled(DType::f16));
 const Variant<Config>& variant_for(const Problem& problem) {
-  return *variant_of(problem.inputs[0].dtype, AttentionShape(problem).width);
+  return *variant_of(problem.inputs[0].dtype, key_type_of(problem), AttentionShape(problem).width);
 }
 
 Verdict supports(const Problem& problem, const Machine& machine) {

@@ -48,17 +48,26 @@ __device__ void load_queries(Shared<config>& shared, const AttentionRows& rows, 
   }
 }
 
-template <class T, Config config>
+template <class K>
+__device__ inline float key_element(const K* at) {
+  if constexpr (sizeof(K) > 1)
+    return to_float(*at);
+  else
+    return unpack_bytes<K>(*reinterpret_cast<const uint8_t*>(at)).x;
+}
+
+// K: the type of keys and values.
+template <class K, Config config>
 __device__ void load_keys(Shared<config>& shared, const AttentionRows& rows, const PresentKeys& keys, int first) {
   constexpr int D = config.width;
   for (int i = warp(); i < Cut<config>::kTeam; i += Config::kWarps) {
     const bool valid = first + i < keys.count;
     const Place place(rows.a, valid ? keys.row(first + i) : 0);
-    const KeyValue<T> from(rows, rows.a.segment[place.segment], place.key, 0);
+    const KeyValue<K> from(rows, rows.a.segment[place.segment], place.key, 0);
 #pragma unroll
     for (int d = lane(); d < D; d += kLanes) {
-      shared.keys.x[i][d] = valid && d < rows.a.width ? to_float(from.k[d]) : 0.0f;
-      shared.values.x[i][d] = valid && d < rows.a.width ? to_float(from.v[d]) : 0.0f;
+      shared.keys.x[i][d] = valid && d < rows.a.width ? key_element(from.k + d) : 0.0f;
+      shared.values.x[i][d] = valid && d < rows.a.width ? key_element(from.v + d) : 0.0f;
     }
   }
 }
@@ -129,7 +138,7 @@ __device__ void attention(const AttentionArguments& a) {
   const SeenKeys seen(a, keys, first, Config::kRows);
   for (int key = seen.begin / kTeam * kTeam; key < seen.end; key += kTeam) {
     sync_block();
-    load_keys<T>(shared, rows, keys, key);
+    load_keys<Element<config.key_type>>(shared, rows, keys, key);
     sync_block();
     float scores[kRows];
     dot(shared, scores);

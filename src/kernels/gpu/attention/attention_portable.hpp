@@ -8,8 +8,9 @@ namespace rung::gpu {
 struct PortableAttentionConfig {
   static constexpr int kWarps = 4, kRows = 16;  // of a block; rows are packed query rows
 
-  DType type;
-  int width;  // of the kernel: 64, 128 or 256; heads are padded to it with zeros
+  DType type;      // of queries
+  DType key_type;  // of keys and values: the same, or f8e4m3fn, which stands for the machine's e4m3
+  int width;       // of the kernel: 64, 128 or 256; heads are padded to it with zeros
   bool operator==(const PortableAttentionConfig&) const = default;
 
   static constexpr int threads(int lanes) { return kWarps * lanes; }

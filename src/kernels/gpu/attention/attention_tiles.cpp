@@ -28,6 +28,7 @@ bool mask_differs_by_head(const Problem& problem) {
 
 Verdict supports_tiled_attention(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_matrix_attention(problem, machine); !verdict) return verdict;
+  if (auto verdict = supports_keys_like_queries(problem); !verdict) return verdict;
   if (machine.gpu.architecture != 90) return reject("built for compute capability 9.0");
   if (problem.as<Attention>().has_length()) return reject("a cache with a length");
   if (!problem.as<Attention>().span.sees_all()) return reject("a span of keys");

@@ -3,6 +3,7 @@
 #include "kernels/gpu/attention/cache_heads.hpp"
 
 #include "kernels/gpu/make_nest.hpp"
+#include "kernels/gpu/quantize/machine_f8.hpp"
 #include "kernels/gpu/variant.hpp"
 
 namespace rung::gpu {
@@ -15,7 +16,9 @@ constexpr Variant<DType> kVariants[] = {
 
 }  // namespace
 
-Verdict supports_cache_heads(const Problem& p) {
+Verdict supports_cache_heads(const Problem& p, const Machine& machine) {
+  if (const DType cache = p.inputs[CacheHeads::kKeys].dtype, f8 = machine_f8(machine.gpu); is_f8(cache) && cache != f8)
+    return reject(fmt::format("caches of {}, wanted {}", name_of(cache), name_of(f8)));
   if (!is_computed_float(p.output.dtype)) return reject(fmt::format("heads of {}", name_of(p.output.dtype)));
   for (size_t i = 0; i < p.inputs.size(); ++i) {
     if (!p.inputs[i].contiguous()) return reject(fmt::format("operand {} is not dense", i));
@@ -52,13 +55,14 @@ CacheHeadsArguments cache_heads_arguments(const Problem& p, const Call& call) {
       .weight_type = normed ? p.inputs[CacheHeads::kNormWeight].dtype : DType::f32,
       .eps = op.eps,
       .weight_offset = op.weight_offset,
+      .caches_in_f8 = is_f8(keys.dtype),
       .weight_constant = normed && p.inputs[CacheHeads::kNormWeight].constant,
   };
 }
 
 namespace {
 
-Verdict supports(const Problem& problem, const Machine&) { return supports_cache_heads(problem); }
+Verdict supports(const Problem& problem, const Machine& machine) { return supports_cache_heads(problem, machine); }
 
 Status enqueue(const Call& call) {
   const CacheHeadsArguments a = cache_heads_arguments(call.problem, call);

@@ -25,7 +25,6 @@ __device__ int64_t slot_of(const CacheHeadsArguments& a, uint32_t row) {
 
 template <DType type>
 __device__ void cache_heads(const CacheHeadsArguments& a) {
-  using T = Element<type>;
   allow_dependents();
   const uint32_t of_row = a.heads + 2 * a.groups, turned = a.heads + a.groups;
   const uint32_t at = blockIdx.x * kHeadWarps + warp(), row = at / of_row, head = at - row * of_row;
@@ -46,8 +45,10 @@ __device__ void cache_heads(const CacheHeadsArguments& a) {
   if (normed) x.normalise(a, weight);
   if (!is_value) x.rotate(a, cos, sin);
   const int64_t group = head - (is_value ? turned : a.heads);
-  const int64_t place = is_query ? int64_t{row} * a.heads + head : slot * a.groups + group;
-  x.store(a, in_memory<T>(is_query ? a.q : is_value ? a.values : a.keys) + place * 2 * a.half);
+  if (is_query)
+    x.template store<type>(a, in_memory<Element<type>>(a.q) + (int64_t{row} * a.heads + head) * 2 * a.half);
+  else
+    x.template store_in_cache<type>(a, is_value ? a.values : a.keys, slot * a.groups + group);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 namespace rung::gpu {
 
-Verdict supports_cache_heads(const Problem& problem);
+Verdict supports_cache_heads(const Problem& problem, const Machine& machine);
 
 // Returns the argument for a problem of cache_heads, whose operands are the first ones of the call. The queries go to
 // the call's result.

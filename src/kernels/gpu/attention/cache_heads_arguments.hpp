@@ -9,7 +9,8 @@ namespace rung::gpu {
 constexpr int kCacheHeadsThreads = 128;
 constexpr int kCacheHeadsMostPairs = 256;  // columns of half a head, which a warp holds in registers
 
-// Warps take one head of one row of x each. All arrays are dense; those of heads are of one type, the variant's.
+// Warps take one head of one row of x each. All arrays are dense; those of heads are of one type, the variant's,
+// but for caches that are kept in 8 bits.
 struct CacheHeadsArguments {
   uint64_t x, keys, values, places, cos, sin;  // addresses; keys and values: [slots, groups, 2 * half], updated
   uint64_t norm_weight;                        // address of [heads + groups, 2 * half]; 0: no norm
@@ -18,6 +19,7 @@ struct CacheHeadsArguments {
   uint32_t rows, heads, groups, half;
   DType cos_type, sin_type, weight_type;
   float eps, weight_offset;
+  uint32_t caches_in_f8;     // not 0: keys and values are the machine's e4m3
   uint32_t weight_constant;  // not 0: norm_weight may be read before the producers have ended
 };
 

@@ -20,8 +20,12 @@ constexpr Variant<Config> kVariants[] = {
 };
 constexpr int64_t kMostRows = 16;  // query heads of a key head, of which kTileHeads read the keys together
 
-const Variant<Config>* variant_of(DType type, int64_t width) {
-  return find(kVariants, [&](const Config& each) { return each.type == type && each.width >= width; });
+const Variant<Config>* variant_of(const Problem& problem) {
+  const DType type = problem.output.dtype, key_type = problem.inputs[CacheHeads::kKeys].dtype;
+  const int64_t width = problem.output.shape.back();
+  return find(kVariants, [&](const Config& each) {
+    return each.type == type && each.key_type == key_type && each.width >= width;
+  });
 }
 
 // The two problems within: of the heads on their way, and of their attention.
@@ -37,7 +41,7 @@ Problem attention_of(const Problem& problem) {
   const Shape &result = problem.output.shape, &cache = problem.inputs[CacheHeads::kKeys].shape;
   const int64_t tokens = problem.inputs[CacheHeads::kPlaces].shape[0];
   const Operand queries = dense(type, {1, tokens, result.back(1), result.back()});
-  const Operand keys = dense(type, {1, cache[0], cache[1], cache[2]});
+  const Operand keys = dense(problem.inputs[CacheHeads::kKeys].dtype, {1, cache[0], cache[1], cache[2]});
   return {.op = problem.as<CachedAttention>().attention(),
           .inputs = {queries, problem.inputs.back(), keys, keys},
           .output = queries,
@@ -62,12 +66,12 @@ struct Cut {
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
   if (problem.inputs[CacheHeads::kPlaces].shape[0] != 1) return reject("other than one token");
-  if (auto verdict = supports_cache_heads(heads_of(problem)); !verdict) return verdict;
+  if (auto verdict = supports_cache_heads(heads_of(problem), machine); !verdict) return verdict;
   const Problem attention = attention_of(problem);
   if (auto verdict = supports_matrix_attention(attention, machine); !verdict) return verdict;
   const AttentionShape shape(attention);
   if (shape.rows() > kMostRows) return reject(fmt::format("more than {} query heads of a key head", kMostRows));
-  const auto& config = variant_of(problem.output.dtype, shape.width)->config;
+  const auto& config = variant_of(problem)->config;
   return supports_shared_bytes(static_cast<uint32_t>(config.shared_bytes()), machine.gpu);
 }
 
@@ -82,7 +86,7 @@ std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
 Status enqueue(const Call& call) {
   const Problem &problem = call.problem, heads = heads_of(problem), attention = attention_of(problem);
   const Cut cut(problem, call.gpu.info());
-  const Variant<Config>& variant = *variant_of(problem.output.dtype, cut.shape.width);
+  const Variant<Config>& variant = *variant_of(problem);
   const Address read[] = {0, call.inputs[problem.inputs.size() - 1], call.inputs[CacheHeads::kKeys],
                           call.inputs[CacheHeads::kValues]};  // the queries stay in the block
   const Call attending{attention, read, call.output, call.scratch, call.state, call.fault, call.queue};

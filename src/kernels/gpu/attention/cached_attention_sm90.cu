@@ -6,6 +6,7 @@
 #include "kernels/gpu/attention/key_tiles_sm90.cuh"
 #include "kernels/gpu/attention/new_heads_sm90.cuh"
 #include "kernels/gpu/fault.cuh"
+#include "kernels/gpu/linear/byte_pairs_sm90.cuh"
 
 namespace rung::gpu {
 namespace {
@@ -22,12 +23,13 @@ __device__ inline uint32_t transposed(uint32_t x) {
 }
 
 // Products have keys as rows, or columns of values, and query heads as columns: lane l has heads 2 (l % 4) and the
-// next. Its 16 bytes of a row (KeyTiles) are what it needs for two (four) products, in an order of the columns that
-// both sides share.
+// next. Its 8 elements of a row (KeyTiles) are what it needs for two (four) products, in an order of the columns that
+// both sides share. Those of 8 bits are widened to f16, to which queries are brought by a power of two.
 template <Config config>
 class CachedAttention {
  public:
   using T = Element<config.type>;
+  using Factor = Element<config.has_8_bits() ? DType::f16 : config.type>;  // of products
   using Tiles = KeyTiles<config>;
   static constexpr int kKeyParts = Tiles::kKeyParts, kValueParts = Tiles::kValueParts;
 
@@ -75,7 +77,8 @@ class CachedAttention {
     if (!exists && threadIdx.x == 0) report_fault(heads.fault, Fault::index_out_of_range);
     if (exists) tiles.set_new_row(static_cast<int>(slot));
     const bool stores = exists && blockIdx.x == 0 && first_row == 0;
-    new_heads.make(queries(), reinterpret_cast<T*>(base + config.fresh_at()), stores ? slot : -1);
+    auto* const fresh = reinterpret_cast<Element<config.key_type>*>(base + config.fresh_at());
+    new_heads.make(queries(), fresh, stores ? slot : -1);
     sync_block();
   }
   __device__ void load_queries() {
@@ -85,15 +88,40 @@ class CachedAttention {
       const bool inside = head < rows && column < a.width;
       q[part] = inside ? *reinterpret_cast<const uint4*>(queries() + head * config.width + column) : uint4{};
     }
+    scale[0] = scale[1] = a.scale;
+    if constexpr (config.has_8_bits()) bring_queries_to_f16();
+  }
+  // The lanes of a head have its largest number in common; the heads of a lane's scores are others.
+  __device__ void bring_queries_to_f16() {
+    uint32_t largest = 0;
+#pragma unroll
+    for (const uint4& x : q)
+      largest = larger_of(largest, larger_of(larger_of(x.x, x.y), larger_of(x.z, x.w)));
+#pragma unroll
+    for (int step = 1; step < 4; step *= 2) largest = max(largest, shuffle_xor(largest, step));
+    const float power = scale_to_f16(unpack<T>(largest).x);
+#pragma unroll
+    for (uint4& x : q)
+      x = make_uint4(scaled_to_f16<T>(x.x, power), scaled_to_f16<T>(x.y, power), scaled_to_f16<T>(x.z, power),
+                     scaled_to_f16<T>(x.w, power));
+    const float inverse = as_float(0x7f000000u - as_bits(power));
+#pragma unroll
+    for (int h = 0; h < 2; ++h) scale[h] *= shuffle(inverse, (lane() % 4 * 2 + h) * 4);
+  }
+  // Returns eight elements as products take them.
+  __device__ static uint4 factors(const uint4& chunk) { return chunk; }
+  __device__ static uint4 factors(const uint2& chunk) {
+    const TwoPairs first = widen_e4m3(chunk.x), second = widen_e4m3(chunk.y);
+    return make_uint4(first.low, first.high, second.low, second.high);
   }
 
   __device__ FragmentC score() const {
     FragmentC even, odd;  // two sums, as each product waits for the one before it in its own
 #pragma unroll
     for (int part = 0; part < kKeyParts; ++part) {
-      const uint4 low = tiles.key(part, 0), high = tiles.key(part, 1);
-      multiply_add<T>(even, {{low.x, high.x, low.y, high.y}}, {{q[part].x, q[part].y}});
-      multiply_add<T>(odd, {{low.z, high.z, low.w, high.w}}, {{q[part].z, q[part].w}});
+      const uint4 low = factors(tiles.key(part, 0)), high = factors(tiles.key(part, 1));
+      multiply_add<Factor>(even, {{low.x, high.x, low.y, high.y}}, {{q[part].x, q[part].y}});
+      multiply_add<Factor>(odd, {{low.z, high.z, low.w, high.w}}, {{q[part].z, q[part].w}});
     }
 #pragma unroll
     for (int i = 0; i < 4; ++i) even.x[i] += odd.x[i];
@@ -106,7 +134,7 @@ class CachedAttention {
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         float& score = scores.x[half * 2 + h];
-        score *= a.scale;
+        score *= scale[h];
         if (a.softcap != 0.0f) score = capped(score, a.softcap);
         if (!seen) score = -INFINITY;
       }
@@ -124,7 +152,7 @@ class CachedAttention {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         float& score = scores.x[half * 2 + h];
-        running[h].sum += score = counted_weight<T>(running[h].weight(score));
+        running[h].sum += score = counted_weight<Factor>(running[h].weight(score));
       }
     }
     if (any_lane(factor[0] != 1.0f || factor[1] != 1.0f))
@@ -132,13 +160,13 @@ class CachedAttention {
       for (FragmentC& sum : sums)
 #pragma unroll
         for (int i = 0; i < 4; ++i) sum.x[i] *= factor[i % 2];
-    return {{transposed(pack<T>(scores.x[0], scores.x[1])), transposed(pack<T>(scores.x[2], scores.x[3]))}};
+    return {{transposed(pack<Factor>(scores.x[0], scores.x[1])), transposed(pack<Factor>(scores.x[2], scores.x[3]))}};
   }
   __device__ void add_values(const FragmentB& weights) {
 #pragma unroll
     for (int part = 0; part < kValueParts; ++part) {
-      const uint4 v0 = tiles.value(part, 0), v1 = tiles.value(part, 1), v2 = tiles.value(part, 2),
-                  v3 = tiles.value(part, 3);
+      const uint4 v0 = factors(tiles.value(part, 0)), v1 = factors(tiles.value(part, 1)),
+                  v2 = factors(tiles.value(part, 2)), v3 = factors(tiles.value(part, 3));
       add_columns(sums[part * 4 + 0], {v0.x, v1.x, v2.x, v3.x}, weights);
       add_columns(sums[part * 4 + 1], {v0.y, v1.y, v2.y, v3.y}, weights);
       add_columns(sums[part * 4 + 2], {v0.z, v1.z, v2.z, v3.z}, weights);
@@ -149,7 +177,7 @@ class CachedAttention {
   __device__ static void add_columns(FragmentC& sum, const uint32_t (&v)[4], const FragmentB& weights) {
     const FragmentA both{{__byte_perm(v[0], v[1], 0x5410), __byte_perm(v[0], v[1], 0x7632),
                           __byte_perm(v[2], v[3], 0x5410), __byte_perm(v[2], v[3], 0x7632)}};
-    multiply_add<T>(sum, both, weights);
+    multiply_add<Factor>(sum, both, weights);
   }
 
   // Leaves the warp's sums where its ring was.
@@ -180,6 +208,7 @@ class CachedAttention {
   ClusterJoin<config> cluster;
   NewHeads<config> new_heads;
   uint4 q[kKeyParts];
+  float scale[2];  // of the scores of the lane's two heads
   FragmentC sums[kValueParts * 4];
   Running running[2];  // of the lane's two heads; each lane has the sum of its own keys
 };

@@ -9,23 +9,26 @@
 namespace rung::gpu {
 
 // A warp takes a tile of kTileKeys keys at a time, for kTileHeads query heads. Each lane copies the parts of a tile
-// that it multiplies, chunks of 16 bytes, so that copies wait for no other lane; it has a ring of tiles under way.
+// that it multiplies, chunks of 8 elements, so that copies wait for no other lane; it has a ring of tiles under way.
 struct CachedAttentionConfig {
   static constexpr int kTileKeys = 16, kTileHeads = 8;
   static constexpr int kMostSplits = 16;  // blocks of a cluster, a power of two
 
-  DType type;
-  int width;  // of the kernel: 64, 128 or 256; heads are padded to it with zeros
+  DType type;      // of queries and results
+  DType key_type;  // of keys and values: the same, or f8e4m3fn
+  int width;       // of the kernel: 64, 128 or 256; heads are padded to it with zeros
   bool operator==(const CachedAttentionConfig&) const = default;
 
   constexpr int warps() const { return width == 64 ? 8 : width == 128 ? 4 : 3; }
   constexpr int threads() const { return warps() * 32; }
-  constexpr int stages() const { return width == 256 ? 2 : 3; }
+  constexpr bool has_8_bits() const { return key_type == DType::f8e4m3fn; }
+  constexpr int stages() const { return (width == 256 ? 2 : 3) * (has_8_bits() ? 2 : 1); }
+  constexpr int chunk_bytes() const { return has_8_bits() ? 8 : 16; }
   constexpr int chunks() const { return width / 8; }  // of a lane in a tile: of keys, then as many of values
 
   // Shared memory has the rings, in whose place each warp leaves its sums, the queries, the new key and value, the sums
   // and statistics that the cluster's blocks send, and the barrier that counts them.
-  constexpr int ring_bytes() const { return stages() * chunks() * 32 * 16; }  // of a warp
+  constexpr int ring_bytes() const { return stages() * chunks() * 32 * chunk_bytes(); }  // of a warp
   constexpr int queries_at() const { return warps() * ring_bytes(); }
   constexpr int fresh_at() const { return queries_at() + kTileHeads * width * 2; }
   constexpr int sums_at() const { return fresh_at() + 2 * width * 2; }

@@ -1,6 +1,7 @@
 // One head of a token on its way to attention: a warp holds it in registers, normalises it and rotates it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "kernels/gpu/attention/attention_result.cuh"
 #include "kernels/gpu/attention/cache_heads_arguments.hpp"
 #include "kernels/gpu/float_bits.cuh"
 
@@ -59,11 +60,20 @@ struct Head {
       high[i] = y * cos.high[i].value(a.cos_type) + x * sin.high[i].value(a.sin_type);
     }
   }
-  template <class T>
-  __device__ void store(const CacheHeadsArguments& a, T* to) const {
+  template <DType type>
+  __device__ void store(const CacheHeadsArguments& a, Element<type>* to) const {
     for_each_pair<pairs>(a, [&](int i, uint32_t column) {
-      to[column] = from_float<T>(low[i]), to[a.half + column] = from_float<T>(high[i]);
+      store_one<type>(to + column, low[i]), store_one<type>(to + a.half + column, high[i]);
     });
+  }
+  // Stores a head of heads of that type in a cache, as its number `place`.
+  template <DType type>
+  __device__ void store_in_cache(const CacheHeadsArguments& a, uint64_t cache, int64_t place) const {
+    const int64_t at = place * 2 * a.half;
+    if (a.caches_in_f8)
+      store<DType::f8e4m3fn>(a, in_memory<f8e4m3>(cache) + at);
+    else
+      store<type>(a, in_memory<Element<type>>(cache) + at);
   }
 };
 

@@ -3,16 +3,32 @@
 #pragma once
 #include "kernels/gpu/attention/attention.cuh"
 #include "kernels/gpu/attention/cached_attention_sm90.hpp"
-#include "kernels/gpu/elements.cuh"
+#include "kernels/gpu/quantize/byte_elements.cuh"
 
 namespace rung::gpu {
+
+// Eight elements of a row, and the start of their copy, which makes zeros of them if they are not valid.
+template <bool has_8_bits> struct KeyChunk {
+  using type = uint4;
+  __device__ static void copy(void* to, const void* from, bool valid) { CopyGroup<0>::issue(to, from, valid); }
+};
+template <> struct KeyChunk<true> {
+  using type = uint2;
+  __device__ static void copy(void* to, const void* from, bool valid) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(shared_address(to)), "l"(from),
+                 "r"(valid ? 8 : 0)
+                 : "memory");
+  }
+};
 
 // Lane l has keys l / 4 and l / 4 + 8 of a tile, eight columns of each 32, and values 2 (l % 4) and the next and those
 // 8 behind them, eight columns of each 64. It copies these parts itself, and nobody else reads them.
 template <CachedAttentionConfig config>
 class KeyTiles {
  public:
-  using T = Element<config.type>;
+  using K = Element<config.key_type>;
+  using Copy = KeyChunk<config.has_8_bits()>;
+  using Chunk = typename Copy::type;
   static constexpr int kStages = config.stages(), kTileKeys = CachedAttentionConfig::kTileKeys;
   static constexpr int kKeyParts = config.width / 32, kValueParts = config.width / 64;
 
@@ -23,8 +39,8 @@ class KeyTiles {
         first_row(first_row),
         own(static_cast<int>(blockIdx.x) + (warp() << all.split_bits)),
         step(config.warps() << all.split_bits),
-        ring(reinterpret_cast<uint4*>(base + warp() * config.ring_bytes()) + lane()),
-        fresh(reinterpret_cast<const T*>(base + config.fresh_at())),
+        ring(reinterpret_cast<Chunk*>(base + warp() * config.ring_bytes()) + lane()),
+        fresh(reinterpret_cast<const K*>(base + config.fresh_at())),
         present(a) {}
 
   __device__ static int key_column(int part) { return part * 32 + lane() % 4 * 8; }
@@ -40,9 +56,10 @@ class KeyTiles {
     for (int i = 0; i < (8 + config.warps() - 1) / config.warps(); ++i) {
       const int row = first(i) + lane() % kTileKeys;
       if (row >= present.rows) return;
-      const KeyValue<T> from(of_group, a.segment[0], row, 0);
-      const T* const line = lane() < kTileKeys ? from.k : from.v;
-      for (int column = 0; column < a.width; column += 64) prefetch_to_l2(line + column);  // 128 bytes
+      const KeyValue<K> from(of_group, a.segment[0], row, 0);
+      const K* const line = lane() < kTileKeys ? from.k : from.v;
+      constexpr int kLine = 128 / sizeof(K);
+      for (int column = 0; column < a.width; column += kLine) prefetch_to_l2(line + column);
     }
   }
   // Starts the first copies. Usually keys lie in their own order from the first on, so that they come with the length.
@@ -71,8 +88,8 @@ class KeyTiles {
     const int from = first(i);
     if (from + kTileKeys > end || (new_key >= from && new_key < from + kTileKeys)) patch(from);
   }
-  __device__ const uint4& key(int part, int half) const { return chunk(stage, part * 2 + half); }
-  __device__ const uint4& value(int part, int j) const { return chunk(stage, kKeyParts * 2 + part * 4 + j); }
+  __device__ const Chunk& key(int part, int half) const { return chunk(stage, part * 2 + half); }
+  __device__ const Chunk& value(int part, int j) const { return chunk(stage, kKeyParts * 2 + part * 4 + j); }
   // Gives the place of tile `i` to the one that is a ring behind it.
   __device__ void release(int i) {
     copy(stage, i + kStages);
@@ -80,7 +97,7 @@ class KeyTiles {
   }
 
  private:
-  __device__ uint4& chunk(int of_stage, int i) const { return ring[(of_stage * config.chunks() + i) * kLanes]; }
+  __device__ Chunk& chunk(int of_stage, int i) const { return ring[(of_stage * config.chunks() + i) * kLanes]; }
 
   // Starts the copies of a tile; keys behind the last one become zero.
   __device__ void copy(int to, int tile) const {
@@ -88,14 +105,14 @@ class KeyTiles {
     if (from < end) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        const KeyValue<T> row = row_of(from + key_of(half));
+        const KeyValue<K> row = row_of(from + key_of(half));
 #pragma unroll
         for (int part = 0; part < kKeyParts; ++part)
           copy(chunk(to, part * 2 + half), row.k, key_column(part), from + key_of(half) < end);
       }
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        const KeyValue<T> row = row_of(from + value_of(j));
+        const KeyValue<K> row = row_of(from + value_of(j));
 #pragma unroll
         for (int part = 0; part < kValueParts; ++part)
           copy(chunk(to, kKeyParts * 2 + part * 4 + j), row.v, value_column(part), from + value_of(j) < end);
@@ -103,10 +120,10 @@ class KeyTiles {
     }
     CopyGroup<0>::end();
   }
-  __device__ KeyValue<T> row_of(int key) const { return {of_group, a.segment[0], key < end ? present.row(key) : 0, 0}; }
-  __device__ void copy(uint4& to, const T* row, int column, bool valid) const {
+  __device__ KeyValue<K> row_of(int key) const { return {of_group, a.segment[0], key < end ? present.row(key) : 0, 0}; }
+  __device__ void copy(Chunk& to, const K* row, int column, bool valid) const {
     const bool inside = valid && column < a.width;
-    CopyGroup<0>::issue(&to, row + (inside ? column : 0), inside);
+    Copy::copy(&to, row + (inside ? column : 0), inside);
   }
   // Zeros stand in place of values that are not there, which may be no numbers.
   __device__ void patch(int from) const {
@@ -117,17 +134,17 @@ class KeyTiles {
       const int key = from + value_of(j);
       for (int part = 0; part < kValueParts && (key == new_key || key >= end); ++part) {
         const bool inside = key < end && value_column(part) < a.width;
-        chunk(stage, kKeyParts * 2 + part * 4 + j) = inside ? fresh_chunk(config.width + value_column(part)) : uint4{};
+        chunk(stage, kKeyParts * 2 + part * 4 + j) = inside ? fresh_chunk(config.width + value_column(part)) : Chunk{};
       }
     }
   }
-  __device__ const uint4& fresh_chunk(int column) const { return *reinterpret_cast<const uint4*>(fresh + column); }
+  __device__ const Chunk& fresh_chunk(int column) const { return *reinterpret_cast<const Chunk*>(fresh + column); }
 
   const AttentionArguments& a;
   const AttentionRows of_group;
   const int first_row, own, step;
-  uint4* const ring;
-  const T* const fresh;  // the new key, then the new value
+  Chunk* const ring;
+  const K* const fresh;  // the new key, then the new value
   PresentKeys present;
   int begin = 0, end = 0, new_key = -1;  // as keys are counted that are there; -1: there is no new one
   int stage = 0;                         // the place in the ring of the tile in use

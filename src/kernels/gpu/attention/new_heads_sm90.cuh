@@ -11,6 +11,7 @@ template <CachedAttentionConfig config>
 class NewHeads {
  public:
   using T = Element<config.type>;
+  using K = Element<config.key_type>;
   static constexpr int kPairs = config.width / 2 / kLanes, kWarps = config.warps();
   static constexpr int kOfWarp = (CachedAttentionConfig::kTileHeads + 2 + kWarps - 1) / kWarps;
 
@@ -39,7 +40,7 @@ class NewHeads {
   }
   // Leaves the heads in shared memory, the new key and value behind each other, and stores those in row `slot` of the
   // caches, if that is there.
-  __device__ void make(T* to_queries, T* to_fresh, int64_t slot) const {
+  __device__ void make(T* to_queries, K* to_fresh, int64_t slot) const {
 #pragma unroll
     for (int i = 0; i < kOfWarp; ++i) {
       if (!exists(i)) break;
@@ -47,9 +48,13 @@ class NewHeads {
       if (a.norm_weight && !is_value(i)) made.normalise(a, weight[i]);
       if (!is_value(i)) made.rotate(a, cos, sin);
       const int new_one = number(i) - queries;
-      made.store(a, new_one < 0 ? to_queries + number(i) * config.width : to_fresh + new_one * config.width);
+      if (new_one < 0)
+        made.template store<config.type>(a, to_queries + number(i) * config.width);
+      else
+        made.template store<config.key_type>(a, to_fresh + new_one * config.width);
       if (new_one >= 0 && slot >= 0)
-        made.store(a, in_memory<T>(new_one == 0 ? a.keys : a.values) + (slot * a.groups + group) * 2 * a.half);
+        made.template store<config.key_type>(
+            a, in_memory<K>(new_one == 0 ? a.keys : a.values) + (slot * a.groups + group) * 2 * a.half);
     }
   }
 
