@@ -26,6 +26,19 @@ struct SourceCase {
   DType type;
 };
 
+void expect_no_fallback(const Plan& plan) {
+  const auto rows = gpu::all_kernels();
+  for (const Step& step : plan.steps) {
+    const auto row = std::ranges::find(rows, step.choice.kernel, &Kernel::name);
+    EXPECT_NE((*row)->role, Role::fallback) << step.problem;
+  }
+}
+std::vector<gpu::GpuInfo> source_cards() {
+  gpu::GpuInfo hopper = testing::hopper_card();
+  hopper.gemm_libraries = {&testing::any_gemm_library()};
+  return {hopper, testing::cdna_card(0x942)};
+}
+
 class SourceDecodingPlan : public ::testing::TestWithParam<SourceCase> {
  protected:
   Plan plan_for(ImportOptions options) const {
@@ -45,22 +58,13 @@ class SourceDecodingPlan : public ::testing::TestWithParam<SourceCase> {
     options.cache.encodes = true;
     return plan_for(options);
   }
-  void expect_no_fallback(const Plan& plan) const {
-    const auto rows = gpu::all_kernels();
-    for (const Step& step : plan.steps) {
-      const auto row = std::ranges::find(rows, step.choice.kernel, &Kernel::name);
-      EXPECT_NE((*row)->role, Role::fallback) << step.problem;
-    }
-  }
   const Target target_{.kind = GetParam().card.runtime,
                        .machine = Machine(cpu::CpuInfo{}, GetParam().card),
                        .kernels = gpu::all_kernels()};
 };
 std::vector<SourceCase> source_cases() {
   std::vector<SourceCase> cases;
-  gpu::GpuInfo hopper = testing::hopper_card();
-  hopper.gemm_libraries = {&testing::any_gemm_library()};
-  for (const gpu::GpuInfo& card : {hopper, testing::cdna_card(0x942)})
+  for (const gpu::GpuInfo& card : source_cards())
     for (const DType type : {DType::f32, DType::bf16}) {
       cases.push_back({"t5", kT5, 12, card, type});
       cases.push_back({"whisper", kWhisper, 6, card, type});
@@ -101,6 +105,26 @@ TEST_P(SourceDecodingPlan, CopiesNoKeysInAStep) {
   std::string all;
   for (const auto& [kernel, count] : kernels) all += fmt::format("{} {}, ", count, kernel);
   RecordProperty("kernels", all);
+}
+
+// A policy of the published sizes: its prefix, and a token of actions over 968 places and those before it.
+TEST(ActionTokensPlan, HasNoFallback) {
+  for (const gpu::GpuInfo& card : source_cards()) {
+    const Target target{.kind = card.runtime, .machine = Machine(cpu::CpuInfo{}, card), .kernels = gpu::all_kernels()};
+    for (const bool encodes : {true, false}) {
+      const auto model = import_config_text(R"({"type": "pi0_fast", "dtype": "bfloat16"})",
+                                            {.random_seed = 7, .cache = {.length = 256, .encodes = encodes}});
+      ASSERT_TRUE(model) << model.error().message;
+      auto built = build_plan(model->graph, in_bf16(), {.target = &target, .contents = false});
+      ASSERT_TRUE(built) << built.error().message;
+      expect_no_fallback(built->plan);
+      std::map<std::string, int> kernels;
+      for (const std::string& kernel : kernels_of(built->plan)) ++kernels[kernel];
+      std::string all;
+      for (const auto& [kernel, count] : kernels) all += fmt::format("{} {}, ", count, kernel);
+      RecordProperty(card.runtime + (encodes ? "_prefix" : "_step"), all);
+    }
+  }
 }
 
 }  // namespace

@@ -41,6 +41,8 @@ TEST_P(GenerateAboutASourceOn, Emulated) { expect_the_librarys_texts("emu:gfx942
 // The first choice is the host's, and bans that bind it alone do not bind the device's.
 TEST(GenerateAboutASourceOn, TheHostChoosesToo) { expect_the_librarys_texts("emu:gfx942", "whisper", {0}, {0}); }
 
+TEST(GenerateActionsOn, Gpu) { expect_tokens_of_actions(gpu_word(), 16); }
+TEST(GenerateActionsOn, Emulated) { expect_tokens_of_actions("emu:gfx942", 4); }
 
 }  // namespace
 }  // namespace rung::tasks

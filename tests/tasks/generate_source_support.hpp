@@ -15,7 +15,9 @@ namespace rung::tasks {
 
 inline constexpr int64_t kEndOfText = 39;  // ends a text, as the checkpoints' files say
 
-inline std::vector<std::string> source_checkpoints() { return {"t5", "t5_gated", "whisper"}; }
+inline std::vector<std::string> source_checkpoints() {
+  return {"t5", "t5_gated", "whisper", "bart", "mbart", "marian", "pegasus", "m2m_100"};
+}
 
 inline std::string source_checkpoint(const std::string& name) {
   return std::string(RUNG_TEST_DATA) + "/checkpoints/" + name;
@@ -52,5 +54,20 @@ inline std::vector<int64_t> wanted_tokens(const NamedTensors& arrays, int index)
 }
 
 inline bool has_device(const std::string& device) { return open_target(*parse_device(device)).has_value(); }
+
+// Compares the tokens of actions that a Pi0-FAST policy makes of its images and its prompt.
+inline void expect_tokens_of_actions(const std::string& device, int64_t steps) {
+  if (!has_device(device)) GTEST_SKIP() << "no device " << device;
+  const std::string directory = std::string(RUNG_TEST_DATA) + "/pi0_fast_tiny";
+  const Tensor all = read_npz(directory + "/outputs.npz")->at("tokens");
+  const auto wanted = all.as<int64_t>();
+  GenerateTask task{.model = {.path = directory, .device = *parse_device(device), .threads = 1},
+                    .options = {.most = static_cast<int64_t>(wanted.size())}};
+  task.options.sampling.temperature = 0, task.options.steps = steps;
+  task.model.inputs = given_arrays(*read_npz(directory + "/inputs.npz"));
+  const auto made = generate(task);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->tokens, std::vector<int64_t>(wanted.begin(), wanted.end()));
+}
 
 }  // namespace rung::tasks

@@ -143,7 +143,10 @@ TEST(GenerateAboutASource, ReadsATextByTheTokenizerOfItsFolder) {
   TemporaryDirectory folder;
   for (const char* name : {"config.json", "model.safetensors", "generation_config.json"})
     std::filesystem::copy(source_checkpoint("bart") + "/" + name, folder.path());
-  std::filesystem::copy(std::string(RUNG_TEST_DATA) + "/letters/tokenizer.json", folder.path());
+  auto tokenizer =
+      nlohmann::json::parse(read_text_file(std::string(RUNG_TEST_DATA) + "/letters/tokenizer.json").value());
+  for (int id = 24; id <= kEndOfText; ++id) tokenizer["model"]["vocab"][fmt::format("-{}", id)] = id;
+  folder.write("tokenizer.json", tokenizer.dump());
   GenerateTask by_text = task_of(folder.path(), {});
   by_text.model.inputs = {}, by_text.text = "cab";
   const auto read = generate(by_text);
@@ -154,6 +157,8 @@ TEST(GenerateAboutASource, ReadsATextByTheTokenizerOfItsFolder) {
   EXPECT_EQ(read->text, given->text);
   EXPECT_TRUE(read->text);
 }
+
+TEST(GenerateActions, MakesPyTorchsTokensOfActions) { expect_tokens_of_actions("cpu", 0); }
 
 TEST(GenerateAboutASource, NeedsASourceAndAStart) {
   GenerateTask task = task_of(source_checkpoint("t5"), {{"decoder_input_ids", Tensor::of<int64_t>({1, 1}, {0})}});

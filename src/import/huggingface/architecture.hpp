@@ -92,6 +92,8 @@ Result<Model> import_m2m100(const ConfigSource& source, Classes classes);
 bool is_pi0(const Config& config);
 bool is_pi05(const Config& config);
 Result<Model> import_pi0(const ConfigSource& source, Classes classes);
+bool is_pi0_fast(const Config& config);
+Result<Model> import_pi0_fast(const ConfigSource& source, Classes classes);
 
 inline constexpr ModelClass kBert[] = {{"BertModel", Head::none},
                                        {"BertForSequenceClassification", Head::sequence},
@@ -199,6 +201,7 @@ inline constexpr Architecture kArchitectures[] = {
     {"m2m_100", kM2m100, import_m2m100},
     {"pi05", {}, import_pi0, is_pi05},
     {"pi0", {}, import_pi0, is_pi0},
+    {"pi0_fast", {}, import_pi0_fast, is_pi0_fast},
 };
 
 }  // namespace rung::huggingface
