@@ -36,6 +36,9 @@ LIMITS = {'vector registers': 'VGPRs', 'scalar registers': 'SGPRs', 'LDS': 'LDS'
 REASONS = {
     r'attention_cache_join_.*':
         'Neighbouring lanes take neighbouring columns of the sums, 4 bytes each, and all read the same two statistics.',
+    r'attention_cache_(?!join).*_[48]':
+        'Keys and values are in 16-byte accesses. Those of 4 bytes are the way for a mask, of each row and key, which '
+        'only some attentions have.',
     r'attention_cdna_.*_32_.*_fours':
         'Heads that are multiples of four columns alone: their rows begin at multiples of 8 bytes.',
     r'attention_cdna_.*_32_2_.*_[14]':

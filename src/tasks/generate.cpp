@@ -22,7 +22,9 @@ struct TextModel {
 Result<TextModel> text_model_of(const GenerateTask& task) {
   if (!is_plan_file(task.model.path)) {
     RUNG_TRY(ModelText text, ModelText::of_directory(task.model.path));
-    const bool has_encoder = text.settings().is_encoder_decoder.value;
+    // A policy's files do not say that a decoder begins a text of its own.
+    const bool has_encoder =
+        text.settings().is_encoder_decoder.value || task.model.inputs.types.contains(kDecoderTokens);
     return TextModel{std::move(text), has_encoder};
   }
   OpenOptions plan = task.model;

@@ -33,6 +33,7 @@ Result<std::vector<int64_t>> ModelText::start_tokens() const {
     return mismatch(
         "the model's files have no decoder_start_token_id: give decoder_input_ids, with which its text begins");
   std::vector<int64_t> tokens{*settings_.decoder_start_token_id.value};
+  if (const auto& language = settings_.forced_bos_token_id.value) tokens.push_back(*language);
   const auto& forced = settings_.forced_decoder_ids.value;
   tokens.insert(tokens.end(), forced.begin(), forced.end());
   return tokens;

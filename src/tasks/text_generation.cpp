@@ -13,9 +13,10 @@
 namespace rung::tasks {
 namespace {
 
-std::vector<std::pair<int64_t, float>> banned(const std::vector<int64_t>& tokens) {
+std::vector<std::pair<int64_t, float>> banned(const GenerationSettings& own) {
   std::vector<std::pair<int64_t, float>> bias;
-  for (int64_t token : tokens) bias.emplace_back(token, -std::numeric_limits<float>::infinity());
+  for (const auto& tokens : {own.suppress_tokens.value, own.bad_words_ids.value})
+    for (int64_t token : tokens) bias.emplace_back(token, -std::numeric_limits<float>::infinity());
   return bias;
 }
 
@@ -32,7 +33,7 @@ SamplerOptions sampler_options(const SamplingWishes& wishes, const GenerationSet
                        .min_p = chosen(wishes.min_p, own.min_p.value),
                        .repetition = chosen(wishes.repetition_penalty, own.repetition_penalty.value)},
           .seed = static_cast<int64_t>(wishes.seed.value_or(0)),
-          .bias = banned(own.suppress_tokens.value),
+          .bias = banned(own),
           .not_first = own.begin_suppress_tokens.value};
 }
 

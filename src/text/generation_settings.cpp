@@ -82,6 +82,11 @@ class Reader {
     if (const Config* config = first_with("begin_suppress_tokens"))
       RUNG_CHECK(set(*config, "begin_suppress_tokens", settings.begin_suppress_tokens,
                      ids_of(*config, "begin_suppress_tokens")));
+    if (const Config* config = first_with("forced_bos_token_id"))
+      RUNG_CHECK(set(*config, "forced_bos_token_id", settings.forced_bos_token_id,
+                     config->get_int("forced_bos_token_id", ids_)));
+    if (const Config* config = first_with("bad_words_ids"))
+      RUNG_CHECK(set(*config, "bad_words_ids", settings.bad_words_ids, bad_words_in(*config)));
     const Config* config = first_with("forced_decoder_ids");
     if (config) RUNG_CHECK(set(*config, "forced_decoder_ids", settings.forced_decoder_ids, forced_in(*config)));
     return {};
@@ -101,6 +106,20 @@ class Reader {
         return bad_file("'{}': field 'forced_decoder_ids': got {}, wanted [{}, a token from {} to {}]", config.what(),
                         dump_json(pair).substr(0, 60), place, ids_.min, ids_.max);
       ids.push_back(pair[1].get<int64_t>());
+    }
+    return ids;
+  }
+
+  // Returns the ids of [[id], [id], ...].
+  Result<Ids> bad_words_in(const Config& config) const {
+    Ids ids;
+    for (const nlohmann::json& word : config.json().at("bad_words_ids")) {
+      const bool is_token = word.is_array() && word.size() == 1 && word[0].is_number_integer() && word[0] >= ids_.min &&
+                            word[0] <= ids_.max;
+      if (!is_token)
+        return bad_file("'{}': field 'bad_words_ids': got {}, wanted [a token from {} to {}]", config.what(),
+                        dump_json(word).substr(0, 60), ids_.min, ids_.max);
+      ids.push_back(word[0].get<int64_t>());
     }
     return ids;
   }

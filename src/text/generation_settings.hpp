@@ -26,7 +26,9 @@ struct GenerationSettings {
   Setting<std::optional<int64_t>> decoder_start_token_id;  // with which that text begins
   // By its place in the decoder's text from 1 on; those behind the start are as good as given.
   Setting<std::vector<int64_t>> forced_decoder_ids;
+  Setting<std::optional<int64_t>> forced_bos_token_id;                   // behind the start, such as that of a language
   Setting<std::vector<int64_t>> suppress_tokens, begin_suppress_tokens;  // never chosen, or not as the first one
+  Setting<std::vector<int64_t>> bad_words_ids;                           // never chosen; each is a word of one token
   Setting<bool> do_sample;                                               // false: the likeliest token is taken
   Setting<double> temperature{1.0};  // logits are divided by it; 0: the likeliest token is taken
   Setting<int64_t> top_k{50};        // this number of the likeliest tokens is kept; 0: all

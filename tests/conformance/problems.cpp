@@ -215,6 +215,11 @@ constexpr const char* kFloatProblems[] = {
     "reshape(slice(qkv, axis=2, begin=96, end=144), shape=[2,21,4,12]), slots=mask, scale=0.2886751)",
     "result = attention(q:T[1,70,3,16], bias:f32[3,70,1], k:T[1,257,3,16], v:T[1,257,3,16], slots=mask, scale=0.25)",
     "result = attention(q:T[1,40,2,64], k:T[1,1000,2,64], v:T[1,1000,2,64], scale=0.125)",
+    // few queries, over keys of another text and with a bias of each head, part of which hides keys
+    "result = attention(q:T[1,1,8,64], k:T[1,1500,8,64], v:T[1,1500,8,64], scale=0.125)",
+    "result = attention(q:T[1,1,12,64], bias:f32[1,12,1,512], k:T[1,512,12,64], v:T[1,512,12,64], slots=mask)",
+    "result = attention(q:T[2,4,6,40], gaps:f32[2,1,4,170], k:T[2,170,3,40], v:T[2,170,3,40], slots=mask, scale=0.158, "
+    "softcap=5)",
     "result = attention(q:T[2,50,4,40], mask:f32[2,1,1,47], k:T[2,47,2,40], v:T[2,47,2,40], slots=mask, "
     "scale=0.158)",
     "result = attention(q:T[1,9,8,256], gaps:f32[1,1,9,190], k:T[1,181,1,256], v:T[1,181,1,256], k2:T[1,9,1,256], "

@@ -365,6 +365,9 @@ TEST_F(RowLaunches, OnHopperAreThoseThatWereMeasured) {
             "  attention_cache_join_bf16 4 8 1 of 256, 1 together, 0 bytes, dependent\n");
   EXPECT_EQ(launches_of("attention_cache", cached_attention(1, 32, 8, 64, 50)),
             "  attention_cache_bf16_64_4 1 8 1 of 128, 1 together, 0 bytes, dependent\n");
+  EXPECT_EQ(launches_of("attention_cache", attention(1, 8, 8, 64, 1500)),
+            "  attention_cache_bf16_64_1 24 8 1 of 128, 1 together, 0 bytes, dependent\n"
+            "  attention_cache_join_bf16 1 8 1 of 256, 1 together, 0 bytes, dependent\n");
   EXPECT_EQ(launches_of("cached_attention_sm90", cached_attention_of(32, 8, 64, 4096)),
             "  cached_attention_sm90_bf16_64 8 8 1 of 256, 8 together, 102664 bytes, dependent\n");
   EXPECT_EQ(launches_of("cached_attention_sm90", cached_attention_of(32, 2, 128, 4096)),

@@ -161,6 +161,12 @@ TEST(Architectures, RefuseWhatChangesAnEncoderDecodersMeaning) {
       {"whisper", "/decoder_attention_heads", 3, "encoder_attention_heads 2 is not supported: wanted 3"},
       {"whisper", "/max_source_positions", 0, "field 'max_source_positions': got 0"},
       {"whisper", "/activation_function", "mish", "activation_function 'mish' is not known"},
+      {"bart", "/encoder_attention_heads", 4, "encoder_attention_heads 4 is not supported: wanted 2"},
+      {"mbart", "/encoder_ffn_dim", 8, "encoder_ffn_dim 8 is not supported: wanted 24"},
+      {"pegasus", "/d_model", 17, "d_model 17 is not a multiple of decoder_attention_heads 2"},
+      {"marian", "/share_encoder_decoder_embeddings", false, "share_encoder_decoder_embeddings is false"},
+      {"marian", "/d_model", 2, "d_model 2: wanted an even number from 4 on"},
+      {"m2m_100", "/pad_token_id", -1, "field 'pad_token_id': got -1"},
   };
   expect_refused(cases);
 }
@@ -183,7 +189,7 @@ TEST(Architectures, RefuseSourcesThatTheyCannotTake) {
 }
 
 TEST(Architectures, GiveAnEncoderWithoutItsDecoder) {
-  for (const char* name : {"t5", "whisper"}) {
+  for (const char* name : {"t5", "whisper", "bart"}) {
     const Model model = import_verified(checkpoint(name), {.drop_head = true});
     ASSERT_EQ(model.graph.outputs().size(), 1u);
     EXPECT_EQ(model.graph.outputs()[0].name, "last_hidden_state");

@@ -45,7 +45,7 @@ std::string error_without(json config, const std::string& field) {
 TEST(ImportConfig, ListsTheArchitecturesItKnows) {
   const std::string error = config_error(R"({"model_type":"mamba"})");
   EXPECT_THAT(error, HasSubstr("'config.json': model_type 'mamba' is not supported yet (supported: bert, "));
-  EXPECT_THAT(error, HasSubstr(", pi05, pi0). `rung advise` works on a profiler trace of any model"));
+  EXPECT_THAT(error, HasSubstr(", pi05, pi0, pi0_fast). `rung advise` works on a profiler trace of any model"));
   for (const auto& row : huggingface::kArchitectures) EXPECT_THAT(error, HasSubstr(std::string(row.name)));
   EXPECT_THAT(config_error("{}"), HasSubstr("'config.json': neither model_type nor type is given (supported: bert, "));
 }

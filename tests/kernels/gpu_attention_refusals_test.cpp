@@ -54,10 +54,10 @@ TEST(AttentionRefusals, AreOfSplitKeys) {
 
 TEST(AttentionRefusals, AreOfCaches) {
   const std::string_view row = "attention_cache";
-  expect_refusals(std::array<Refusal, 3>{{
-      {row, "result = attention(q:bf16[1,1,4,64], @)",
-       "length9:i64[1], k:bf16[1,90,2,64], v:bf16[1,90,2,64], slots=length", "k:bf16[1,90,2,64], v:bf16[1,90,2,64]",
-       "no cache with a length"},
+  expect_refusals(std::array<Refusal, 4>{{
+      {row, "result = attention(q:f32[1,1,2,8]@)", segments(1), segments(2), "keys of several segments"},
+      {row, "result = attention(q:bf16[1,@,4,64], k:bf16[1,90,2,64], v:bf16[1,90,2,64])", "4", "5",
+       "more than 8 rows of a key head"},
       {row, "result = attention(q:bf16[1,@,4,64], length9:i64[1], k:bf16[1,90,2,64], v:bf16[1,90,2,64], slots=length)",
        "8", "9", "more than 16 rows of a key head"},
       {row, "result = attention(q:bf16[1,1,2,@], length9:i64[1], k:bf16[1,90,2,@], v:bf16[1,90,2,@], slots=length)",

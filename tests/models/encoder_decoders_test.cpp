@@ -49,7 +49,8 @@ class EncoderDecoderPlans : public ::testing::TestWithParam<std::string> {
   double tolerance() const { return GetParam().ends_with("_bf16") ? 1.6e-2 : 1e-6; }
 };
 INSTANTIATE_TEST_SUITE_P(Models, EncoderDecoderPlans,
-                         ::testing::Values("t5", "t5_gated", "t5_bf16", "whisper", "whisper_bf16"),
+                         ::testing::Values("t5", "t5_gated", "t5_bf16", "whisper", "whisper_bf16", "bart", "mbart",
+                                           "marian", "pegasus", "m2m_100", "m2m_100_bf16"),
                          [](const auto& model) { return model.param; });
 
 // The second source is shorter than the plan's, and the first one is read again after it.

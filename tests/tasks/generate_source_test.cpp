@@ -3,14 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"
-#include "import/npz.hpp"
+#include "generate_source_support.hpp"
 #include "support/temporary_directory.hpp"
-#include "tasks/generate.hpp"
 
 namespace rung::tasks {
 namespace {
@@ -18,42 +16,8 @@ namespace {
 using testing::ElementsAreArray;
 using testing::HasSubstr;
 
-constexpr int64_t kEndOfText = 39;  // ends a text, as the checkpoints' files say
-
-std::string source_checkpoint(const std::string& name) { return std::string(RUNG_TEST_DATA) + "/checkpoints/" + name; }
-
-NamedTensors arrays_of(const std::string& name) {
-  const auto arrays = read_npz(source_checkpoint(name) + "/generated.npz");
-  EXPECT_TRUE(arrays) << arrays.error().message;
-  return *arrays;
-}
-
-// The inputs of the checkpoint's text number `index`.
-NamedTensors inputs_of(const NamedTensors& arrays, int index) {
-  NamedTensors inputs;
-  for (const char* name : {"input_ids", "input_features", "decoder_input_ids"})
-    if (const auto found = arrays.find(fmt::format("{}.{}", name, index)); found != arrays.end())
-      inputs.emplace(name, found->second);
-  return inputs;
-}
-
-GenerateTask task_of(const std::string& path, const NamedTensors& inputs) {
-  GenerateTask task{.model = {.path = path, .threads = 1}, .options = {.most = 64}};
-  task.options.sampling = {.temperature = 0, .repetition_penalty = 6};
-  task.model.inputs = given_arrays(inputs);
-  return task;
-}
-
-// The library was told to go on behind the token that ends a text.
-std::vector<int64_t> wanted_tokens(const NamedTensors& arrays, int index) {
-  const auto values = arrays.at(fmt::format("tokens.{}", index)).as<int64_t>();
-  std::vector<int64_t> tokens(values.begin(), values.end());
-  if (const auto end = std::ranges::find(tokens, kEndOfText); end != tokens.end()) tokens.erase(end + 1, tokens.end());
-  return tokens;
-}
-
 class GenerateAboutASource : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Checkpoints, GenerateAboutASource, testing::Values("t5", "t5_gated", "whisper"),
+INSTANTIATE_TEST_SUITE_P(Checkpoints, GenerateAboutASource, testing::ValuesIn(source_checkpoints()),
                          [](const auto& name) { return name.param; });
 
 TEST_P(GenerateAboutASource, MakesThePublishedLibrarysTokens) {
@@ -77,11 +41,14 @@ TEST_P(GenerateAboutASource, BeginsWithTheTokenThatTheFilesName) {
   EXPECT_THAT(made->tokens, ElementsAreArray(wanted_tokens(arrays, 0)));
 }
 
-class WhisperFiles : public testing::Test {
+// A copy of a checkpoint, with another generation_config.json.
+class SourceFiles : public testing::Test {
  protected:
-  WhisperFiles() {
+  explicit SourceFiles(const std::string& checkpoint)
+      : own_(nlohmann::json::parse(read_text_file(source_checkpoint(checkpoint) + "/generation_config.json").value())),
+        arrays_(arrays_of(checkpoint)) {
     for (const char* name : {"config.json", "model.safetensors"})
-      std::filesystem::copy(source_checkpoint("whisper") + "/" + name, folder_.path());
+      std::filesystem::copy(source_checkpoint(checkpoint) + "/" + name, folder_.path());
   }
   // Returns what is made of a text whose prompt the files give.
   Result<Generated> made_with(const nlohmann::json& generation_config, int index) {
@@ -90,10 +57,21 @@ class WhisperFiles : public testing::Test {
     inputs.erase("decoder_input_ids");
     return generate(task_of(folder_.path(), inputs));
   }
-  const nlohmann::json own_ =
-      nlohmann::json::parse(read_text_file(source_checkpoint("whisper") + "/generation_config.json").value());
-  const NamedTensors arrays_ = arrays_of("whisper");
+  // Returns the message of the error that a value of a field causes.
+  std::string error_of(const char* field, const nlohmann::json& value) {
+    nlohmann::json config = own_;
+    config[field] = value;
+    const auto made = made_with(config, 0);
+    return made ? "no error" : made.error().message;
+  }
+  const nlohmann::json own_;
+  const NamedTensors arrays_;
   TemporaryDirectory folder_;
+};
+
+class WhisperFiles : public SourceFiles {
+ protected:
+  WhisperFiles() : SourceFiles("whisper") {}
 };
 
 // The third prompt is 1, 8, 12.
@@ -125,18 +103,62 @@ TEST_F(WhisperFiles, BanTokensAlwaysOrAtFirst) {
 }
 
 TEST_F(WhisperFiles, AreReadStrictly) {
-  const auto error = [&](const char* field, const nlohmann::json& value) {
-    nlohmann::json config = own_;
-    config[field] = value;
-    const auto made = made_with(config, 0);
-    return made ? "no error" : made.error().message;
-  };
-  EXPECT_THAT(error("forced_decoder_ids", {{2, 8}}), HasSubstr("field 'forced_decoder_ids': got [2,8], wanted [1, a"));
-  EXPECT_THAT(error("forced_decoder_ids", {{1, 40}}), HasSubstr("wanted [1, a token from 0 to 39]"));
-  EXPECT_THAT(error("forced_decoder_ids", 3), HasSubstr("field 'forced_decoder_ids'"));
-  EXPECT_THAT(error("suppress_tokens", {40}), HasSubstr("suppress_tokens"));
-  EXPECT_THAT(error("begin_suppress_tokens", "all"), HasSubstr("begin_suppress_tokens"));
+  EXPECT_THAT(error_of("forced_decoder_ids", {{2, 8}}),
+              HasSubstr("field 'forced_decoder_ids': got [2,8], wanted [1, a"));
+  EXPECT_THAT(error_of("forced_decoder_ids", {{1, 40}}), HasSubstr("wanted [1, a token from 0 to 39]"));
+  EXPECT_THAT(error_of("forced_decoder_ids", 3), HasSubstr("field 'forced_decoder_ids'"));
+  EXPECT_THAT(error_of("suppress_tokens", {40}), HasSubstr("suppress_tokens"));
+  EXPECT_THAT(error_of("begin_suppress_tokens", "all"), HasSubstr("begin_suppress_tokens"));
 }
+
+class M2m100Files : public SourceFiles {
+ protected:
+  M2m100Files() : SourceFiles("m2m_100") {}
+};
+
+// The second prompt is 0, 11: the token of a language stands behind the start.
+TEST_F(M2m100Files, NameTheTokenOfALanguage) {
+  nlohmann::json config = own_;
+  config["forced_bos_token_id"] = 11;
+  const auto made = made_with(config, 1);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_THAT(made->tokens, ElementsAreArray(wanted_tokens(arrays_, 1)));
+  EXPECT_EQ(made->prompt_tokens, 2);
+  EXPECT_THAT(error_of("forced_bos_token_id", 40), HasSubstr("forced_bos_token_id"));
+}
+
+TEST_F(M2m100Files, BanWordsOfOneToken) {
+  nlohmann::json config = own_;
+  const int64_t first = wanted_tokens(arrays_, 0)[0];
+  config["bad_words_ids"] = {{first}, {1}};
+  const auto made = made_with(config, 0);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_THAT(made->tokens, testing::Not(testing::Contains(first)));
+  EXPECT_THAT(error_of("bad_words_ids", {{3, 4}}), HasSubstr("got [3,4], wanted [a token from 0 to 39]"));
+  EXPECT_THAT(error_of("bad_words_ids", 3), HasSubstr("field 'bad_words_ids': got 3"));
+}
+
+// The tokenizer's letters begin with a token of their own, 2, and a is 3.
+TEST(GenerateAboutASource, ReadsATextByTheTokenizerOfItsFolder) {
+  TemporaryDirectory folder;
+  for (const char* name : {"config.json", "model.safetensors", "generation_config.json"})
+    std::filesystem::copy(source_checkpoint("bart") + "/" + name, folder.path());
+  auto tokenizer =
+      nlohmann::json::parse(read_text_file(std::string(RUNG_TEST_DATA) + "/letters/tokenizer.json").value());
+  for (int id = 24; id <= kEndOfText; ++id) tokenizer["model"]["vocab"][fmt::format("-{}", id)] = id;
+  folder.write("tokenizer.json", tokenizer.dump());
+  GenerateTask by_text = task_of(folder.path(), {});
+  by_text.model.inputs = {}, by_text.text = "cab";
+  const auto read = generate(by_text);
+  ASSERT_TRUE(read) << read.error().message;
+  const auto given = generate(task_of(folder.path(), {{"input_ids", Tensor::of<int64_t>({1, 4}, {2, 5, 3, 4})}}));
+  ASSERT_TRUE(given) << given.error().message;
+  EXPECT_EQ(read->tokens, given->tokens);
+  EXPECT_EQ(read->text, given->text);
+  EXPECT_TRUE(read->text);
+}
+
+TEST(GenerateActions, MakesPyTorchsTokensOfActions) { expect_tokens_of_actions("cpu", 0); }
 
 TEST(GenerateAboutASource, NeedsASourceAndAStart) {
   GenerateTask task = task_of(source_checkpoint("t5"), {{"decoder_input_ids", Tensor::of<int64_t>({1, 1}, {0})}});

@@ -84,9 +84,16 @@ Result<Model> import_granite(const ConfigSource& source, Classes classes);
 Result<Model> import_stablelm(const ConfigSource& source, Classes classes);
 Result<Model> import_t5(const ConfigSource& source, Classes classes);
 Result<Model> import_whisper(const ConfigSource& source, Classes classes);
+Result<Model> import_bart(const ConfigSource& source, Classes classes);
+Result<Model> import_mbart(const ConfigSource& source, Classes classes);
+Result<Model> import_marian(const ConfigSource& source, Classes classes);
+Result<Model> import_pegasus(const ConfigSource& source, Classes classes);
+Result<Model> import_m2m100(const ConfigSource& source, Classes classes);
 bool is_pi0(const Config& config);
 bool is_pi05(const Config& config);
 Result<Model> import_pi0(const ConfigSource& source, Classes classes);
+bool is_pi0_fast(const Config& config);
+Result<Model> import_pi0_fast(const ConfigSource& source, Classes classes);
 
 inline constexpr ModelClass kBert[] = {{"BertModel", Head::none},
                                        {"BertForSequenceClassification", Head::sequence},
@@ -149,6 +156,12 @@ inline constexpr ModelClass kStableLm[] = {{"StableLmModel", Head::none}, {"Stab
 inline constexpr ModelClass kT5[] = {{"T5EncoderModel", Head::none}, {"T5ForConditionalGeneration", Head::causal_lm}};
 inline constexpr ModelClass kWhisper[] = {{"WhisperForConditionalGeneration", Head::causal_lm}};
 
+inline constexpr ModelClass kBart[] = {{"BartForConditionalGeneration", Head::causal_lm}};
+inline constexpr ModelClass kMbart[] = {{"MBartForConditionalGeneration", Head::causal_lm}};
+inline constexpr ModelClass kMarian[] = {{"MarianMTModel", Head::causal_lm}};
+inline constexpr ModelClass kPegasus[] = {{"PegasusForConditionalGeneration", Head::causal_lm}};
+inline constexpr ModelClass kM2m100[] = {{"M2M100ForConditionalGeneration", Head::causal_lm}};
+
 inline constexpr Architecture kArchitectures[] = {
     {"bert", kBert, import_bert},
     {"roberta", kRoberta, import_roberta},
@@ -181,8 +194,14 @@ inline constexpr Architecture kArchitectures[] = {
     {"stablelm", kStableLm, import_stablelm},
     {"t5", kT5, import_t5},
     {"whisper", kWhisper, import_whisper},
+    {"bart", kBart, import_bart},
+    {"mbart", kMbart, import_mbart},
+    {"marian", kMarian, import_marian},
+    {"pegasus", kPegasus, import_pegasus},
+    {"m2m_100", kM2m100, import_m2m100},
     {"pi05", {}, import_pi0, is_pi05},
     {"pi0", {}, import_pi0, is_pi0},
+    {"pi0_fast", {}, import_pi0_fast, is_pi0_fast},
 };
 
 }  // namespace rung::huggingface

@@ -100,9 +100,17 @@ Result<std::unique_ptr<ModelFrame>> ModelFrame::open(const ConfigSource& source,
   return frame;
 }
 
+// A part of a class with a head may lie beside the encoder, as a decoder does, under the prefix of both.
+bool ModelFrame::begins_as_head(std::string_view tensor) const {
+  const std::string root = encoder_.tensors + ".";
+  const std::string_view within = tensor.starts_with(root) ? tensor.substr(root.size()) : tensor;
+  return std::ranges::any_of(
+      names_.heads, [&](std::string_view head) { return tensor.starts_with(head) || within.starts_with(head); });
+}
+
 bool ModelFrame::is_of_head(const std::string& tensor) const {
-  if (!encoder_.tensors.empty()) return !tensor.starts_with(encoder_.tensors + ".");
-  return std::ranges::any_of(names_.heads, [&](std::string_view head) { return tensor.starts_with(head); });
+  const bool is_outside = !encoder_.tensors.empty() && !tensor.starts_with(encoder_.tensors + ".");
+  return is_outside || begins_as_head(tensor);
 }
 
 Status ModelFrame::refuse_head(const std::string& where) const {
@@ -132,10 +140,9 @@ void ModelFrame::classify(const Module& classifier, NodeId x) {
 
 Result<Model> ModelFrame::finish() {
   const auto may_ignore = [&](const std::string& name) {
-    const auto begins = [&](std::string_view head) { return name.starts_with(head); };
     const auto ends = [&](std::string_view buffer) { return name.ends_with(buffer); };
     if (std::ranges::any_of(names_.ignored, ends)) return true;
-    return drops_head_ ? is_of_head(name) : head_ != Head::none && std::ranges::any_of(names_.heads, begins);
+    return drops_head_ ? is_of_head(name) : head_ != Head::none && begins_as_head(name);
   };
   auto notes = builder.finish(may_ignore);
   if (!notes && head_ != Head::none) return fail("{}: {}; {}", class_, notes.error().message, kDropHint);

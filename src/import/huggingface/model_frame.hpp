@@ -61,6 +61,7 @@ class ModelFrame {
 
  private:
   ModelFrame(std::unique_ptr<Checkpoint> checkpoint, TensorNames names);
+  bool begins_as_head(std::string_view tensor) const;
   bool is_of_head(const std::string& tensor) const;
   Status refuse_head(const std::string& where) const;
 

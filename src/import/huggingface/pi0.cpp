@@ -7,41 +7,26 @@
 #include "import/huggingface/architecture.hpp"
 #include "import/huggingface/input_rules.hpp"
 #include "import/huggingface/pi0_layers.hpp"
+#include "import/huggingface/pi0_prefix.hpp"
 #include "import/huggingface/pi0_tensors.hpp"
 
 namespace rung::huggingface {
 namespace {
 
-constexpr double kMasked = -2.3819763e38;  // added by Gemma to the scores of keys that must not be seen
-constexpr double kRopeBase = 10000.0;
-
 struct Pi0Inputs {
-  NodeId images, image_mask, tokens, token_mask, state, noise;  // state: none of Pi0.5
+  Pi0PrefixInputs prefix;
+  NodeId state, noise;  // state: none of Pi0.5
 };
 
 class Pi0Writer {
  public:
-  Pi0Writer(ModuleBuilder& writer, const Pi0Config& config, Pi0Tensors tensors, std::optional<DType> forced)
-      : w_(writer), c_(config), t_(std::move(tensors)), forced_(forced) {
-    const auto& g = c_.prefix;
-    vision_dtype_ = forced_.value_or(w_.stored_dtype(t_.projector + ".weight", {g.width, c_.vision.width}));
-    dtype_ = forced_.value_or(
-        w_.stored_dtype(t_.language + ".layers.0.self_attn.q_proj.weight", {g.heads * g.head_dim, g.width}));
-  }
+  Pi0Writer(ModuleBuilder& writer, const Pi0Config& config, const Pi0Tensors& tensors, std::optional<DType> forced)
+      : w_(writer), c_(config), t_(tensors), prefix_(writer, config, tensors, forced) {}
 
   NodeId write(const Pi0Inputs& in);
 
  private:
-  NodeId valid_tokens(const Pi0Inputs& in);
-  NodeId embed_images(NodeId images);
-  NodeId embed_prompt(NodeId tokens);
-  NodeId additive_mask(NodeId visible, const std::string& label);
-  GemmaPass prefix_pass(NodeId valid);
   GemmaPass suffix_pass(NodeId valid);
-  Rotary rotary(NodeId positions, const std::string& label) {
-    return rotary_tables(w_, positions, {c_.prefix.head_dim, kRopeBase, dtype_}, label);
-  }
-  std::vector<KeyValue> write_prefix(NodeId x, const GemmaPass& pass);
   NodeId suffix(const Module& m, NodeId state, NodeId actions, int64_t step);
   NodeId condition(const Module& m, int64_t step);
   int64_t state_tokens() const { return c_.adaptive ? 0 : 1; }
@@ -51,60 +36,11 @@ class Pi0Writer {
 
   ModuleBuilder& w_;
   const Pi0Config& c_;
-  Pi0Tensors t_;
-  std::optional<DType> forced_;
-  DType dtype_, vision_dtype_;  // of both Gemmas; of the tower and its projector
+  const Pi0Tensors& t_;
+  Pi0Prefix prefix_;
   std::vector<KeyValue> cache_;
   GemmaPass suffix_;
 };
-
-// Returns bool[1,L]: cameras' patches, then the prompt.
-NodeId Pi0Writer::valid_tokens(const Pi0Inputs& in) {
-  const std::string label = "prefix.valid";
-  NodeId column = w_.reshape(in.image_mask, {c_.views, 1}, label);
-  NodeId each = w_.op(Broadcast{{c_.views, c_.patches()}}, {column}, label);
-  NodeId images = w_.reshape(each, {c_.views * c_.patches()}, label);
-  NodeId all = w_.op(Concat{.axis = 0}, {images, in.token_mask}, label);
-  return w_.reshape(all, {1, c_.prefix_tokens()}, label);
-}
-
-NodeId Pi0Writer::embed_images(NodeId images) {
-  std::vector<NodeId> views;
-  for (int64_t i = 0; i < c_.views; ++i) {
-    auto label = fmt::format("camera.{}", i);
-    NodeId image = w_.op(Slice{.axis = 0, .begin = i, .end = i + 1}, {images}, label);
-    Module tower{t_.vision, label + ".vision_tower"}, projector{t_.projector, label + ".multi_modal_projector"};
-    views.push_back(write_vision_tower(w_, c_, {tower, projector, vision_dtype_}, image));
-  }
-  return views.size() == 1 ? views[0] : w_.op(Concat{.axis = 1}, views, "image_embeddings");
-}
-
-NodeId Pi0Writer::embed_prompt(NodeId tokens) {
-  const std::string label = "language_model.embed_tokens";
-  Shape table{c_.vocabulary, c_.prefix.width};
-  DType dtype = forced_.value_or(w_.stored_dtype(t_.embedding, table));
-  NodeId ids = w_.reshape(tokens, {1, c_.prompt}, label);
-  NodeId rows = w_.op(Gather{.axis = 0}, {w_.weight(t_.embedding, table, dtype), ids}, label);
-  return w_.scale(rows, std::sqrt(static_cast<double>(c_.prefix.width)), label);
-}
-
-// Returns f32[1,1,S,K] from bool[1,S,K].
-NodeId Pi0Writer::additive_mask(NodeId visible, const std::string& label) {
-  const Shape s = w_.graph.shape(visible);
-  NodeId condition = w_.reshape(visible, {s[0], 1, s[1], s[2]}, label);
-  return w_.op(Select{}, {condition, w_.scalar(0.0, DType::f32), w_.scalar(kMasked, DType::f32)}, label);
-}
-
-GemmaPass Pi0Writer::prefix_pass(NodeId valid) {
-  const std::string label = "prefix.mask", positions = "prefix.positions";
-  int64_t length = c_.prefix_tokens();
-  NodeId keys = w_.reshape(valid, {1, 1, length}, label), queries = w_.reshape(valid, {1, length, 1}, label);
-  GemmaPass pass;
-  pass.mask = additive_mask(w_.binary(BinaryKind::logical_and, keys, queries, label), label);
-  NodeId count = w_.op(CumSum{.axis = 1}, {valid}, positions);
-  pass.rotary = rotary(w_.binary(BinaryKind::sub, count, w_.scalar(1, DType::i64), positions), positions);
-  return pass;
-}
 
 // The state token, if there is one, sees the prefix and itself; the action tokens see everything.
 GemmaPass Pi0Writer::suffix_pass(NodeId valid) {
@@ -119,21 +55,12 @@ GemmaPass Pi0Writer::suffix_pass(NodeId valid) {
   NodeId keys = w_.op(Broadcast{{1, length, prefix}}, {w_.reshape(valid, {1, 1, prefix}, label)}, label);
   NodeId visible = w_.op(Concat{.axis = 2}, {keys, w_.graph.literal("suffix.visible", std::move(among))}, label);
   GemmaPass pass;
-  pass.mask = additive_mask(visible, label);
+  pass.mask = prefix_.additive_mask(visible, label);
   NodeId count = w_.op(Reduce{.kind = ReduceKind::sum, .axis = 1}, {valid}, positions);
   count = w_.reshape(count, {1, 1}, positions);
   NodeId offset = w_.graph.literal("suffix.offsets", std::move(offsets));
-  pass.rotary = rotary(w_.binary(BinaryKind::add, count, offset, positions), positions);
+  pass.rotary = prefix_.rotary(w_.binary(BinaryKind::add, count, offset, positions), positions);
   return pass;
-}
-
-std::vector<KeyValue> Pi0Writer::write_prefix(NodeId x, const GemmaPass& pass) {
-  std::vector<KeyValue> cache(static_cast<size_t>(c_.prefix.layers));
-  for (size_t i = 0; i < cache.size(); ++i) {
-    Module m{fmt::format("{}.layers.{}", t_.language, i), fmt::format("language_model.layers.{}", i)};
-    x = GemmaLayer(w_, c_.prefix, m).write(x, pass, {}, &cache[i]);
-  }
-  return cache;
 }
 
 // Gives f32[1,1,expert width]: sines, then cosines, of the step's time at log-spaced periods; computed in double.
@@ -165,7 +92,7 @@ NodeId Pi0Writer::condition(const Module& m, int64_t step) {
 // actions alone.
 NodeId Pi0Writer::suffix(const Module& m, NodeId state, NodeId actions, int64_t step) {
   int64_t width = c_.expert.width;
-  if (c_.adaptive) return w_.cast(w_.linear(m.child("action_in_proj"), actions, width), dtype_, m.label);
+  if (c_.adaptive) return w_.cast(w_.linear(m.child("action_in_proj"), actions, width), prefix_.dtype(), m.label);
   NodeId time = time_embedding(step, m.child("time_embedding").label);
   time = w_.op(Broadcast{{1, c_.horizon, width}}, {time}, m.label);
   NodeId a = w_.linear(m.child("action_in_proj"), actions, width);
@@ -174,7 +101,7 @@ NodeId Pi0Writer::suffix(const Module& m, NodeId state, NodeId actions, int64_t 
   a = w_.linear(m.child("action_time_mlp_out"), a, width);
   NodeId s = w_.linear(m.child("state_proj"), w_.reshape(state, {1, c_.state_dim}, m.label), width);
   s = w_.reshape(s, {1, 1, width}, m.label);
-  return w_.cast(w_.op(Concat{.axis = 1}, {s, a}, m.label), dtype_, m.label);
+  return w_.cast(w_.op(Concat{.axis = 1}, {s, a}, m.label), prefix_.dtype(), m.label);
 }
 
 NodeId Pi0Writer::euler_step(const Pi0Inputs& in, NodeId actions, int64_t step) {
@@ -194,11 +121,8 @@ NodeId Pi0Writer::euler_step(const Pi0Inputs& in, NodeId actions, int64_t step) 
 }
 
 NodeId Pi0Writer::write(const Pi0Inputs& in) {
-  NodeId valid = valid_tokens(in);
-  NodeId images = w_.cast(embed_images(in.images), dtype_, "prefix");
-  NodeId prompt = w_.cast(embed_prompt(in.tokens), dtype_, "prefix");
-  NodeId x = w_.op(Concat{.axis = 1}, {images, prompt}, "prefix");
-  cache_ = write_prefix(x, prefix_pass(valid));
+  const NodeId valid = prefix_.valid(in.prefix);
+  cache_ = prefix_.write(prefix_.embedded(in.prefix), valid);
   suffix_ = suffix_pass(valid);
   NodeId actions = w_.reshape(in.noise, {1, c_.horizon, c_.action_dim}, "noise");
   for (int64_t step = 0; step < c_.steps; ++step) actions = euler_step(in, actions, step);
@@ -206,12 +130,7 @@ NodeId Pi0Writer::write(const Pi0Inputs& in) {
 }
 
 Pi0Inputs declare_inputs(Model& model, const Pi0Config& c) {
-  Pi0Inputs in{};
-  in.images =
-      add_float_input(model, "images", {c.views, 3, c.image, c.image}, Distribution::uniform, "pixels in [-1,1]");
-  in.image_mask = add_mask_input(model, "image_mask", {DType::boolean, {c.views}}, 1);
-  in.tokens = add_token_input(model, "tokens", {c.prompt}, c.vocabulary);
-  in.token_mask = add_mask_input(model, "token_mask", {DType::boolean, {c.prompt}}, 1);
+  Pi0Inputs in{.prefix = declare_prefix_inputs(model, c), .state = kNoNode, .noise = kNoNode};
   if (!c.adaptive)
     in.state = add_float_input(model, "state", {c.state_dim}, Distribution::normal, "normalised robot state");
   in.noise = add_float_input(model, "noise", {c.horizon, c.action_dim}, Distribution::normal, "standard normal noise");

@@ -48,16 +48,18 @@ GemmaConfig read_gemma(ConfigFields& fields, const char* field) {
 void read_plain(ConfigFields& fields, Pi0Config& c) {
   c.views = fields.integer("views", kViewBounds);
   c.prompt = fields.integer("prompt", kTokenBounds);
-  c.horizon = fields.integer("horizon", kHorizonBounds);
-  c.state_dim = c.action_dim = fields.integer("action_dim", kActionBounds);
-  c.steps = fields.integer("steps", kStepBounds);
+  if (!c.fast) {
+    c.horizon = fields.integer("horizon", kHorizonBounds);
+    c.state_dim = c.action_dim = fields.integer("action_dim", kActionBounds);
+    c.steps = fields.integer("steps", kStepBounds);
+  }
   c.image = fields.integer("image", kImageBounds);
   c.patch = fields.integer("patch", kImageBounds);
   c.vocabulary = fields.integer("vocab", kVocabularyBounds);
   auto v = fields.integers("vision", {kLayerBounds, kWidthBounds, kMlpBounds, kHeadBounds});
   c.vision = {v[0], v[1], v[2], v[3]};
   c.prefix = read_gemma(fields, "prefix");
-  c.expert = read_gemma(fields, "expert");
+  c.expert = c.fast ? c.prefix : read_gemma(fields, "expert");
 }
 
 // LeRobot lists the robot's cameras; each is a view, and so is each camera that it pads with.
@@ -86,13 +88,13 @@ int64_t read_image_size(ConfigFields& fields) {
 void read_published(const Config& config, ConfigFields& fields, Pi0Config& c) {
   fields.flag("pi05", false);  // a mistake unless it is a bool
   c.prefix = read_variant(fields, "paligemma_variant", "gemma_2b");
-  c.expert = read_variant(fields, "action_expert_variant", "gemma_300m");
+  c.expert = c.fast ? c.prefix : read_variant(fields, "action_expert_variant", "gemma_300m");
   c.horizon = fields.integer(fields.first_present({"chunk_size", "action_horizon"}), kHorizonBounds, 50);
   c.steps = fields.integer(fields.first_present({"num_inference_steps", "num_steps"}), kStepBounds, 10);
   c.action_dim = fields.integer(fields.first_present({"max_action_dim", "action_dim"}), kActionBounds, 32);
   c.state_dim = fields.integer("max_state_dim", kActionBounds, c.action_dim);
   c.prompt = fields.integer(fields.first_present({"tokenizer_max_length", "max_token_len"}), kTokenBounds,
-                            c.adaptive ? 200 : 48);
+                            c.adaptive || c.fast ? 200 : 48);
   c.min_period = fields.number("min_period", 1e-9, 1e9, 4e-3);
   c.max_period = fields.number("max_period", 1e-9, 1e9, 4.0);
   c.views = count_views(config, fields);
@@ -159,7 +161,7 @@ Status check_size(const Pi0Config& c) {
 
 Result<Pi0Config> read_pi0_config(const Config& config, const ImportOptions& options) {
   ConfigFields fields(config);
-  Pi0Config c{.adaptive = is_pi05(config)};
+  Pi0Config c{.adaptive = is_pi05(config), .fast = is_pi0_fast(config)};
   if (fields.has("vision") || fields.has("prefix") || fields.has("expert"))
     read_plain(fields, c);
   else

@@ -20,6 +20,8 @@ struct GemmaConfig {
 struct Pi0Config {
   // Pi0.5: the prompt tells of the state, no token does, and the time conditions the expert's norms.
   bool adaptive = false;
+  // Pi0-FAST: the language model writes the actions, and there is no expert.
+  bool fast = false;
   int64_t views = 3, prompt = 48, horizon = 50, steps = 10;
   int64_t state_dim = 32, action_dim = 32;
   int64_t image = 224, patch = 14, vocabulary = 257152;

@@ -82,6 +82,7 @@ NodeId GemmaLayer::attention(NodeId x, const GemmaPass& pass, const KeyValue& pa
   KeyValue kv{project("k_proj", c_.kv_heads), project("v_proj", c_.kv_heads)};
   q = rotate(w_, q, pass.rotary, m.label);
   kv.k = rotate(w_, kv.k, pass.rotary, m.label);
+  if (pass.remember) kv = pass.remember(kv);
   if (past.k != kNoNode) {
     kv.k = w_.op(Concat{.axis = 2}, {past.k, kv.k}, m.label);
     kv.v = w_.op(Concat{.axis = 2}, {past.v, kv.v}, m.label);

@@ -1,6 +1,8 @@
 // The layers of Pi0, written call by call as eager code runs them: SigLIP's, Gemma's and their shared attention.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <functional>
+
 #include "import/huggingface/attention.hpp"
 #include "import/huggingface/pi0_config.hpp"
 
@@ -16,6 +18,8 @@ struct GemmaPass {
   Rotary rotary;
   NodeId mask;                 // f32[1,1,S,keys], added to the scores
   NodeId condition = kNoNode;  // f32[1,width], what norms and residuals depend on beside their weights
+  // Stores own keys and values in a cache, and returns all that it has; none: there is no cache.
+  std::function<KeyValue(const KeyValue& own)> remember = {};
 };
 
 struct VisionModules {

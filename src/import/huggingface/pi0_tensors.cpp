@@ -24,11 +24,15 @@ std::string first_present(const Checkpoint& checkpoint, const std::vector<std::s
 
 Pi0Tensors find_pi0_tensors(const Checkpoint& checkpoint) {
   Pi0Tensors t;
-  bool prefixed = !checkpoint.contains("action_in_proj.weight") && checkpoint.contains("model.action_in_proj.weight");
-  t.root = prefixed ? "model" : "";
+  const std::string probe = ".layers.0.self_attn.q_proj.weight";
+  // Of Pi0-FAST LeRobot's layout since 0.4 is there, and no projection of actions.
+  const auto has = [&](const std::string& root) {
+    return checkpoint.contains(join(root, "action_in_proj.weight")) ||
+           checkpoint.contains(join(root, "paligemma_with_expert.paligemma.model.language_model" + probe));
+  };
+  t.root = !has("") && has("model") ? "model" : "";
   const std::string both = join(t.root, "paligemma_with_expert");
   const std::string now = both + ".paligemma.model", before = both + ".paligemma";
-  const std::string probe = ".layers.0.self_attn.q_proj.weight";
   bool old = !checkpoint.contains(now + ".language_model" + probe) &&
              checkpoint.contains(before + ".language_model.model" + probe);
   const std::string& base = old ? before : now;

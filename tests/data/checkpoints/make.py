@@ -44,6 +44,10 @@ T5 = dict(vocab_size=40, d_model=16, d_kv=8, d_ff=24, num_layers=3, num_decoder_
 WHISPER = dict(vocab_size=40, num_mel_bins=6, d_model=16, encoder_layers=1, decoder_layers=2, encoder_attention_heads=2,
                decoder_attention_heads=2, encoder_ffn_dim=24, decoder_ffn_dim=24, max_source_positions=9,
                max_target_positions=72, pad_token_id=39, bos_token_id=39, eos_token_id=39, decoder_start_token_id=1)
+BART = dict(vocab_size=40, d_model=16, encoder_layers=2, decoder_layers=2, encoder_attention_heads=2, decoder_attention_heads=2,
+            encoder_ffn_dim=24, decoder_ffn_dim=24, max_position_embeddings=80, pad_token_id=1, bos_token_id=0, eos_token_id=39,
+            decoder_start_token_id=0, forced_eos_token_id=None, init_std=0.3)
+FAMILY_OF_BART = 'bart', 'mbart', 'marian', 'pegasus', 'm2m_100'
 # What generation_config.json says of a Whisper model, in these few tokens.
 SUPPRESSED = dict(suppress_tokens=[5, 17, 30], begin_suppress_tokens=[7, 39])
 LONG = dict(rope_type='longrope', short_factor=[1.0, 1.5], long_factor=[1.25, 3.0])
@@ -160,6 +164,12 @@ MODELS = {
         feed_forward_proj='gated-gelu', tie_word_embeddings=False, **T5))),
     't5_encoder': lambda: t.T5EncoderModel(t.T5Config(**T5)),
     'whisper': lambda: t.WhisperForConditionalGeneration(t.WhisperConfig(**WHISPER)),
+    'bart': lambda: t.BartForConditionalGeneration(t.BartConfig(**BART)),
+    'mbart': lambda: t.MBartForConditionalGeneration(t.MBartConfig(scale_embedding=True, **BART)),
+    'marian': lambda: t.MarianMTModel(t.MarianConfig(scale_embedding=True, activation_function='swish', **BART)),
+    'pegasus': lambda: t.PegasusForConditionalGeneration(
+        t.PegasusConfig(scale_embedding=True, activation_function='relu', **BART)),
+    'm2m_100': lambda: t.M2M100ForConditionalGeneration(t.M2M100Config(**BART)),
 }
 # Others in 16 bits, whose outputs are kept as f32.
 NARROW = {
@@ -170,6 +180,7 @@ NARROW = {
     'gemma3_bf16': ('gemma3', torch.bfloat16),
     't5_bf16': ('t5', torch.bfloat16),
     'whisper_bf16': ('whisper', torch.bfloat16),
+    'm2m_100_bf16': ('m2m_100', torch.bfloat16),
 }
 TOKENS = {'mpnet': 150}  # far enough apart for every bucket of distances
 PIXELS = {'dinov2_larger': (16, 20)}
@@ -217,14 +228,20 @@ def features_of(model):
     return model.config.num_mel_bins, 2 * model.config.max_source_positions
 
 
+# What generation_config.json says of the tokens of a text.
+def rules_of(model):
+    if hasattr(model.config, 'num_mel_bins'):
+        return SUPPRESSED
+    return dict(bad_words_ids=[[1]]) if model.config.model_type in FAMILY_OF_BART else {}
+
+
 # Sources of several lengths, and the tokens that the library makes of each; it goes on behind the one that ends a text.
 # The penalty keeps such small models from saying one token for ever.
 def generated(model):
     arrays = {}
     model.generation_config.eos_token_id = None
-    rules = SUPPRESSED if hasattr(model.config, 'num_mel_bins') else {}
     config = t.GenerationConfig(decoder_start_token_id=model.config.decoder_start_token_id, pad_token_id=0,
-                                max_new_tokens=64, do_sample=False, repetition_penalty=6.0, **rules)
+                                max_new_tokens=64, do_sample=False, repetition_penalty=6.0, **rules_of(model))
     for i, length in enumerate((3, 9, 14)):
         if hasattr(model.config, 'num_mel_bins'):
             given = dict(input_features=torch.randn(1, *features_of(model)))
@@ -239,9 +256,15 @@ def generated(model):
 
 
 def perturbed(model):
+    # What is not saved, such as sines of places, stays as it is.
+    unsaved = getattr(model, '_keys_to_ignore_on_save', None) or ()
     with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.add_((0.1 if parameter.dim() < 2 else 0.2) * torch.randn_like(parameter))
+        for name, parameter in model.named_parameters():
+            if name not in unsaved:
+                parameter.add_((0.1 if parameter.dim() < 2 else 0.2) * torch.randn_like(parameter))
+        if hasattr(model, 'final_logits_bias'):
+            model.final_logits_bias.add_(torch.randn_like(model.final_logits_bias))
+            model.final_logits_bias[:, model.config.eos_token_id] = -3  # so that texts do not end at once
     return model.eval()
 
 
@@ -269,8 +292,8 @@ def make(name):
         numpy.savez(HERE / name / 'generated.npz', **arrays)
         numpy.savez(HERE / name / 'source.npz', **{key[:-2]: value for key, value in arrays.items()
                                                    if key in ('input_ids.0', 'input_features.0')})
-    if hasattr(model.config, 'num_mel_bins'):
-        rules = dict(decoder_start_token_id=model.config.decoder_start_token_id, eos_token_id=39, **SUPPRESSED)
+    if is_encoder_decoder(model) and rules_of(model):
+        rules = dict(decoder_start_token_id=model.config.decoder_start_token_id, eos_token_id=39, **rules_of(model))
         (HERE / name / 'generation_config.json').write_text(json.dumps(rules) + '\n')
     numpy.savez(HERE / name / 'outputs.npz', **{key: value.numpy() for key, value in outputs.items()})
 

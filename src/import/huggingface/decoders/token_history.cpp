@@ -70,9 +70,11 @@ NodeId TokenHistory::places(int64_t slots) {
   return found->second = places;
 }
 
-NodeId TokenHistory::rows_of(NodeId table, const std::string& label) {
-  if (!remembers()) return w_.op(Slice{.axis = 0, .begin = 0, .end = chunk_}, {table}, label);
-  return w_.op(Gather{.axis = 0}, {table, places(cache_.length)}, label);
+NodeId TokenHistory::rows_of(NodeId table, const std::string& label, int64_t first) {
+  if (!remembers()) return w_.op(Slice{.axis = 0, .begin = first, .end = first + chunk_}, {table}, label);
+  NodeId rows = places(cache_.length);
+  if (first != 0) rows = w_.binary(BinaryKind::add, rows, w_.scalar(static_cast<double>(first), DType::i64), label);
+  return w_.op(Gather{.axis = 0}, {table, rows}, label);
 }
 
 const RotaryTables& TokenHistory::tables(const RotaryFrequencies& frequencies, const std::string& label) {

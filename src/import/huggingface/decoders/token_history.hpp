@@ -33,9 +33,12 @@ class TokenHistory {
 
   // i64[B,S]
   NodeId tokens() const { return tokens_; }
-  // Returns rows of a table of positions for the chunk's tokens: T[positions,...] -> T[S,...].
-  NodeId rows_of(NodeId table, const std::string& label);
+  // Returns rows of a table of positions for the chunk's tokens: T[positions,...] -> T[S,...]. The text's first token
+  // has row `first`.
+  NodeId rows_of(NodeId table, const std::string& label, int64_t first = 0);
   const RotaryTables& tables(const RotaryFrequencies& frequencies, const std::string& label);
+  // The most tokens of a text that this run is a part of.
+  int64_t most() const { return remembers() ? cache_.length : chunk_; }
   // i64[1], the place of the chunk's first token; with a cache alone
   NodeId position() const { return position_; }
   // Returns a layer's attention over the chunk and the tokens before it, T[B,S,H,D]. `bias`: added to the scores; with

@@ -4,19 +4,22 @@
 #include <string_view>
 
 #include "import/huggingface/decoders/decoder_config.hpp"
+#include "import/huggingface/encoder_decoder/place_table.hpp"
 #include "import/huggingface/encoder_decoder/relative_bias.hpp"
 
 namespace rung::huggingface {
 
 struct EncoderDecoderConfig {
-  // Both stacks have these sizes; `layers` are the decoder's, and `positions` the most tokens of its text. Keys have no
-  // bias.
+  // Both stacks have these sizes; `layers` are the decoder's, and `positions` the most tokens of its text.
   DecoderConfig shared;
   int64_t encoder_layers = 0;
   RelativePositions relative;    // no buckets: positions are rows of tables
   int64_t mels = 0;              // of the features that the encoder hears; 0: it reads a text
   int64_t source_positions = 0;  // the most places of what the encoder reads
+  PlaceTable places;             // of texts, which positions are rows of
   bool is_gated = false;         // activation(gate) * up within the MLP
+  bool key_bias = false;         // where queries and values have one
+  bool norms_sums = false;       // norms stand behind the sums of a layer, not before its parts
 
   bool hears() const { return mels > 0; }
   int64_t parameters() const {
@@ -27,17 +30,19 @@ struct EncoderDecoderConfig {
   }
 };
 
-// The names of a stack's modules; those of products are within the attention that they belong to.
+// The names of a stack's modules; those of products are within the attention that they belong to. Empty: there is none.
 struct StackNames {
-  std::string_view layers, norm;
-  std::string_view attention, attention_norm, cross, cross_norm, mlp_norm;  // no cross attention: empty
+  std::string_view layers, norm, embedding_norm;
+  std::string_view attention, attention_norm, cross, cross_norm, mlp_norm;
   std::string_view query, key, value, out;
   std::string_view gate, up, activation, down;  // within a layer
   std::string_view relative_bias;               // within the first layer
 };
 
 struct EncoderDecoderNames {
+  std::string_view prefix;  // of both stacks in a checkpoint with a head
   std::string_view embedding, positions, source_positions, head;
+  std::string_view logit_bias;                                      // a tensor [1,V], which a file may lack
   std::string_view first_conv, second_conv;                         // of an encoder that hears
   std::string_view encoder_tensors, decoder_tensors, head_tensors;  // how the tensors of each part begin
   StackNames encoder, decoder;

@@ -21,15 +21,18 @@ Part part_of(Head head, const DecoderCache& cache) {
 
 // Tensors of the other part are not read, and no mistake.
 TensorNames tensor_names(const EncoderDecoderConfig& c, const EncoderDecoderNames& names, Part part) {
-  TensorNames out{.prefix = "",
+  TensorNames out{.prefix = std::string(names.prefix),
                   .probe = fmt::format("{}.weight", names.embedding),
                   .probe_shape = {c.shared.vocabulary, c.shared.width},
                   .layers = std::string(names.encoder.layers),
                   .heads = {},
-                  .ignored = {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight",
+                  .ignored = {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "embed_positions.weights",
                               "EncDecAttention.relative_attention_bias.weight"},
                   .has_decoder = true};
-  if (part == Part::encoder_alone || part == Part::encoder) out.heads = {names.head_tensors, names.decoder_tensors};
+  if (part == Part::encoder_alone || part == Part::encoder) {
+    out.heads = {names.head_tensors, names.decoder_tensors};
+    if (!names.logit_bias.empty()) out.heads.push_back(names.logit_bias);
+  }
   // The decoder's own products for keys and values of the source are the encoder's graph's.
   if (part == Part::decoder) out.heads = {names.encoder_tensors, names.decoder_tensors};
   return out;
@@ -51,7 +54,7 @@ class EncoderDecoderWriter {
     const auto attend_all = [&](size_t, const Projections& heads, const std::string& label) {
       return attend(heads, mask, label);
     };
-    NodeId x = source.x;
+    NodeId x = encoder_.first_norm(source.x);
     for (int64_t i = 0; i < c_.encoder_layers; ++i) x = encoder_.layer(static_cast<size_t>(i), x, attend_all);
     return encoder_.last_norm(x);
   }
@@ -115,7 +118,7 @@ class EncoderDecoderWriter {
     const auto attend_before = [&](size_t layer, const Projections& heads, const std::string& label) {
       return history.attend(layer, heads, label, bias);
     };
-    NodeId x = embedded(history);
+    NodeId x = decoder_.first_norm(embedded(history));
     for (size_t i = 0; i < c_.shared.layers.size(); ++i) x = decoder_.layer(i, x, attend_before, cross);
     frame_.output("logits", logits(decoder_.last_norm(history.asked(x))));
   }
@@ -123,12 +126,12 @@ class EncoderDecoderWriter {
   NodeId embedded(TokenHistory& history) {
     const Module m = frame_.encoder().child(names_.embedding);
     const NodeId table = w_.weight(m.tensor("weight"), {c_.shared.vocabulary, c_.shared.width}, frame_.dtype());
-    const NodeId x = w_.op(Gather{.axis = 0}, {table, history.tokens()}, m.label);
+    NodeId x = w_.op(Gather{.axis = 0}, {table, history.tokens()}, m.label);
+    if (c_.shared.embedding_scale != 1) x = w_.scale(x, c_.shared.embedding_scale, m.label);
     if (names_.positions.empty()) return x;
     const Module p = frame_.encoder().child(names_.positions);
-    const Shape shape{c_.shared.positions, c_.shared.width};
-    const NodeId rows = history.rows_of(w_.weight(p.tensor("weight"), shape, frame_.dtype()), p.label);
-    return w_.binary(BinaryKind::add, x, rows, p.label);
+    const PlaceRows rows = place_rows(frame_, c_.places, p, {c_.shared.positions, c_.shared.width}, history.most());
+    return w_.binary(BinaryKind::add, x, history.rows_of(rows.table, p.label, rows.first), p.label);
   }
 
   // The library scales the hidden states, not the scores.
@@ -137,7 +140,10 @@ class EncoderDecoderWriter {
     if (c_.shared.logit_scale != 1) hidden = w_.scale(hidden, c_.shared.logit_scale, m.label);
     const std::string table = frame_.decoder_weight(m.tensor("weight"), c_.shared.is_tied);
     const NodeId weight = w_.weight(table, {c_.shared.vocabulary, c_.shared.width}, frame_.dtype());
-    return w_.op(Linear{.out = DType::f32}, {hidden, weight}, m.label);
+    const NodeId scores = w_.op(Linear{.out = DType::f32}, {hidden, weight}, m.label);
+    const std::string bias(names_.logit_bias);
+    if (bias.empty() || !frame_.checkpoint().type(bias)) return scores;
+    return w_.binary(BinaryKind::add, scores, w_.weight(bias, {1, c_.shared.vocabulary}, DType::f32), bias);
   }
 
   ModelFrame& frame_;

@@ -51,14 +51,27 @@ NodeId text_mask(ModelFrame& frame, const Shape& tokens) {
               label);
 }
 
-Source write_text(ModelFrame& frame, const EncoderDecoderConfig& c, const EncoderDecoderNames& names,
-                  const Shape& shape, bool counts) {
+// T[B,E,width] of tokens i64[B,E]
+NodeId embedded_text(ModelFrame& frame, const EncoderDecoderConfig& c, const EncoderDecoderNames& names,
+                     NodeId tokens) {
   ModuleBuilder& w = frame.builder;
   const Module m = frame.encoder().child(names.embedding);
   const NodeId table = w.weight(m.tensor("weight"), {c.shared.vocabulary, c.shared.width}, frame.dtype());
+  NodeId x = w.op(Gather{.axis = 0}, {table, tokens}, m.label);
+  if (c.shared.embedding_scale != 1) x = w.scale(x, c.shared.embedding_scale, m.label);
+  if (names.source_positions.empty()) return x;
+  const Module p = frame.encoder().child(names.source_positions);
+  const int64_t count = w.graph.shape(tokens)[1];
+  const PlaceRows rows = place_rows(frame, c.places, p, {c.source_positions, c.shared.width}, count);
+  const NodeId own = w.op(Slice{.axis = 0, .begin = rows.first, .end = rows.first + count}, {rows.table}, p.label);
+  return w.binary(BinaryKind::add, x, own, p.label);
+}
+
+Source write_text(ModelFrame& frame, const EncoderDecoderConfig& c, const EncoderDecoderNames& names,
+                  const Shape& shape, bool counts) {
+  ModuleBuilder& w = frame.builder;
   Source source;
-  source.x =
-      w.op(Gather{.axis = 0}, {table, add_token_input(frame.model, "input_ids", shape, c.shared.vocabulary)}, m.label);
+  source.x = embedded_text(frame, c, names, add_token_input(frame.model, "input_ids", shape, c.shared.vocabulary));
   if (counts) {
     source.count = add_count_input(frame.model, "count", shape[1]);
     source.mask = SourceMemory::mask_of(w, source.count, shape[1]);

@@ -6,19 +6,24 @@ namespace rung::huggingface {
 
 NodeId StackWriter::layer(size_t index, NodeId x, const Attend& attend, const Cross& cross) const {
   const Module m = layer_module(index);
-  x = sum(x, self_attention(index, norm(m.child(names_.attention_norm), x), attend), m);
-  if (cross) x = sum(x, cross_attention(index, norm(m.child(names_.cross_norm), x), cross), m);
-  return sum(x, mlp(m, norm(m.child(names_.mlp_norm), x)), m);
+  const auto add = [&](std::string_view norm_name, const auto& part) {
+    const Module norms = m.child(norm_name);
+    x = all_.norms_sums ? norm(norms, sum(x, part(x), m)) : sum(x, part(norm(norms, x)), m);
+  };
+  add(names_.attention_norm, [&](NodeId y) { return self_attention(index, y, attend); });
+  if (cross) add(names_.cross_norm, [&](NodeId y) { return cross_attention(index, y, cross); });
+  add(names_.mlp_norm, [&](NodeId y) { return mlp(m, y); });
+  return x;
 }
 
 SourceHeads StackWriter::source_heads(size_t index, NodeId source) const {
   const Module m = layer_module(index).child(names_.cross);
-  return {heads(m.child(names_.key), source, false), heads(m.child(names_.value), source, c_.qkv_bias)};
+  return {heads(m.child(names_.key), source, all_.key_bias), heads(m.child(names_.value), source, c_.qkv_bias)};
 }
 
 NodeId StackWriter::self_attention(size_t index, NodeId x, const Attend& attend) const {
   const Module m = layer_module(index).child(names_.attention);
-  const Projections all{heads(m.child(names_.query), x, c_.qkv_bias), heads(m.child(names_.key), x, false),
+  const Projections all{heads(m.child(names_.query), x, c_.qkv_bias), heads(m.child(names_.key), x, all_.key_bias),
                         heads(m.child(names_.value), x, c_.qkv_bias)};
   return merged(m, attend(index, all, m.label));
 }
@@ -32,7 +37,7 @@ NodeId StackWriter::mlp(const Module& layer, NodeId x) const {
   const std::string label = layer.child(names_.activation).label;
   const NodeId up = w_.linear(layer.child(names_.up), x, c_.mlp, c_.mlp_bias);
   NodeId h = kNoNode;
-  if (is_gated_) {
+  if (all_.is_gated) {
     const NodeId gate = w_.linear(layer.child(names_.gate), x, c_.mlp, c_.mlp_bias);
     h = w_.binary(BinaryKind::mul, c_.activation.write(w_, gate, label), up, layer.label);
   } else {

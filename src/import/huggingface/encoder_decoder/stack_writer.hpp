@@ -22,14 +22,15 @@ class StackWriter {
   using Cross = std::function<NodeId(size_t layer, NodeId queries, const std::string& label)>;
 
   StackWriter(ModelFrame& frame, const EncoderDecoderConfig& config, const StackNames& names)
-      : w_(frame.builder), root_(frame.encoder()), c_(config.shared), is_gated_(config.is_gated), names_(names) {}
+      : w_(frame.builder), root_(frame.encoder()), all_(config), c_(config.shared), names_(names) {}
 
   // Returns x T[B,S,width] behind a layer. `cross`: of a decoder.
   NodeId layer(size_t index, NodeId x, const Attend& attend, const Cross& cross = {}) const;
   // Returns keys and values of the source T[B,E,width] behind the encoder, for that layer of a decoder.
   SourceHeads source_heads(size_t index, NodeId source) const;
-  // Returns x behind the norm that ends the stack.
-  NodeId last_norm(NodeId x) const { return norm(root_.child(names_.norm), x); }
+  // Return x behind the norm that begins or ends the stack, if it has one.
+  NodeId first_norm(NodeId x) const { return norm_named(names_.embedding_norm, x); }
+  NodeId last_norm(NodeId x) const { return norm_named(names_.norm, x); }
   Module first_layer() const { return layer_module(0); }
 
  private:
@@ -38,14 +39,15 @@ class StackWriter {
   NodeId cross_attention(size_t index, NodeId x, const Cross& cross) const;
   NodeId mlp(const Module& layer, NodeId x) const;
   NodeId norm(const Module& m, NodeId x) const;
+  NodeId norm_named(std::string_view name, NodeId x) const { return name.empty() ? x : norm(root_.child(name), x); }
   NodeId heads(const Module& m, NodeId x, bool bias) const;
   NodeId merged(const Module& attention, NodeId heads) const;
   NodeId sum(NodeId x, NodeId y, const Module& m) const { return w_.binary(BinaryKind::add, x, y, m.label); }
 
   ModuleBuilder& w_;
   Module root_;
+  const EncoderDecoderConfig& all_;
   const DecoderConfig& c_;
-  bool is_gated_;
   const StackNames& names_;
 };
 

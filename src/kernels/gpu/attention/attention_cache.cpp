@@ -1,5 +1,5 @@
-// The row of attention of few queries over a cache: it splits the keys that there may be, and joins those that there
-// are.
+// The row of attention of few queries over a cache or other keys: it splits the keys that there may be, and joins those
+// that there are.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/attention_cache.hpp"
 
@@ -18,6 +18,7 @@ constexpr Variant<Config> kVariants[] = {
 #include "kernels/gpu/attention/attention_cache.inc"
 };
 constexpr int64_t kMostRows = 16;        // packed rows of a key head: beyond them matrix instructions pay
+constexpr int64_t kMostRowsOfKeys = 8;   // of keys that are no cache, which few other rows leave idle
 constexpr int64_t kBlocksOfMachine = 3;  // blocks that a multiprocessor has at once
 
 // Returns the narrowest variant that holds a head, with the fewest rows that hold all, or else the most; null: none.
@@ -57,11 +58,13 @@ struct Cut {
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_attention(problem, machine); !verdict) return verdict;
   if (auto verdict = supports_plain_result(problem); !verdict) return verdict;
-  if (!problem.as<Attention>().has_length()) return reject("no cache with a length");
+  const auto& op = problem.as<Attention>();
+  if (op.segments != 1) return reject("keys of several segments");
   if (is_f8(problem.inputs.back().dtype) && problem.output.dtype == DType::f32)
     return reject("queries of f32 and keys of 8 bits");
   const AttentionShape shape(problem);
-  if (shape.rows() > kMostRows) return reject(fmt::format("more than {} rows of a key head", kMostRows));
+  const int64_t most = op.has_length() ? kMostRows : kMostRowsOfKeys;
+  if (shape.rows() > most) return reject(fmt::format("more than {} rows of a key head", most));
   if (attention_unit(problem) % variant_of(problem)->config.vector() == 0) return accept();
   return reject(fmt::format("rows are not multiples of {} elements apart", variant_of(problem)->config.vector()));
 }

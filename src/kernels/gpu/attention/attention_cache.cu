@@ -1,5 +1,5 @@
-// Attention of few queries over a cache, which reads each key that is there once for all heads that share it, and
-// nothing beyond the length: blocks split the keys by the length that they find, and a second kernel joins the splits.
+// Attention of few queries over many keys, which reads each key that is there once for all heads that share it, and
+// nothing beyond the length of a cache: blocks split the keys that they find, and a second kernel joins the splits.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/attention.cuh"
 #include "kernels/gpu/attention/attention_cache.hpp"
@@ -150,6 +150,7 @@ class CacheAttention {
   // Takes keys from `first` on. What lies behind the last one may be no numbers.
   __device__ void take(const Held& held, int first, int end) {
     float scores[kRows][kAhead];
+    load_mask(scores, first, end);
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) score(scores, i, held.k[i], first + i, first + i < end);
 #pragma unroll
@@ -166,6 +167,22 @@ class CacheAttention {
         for (int c = 0; c < kColumns; ++c) sums[r][c] = fmaf(scores[r][i], x[c], sums[r][c]);
     }
   }
+  // Sets the scores to what the mask adds to them, so that its reads are under way during the products.
+  __device__ void load_mask(float (&scores)[kRows][kAhead], int first, int end) const {
+#pragma unroll
+    for (int r = 0; r < kRows; ++r)
+#pragma unroll
+      for (int i = 0; i < kAhead; ++i) scores[r][i] = 0.0f;
+    if (!a.mask) return;
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      const float* mask = rows.mask(min(first_row + r, rows.count() - 1));
+#pragma unroll
+      for (int i = 0; i < kAhead; ++i)
+        if (first + i < end) scores[r][i] = mask[(first + i) * a.mask_stride[3]];
+    }
+  }
+  // Adds to the scores those of one key.
   __device__ void score(float (&scores)[kRows][kAhead], int i, const Bits<K>& bits, int key, bool valid) const {
     float k[kColumns];
     widen_all<K>(k, bits);
@@ -177,7 +194,7 @@ class CacheAttention {
       sum = lanes_sum<kLanesOfTeam>(sum);
       if (a.softcap != 0.0f) sum = sizeof(T) == 4 ? a.softcap * tanhf(sum / a.softcap) : capped(sum, a.softcap);
       const bool seen = valid && (a.span.sees_all || sees(a.span, keys, place[r], key));
-      scores[r][i] = seen ? sum : -INFINITY;
+      scores[r][i] = seen ? sum + scores[r][i] : -INFINITY;
     }
   }
   // Turns a row's scores into weights, and rescales its sums.

@@ -1,4 +1,4 @@
-// The configurations and arguments of the attention kernels for few queries over a cache, shared by host and device.
+// The configurations and arguments of the attention kernels for few queries over many keys, shared by host and device.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "ir/dtype.hpp"
