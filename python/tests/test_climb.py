@@ -122,7 +122,7 @@ def test_an_input_that_was_frozen_may_be_given_at_its_value(tmp_path: Path, bert
 
 
 def test_a_rung_that_is_skipped_has_no_receipt(tmp_path: Path) -> None:
-    rungs = {"reduce", "attention", "gemm", "projection", "fusion", "regions", "tune"}
+    rungs = {"reduce", "attention", "gemm", "projection", "fusion", "regions", "join", "tune"}
     skipped = climb(tmp_path / "tuning.json", skip=sorted(rungs))
     assert not rungs & {receipt.name for receipt in skipped.receipt_list}
     assert "default plan" in {receipt.name for receipt in skipped.receipt_list}

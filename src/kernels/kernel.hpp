@@ -79,7 +79,9 @@ struct Joining {
   size_t barrier_bytes;  // of memory that is zero before the first launch and that no two launches use at a time
   // Returns how many of these problems of the row one launch does, the first ones; 1: the first by itself.
   size_t (*count)(std::span<const Problem>, const Machine&);
-  Status (*enqueue)(std::span<const gpu::Call>, uint64_t barriers);  // the address of that memory
+  // `barriers`: the address of that memory. `beside`: the shared bytes of each block of the next launch, which is there
+  // before this one ends if its blocks find room.
+  Status (*enqueue)(std::span<const gpu::Call>, uint64_t barriers, uint32_t beside);
 };
 
 struct Kernel {
@@ -99,6 +101,8 @@ struct Kernel {
   int updates = -1;        // the operand that may be the result's own memory, which the row then updates; -1: none
   Status (*enqueue)(const gpu::Call&) = nullptr;  // GPU rows: puts its launches into the call's stream
   const Joining* joining = nullptr;
+  // Returns the bytes of shared memory of each block, for which launches in front that do several calls leave room.
+  uint32_t (*shared_bytes)(const Problem&, const Machine&) = nullptr;
   Role role = Role::fast;
   std::string_view library = {};  // the word of the library that it calls: "cublaslt"; empty for other roles
   Split (*split)(const Problem&, const Machine&) = nullptr;  // CPU rows; null: one part for each thread

@@ -242,13 +242,19 @@ class GpuRecorder : public Recorder {
         bound.problem, bound.inputs.data(), bound.output, bound.scratch, bound.state.get(), bound.fault, *queue_, gpu_,
         stream};
   }
+  // Returns the shared memory that a step's blocks ask for; 0: there is no such step, or it does not say.
+  uint32_t shared_bytes_of(size_t index) const {
+    if (index >= bound_.size() || !bound_[index].kernel->shared_bytes) return 0;
+    return bound_[index].kernel->shared_bytes(bound_[index].problem, plan_.target->machine);
+  }
   // Enqueues the launch that begins with this step.
   Status enqueue_joined(size_t index, gpu::Stream stream) {
     const BoundStep& bound = bound_[index];
     if (bound.joined == 1) return enqueue(index, stream);
     std::vector<gpu::Call> calls;
     for (size_t i = 0; i < bound.joined; ++i) calls.push_back(call_of(index + i, stream));
-    return named(index, gpu::enqueue_joined(*bound.kernel, calls, bound.barriers));
+    return named(index,
+                 gpu::enqueue_joined(*bound.kernel, calls, bound.barriers, shared_bytes_of(index + bound.joined)));
   }
 
   Status enqueue(size_t index) { return enqueue(index, queue_->stream()); }

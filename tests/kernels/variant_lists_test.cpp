@@ -135,6 +135,10 @@ const Module kModules[] = {
      {
 #include "kernels/gpu/linear/linear_stream.inc"
      }},
+    {"linear_chain_sm90",
+     {
+#include "kernels/gpu/linear/linear_chain.inc"
+     }},
     {"linear_skinny_sm90",
      {
 #include "kernels/gpu/linear/linear_skinny.inc"

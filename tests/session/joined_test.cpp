@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <set>
 #include <thread>
 
 #include "plan/build.hpp"
@@ -23,6 +24,7 @@ using ::testing::ElementsAre;
 struct Joined {
   std::vector<size_t> launches;
   std::set<uint64_t> barriers;
+  std::vector<uint32_t> beside;  // what each launch of several left for the next
   bool zeroed = true;
 };
 Joined& joined() {
@@ -35,9 +37,9 @@ Status enqueue_alone(const gpu::Call& call) {
   joined().launches.push_back(1);
   return testing::enqueue_fallback(call);
 }
-Status enqueue_together(std::span<const gpu::Call> calls, uint64_t barriers) {
+Status enqueue_together(std::span<const gpu::Call> calls, uint64_t barriers, uint32_t beside) {
   joined().launches.push_back(calls.size());
-  joined().barriers.insert(barriers);
+  joined().barriers.insert(barriers), joined().beside.push_back(beside);
   const auto* bytes = static_cast<const char*>(gpu::device_pointer(barriers));
   joined().zeroed &= std::all_of(bytes, bytes + kBarrierBytes, [](char byte) { return byte == 0; });
   for (const gpu::Call& call : calls) RUNG_CHECK(testing::enqueue_fallback(call));
@@ -53,6 +55,7 @@ Target joining_target() {
     for (const Kernel* row : testing::fake_rows()) {
       auto* own = new Kernel(*row);
       if (row->op == "unary") own->enqueue = enqueue_alone, own->joining = &joining;
+      if (row->op == "binary") own->shared_bytes = [](const Problem&, const Machine&) { return 7u; };
       made.push_back(own);
     }
     return made;
@@ -71,8 +74,8 @@ Result<Session> session_on(const Target& target, const Graph& graph, const Recip
 }
 
 constexpr const char* kUnaries =
-    "x: f32[4] = input()\na: f32[4] = neg(x)\nb: f32[4] = exp(a)\nc: f32[4] = neg(b)\nd: f32[4] = neg(c)\n"
-    "e: f32[4] = exp(d)\nf: f32[4] = add(e, x)\ng: f32[4] = neg(f)\nreturn g=g";
+    "x: f32[4] = input()\na: f32[4] = neg(x)\nb: f32[4] = exp(a)\nc: f32[4] = neg(b)\nd: f32[4] = exp(c)\n"
+    "e: f32[4] = tanh(d)\nf: f32[4] = add(e, x)\ng: f32[4] = neg(f)\nreturn g=g";
 
 TEST(JoinedSteps, AreOneCallOfTheirRow) {
   const Target target = joining_target();
@@ -90,6 +93,7 @@ TEST(JoinedSteps, AreOneCallOfTheirRow) {
   EXPECT_TRUE(same_bits(one->front().second, other->front().second));
   EXPECT_EQ(joined().barriers.size(), 2u) << "each launch has barriers of its own";
   EXPECT_TRUE(joined().zeroed);
+  EXPECT_THAT(joined().beside, ElementsAre(0, 7)) << "unary ops, then the sum, are next";
 }
 
 TEST(JoinedSteps, AreRecordedTogether) {

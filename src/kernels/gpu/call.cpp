@@ -24,9 +24,9 @@ Status enqueue(const Kernel& kernel, const Call& call) {
   return kernel.enqueue(call);
 }
 
-Status enqueue_joined(const Kernel& kernel, std::span<const Call> calls, Address barriers) {
+Status enqueue_joined(const Kernel& kernel, std::span<const Call> calls, Address barriers, uint32_t beside) {
   for (const Call& call : calls) RUNG_CHECK(check_addresses(kernel, call));
-  return kernel.joining->enqueue(calls, barriers);
+  return kernel.joining->enqueue(calls, barriers, beside);
 }
 
 Status Call::no_kernel(std::string_view module) const {

@@ -37,8 +37,8 @@ struct Call {
 // alignment that the row or the call needs; the row's own errors.
 Status enqueue(const Kernel& kernel, const Call& call);
 
-// Puts the one launch of these calls of the row into their stream, which `Joining::count` allows. Errors: as above.
-Status enqueue_joined(const Kernel& kernel, std::span<const Call> calls, Address barriers);
+// Puts the one launch of these calls of the row into their stream, which Joining::count() allows. Errors: as above.
+Status enqueue_joined(const Kernel& kernel, std::span<const Call> calls, Address barriers, uint32_t beside);
 
 std::span<const Kernel* const> all_kernels();
 

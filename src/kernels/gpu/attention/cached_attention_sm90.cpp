@@ -18,6 +18,7 @@ using Config = CachedAttentionConfig;
 constexpr Variant<Config> kVariants[] = {
 #include "kernels/gpu/attention/cached_attention_sm90.inc"
 };
+constexpr int64_t kFewTiles = 3;   // of a warp, for which a short ring is enough
 constexpr int64_t kMostRows = 16;  // query heads of a key head, of which kTileHeads read the keys together
 
 const Variant<Config>* variant_of(const Problem& problem) {
@@ -53,6 +54,7 @@ struct Cut {
   AttentionShape shape;
   int64_t tiles;  // of query heads of a key head
   int64_t splits;
+  int stages;  // of rings
 
   Cut(const Problem& problem, const GpuInfo& gpu)
       : shape(attention_of(problem)), tiles(divide_up<int64_t>(shape.rows(), Config::kTileHeads)) {
@@ -60,8 +62,16 @@ struct Cut {
     const int64_t usual = std::clamp<int64_t>(filling, 2, kPortableCluster);
     const int64_t asked = std::clamp<int64_t>(problem.param("splits", usual), 1, Config::kMostSplits);
     splits = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(asked)));
+    const Config& config = variant_of(problem)->config;
+    const int64_t keys = problem.inputs[CacheHeads::kKeys].shape[0];
+    const int64_t of_a_warp = divide_up(keys, splits * config.warps() * Config::kTileKeys);
+    stages = of_a_warp <= kFewTiles ? config.few_stages() : config.stages();
   }
 };
+
+uint32_t shared_bytes(const Problem& problem, const Machine& machine) {
+  return static_cast<uint32_t>(variant_of(problem)->config.shared_bytes(Cut(problem, machine.gpu).stages));
+}
 
 Verdict supports(const Problem& problem, const Machine& machine) {
   if (machine.gpu.architecture != 90) return reject("made for compute capability 9.0");
@@ -71,8 +81,7 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   if (auto verdict = supports_matrix_attention(attention, machine); !verdict) return verdict;
   const AttentionShape shape(attention);
   if (shape.rows() > kMostRows) return reject(fmt::format("more than {} query heads of a key head", kMostRows));
-  const auto& config = variant_of(problem)->config;
-  return supports_shared_bytes(static_cast<uint32_t>(config.shared_bytes()), machine.gpu);
+  return supports_shared_bytes(shared_bytes(problem, machine), machine.gpu);
 }
 
 std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
@@ -92,12 +101,13 @@ Status enqueue(const Call& call) {
   const Call attending{attention, read, call.output, call.scratch, call.state, call.fault, call.queue};
   const CachedAttentionArguments a{.heads = cache_heads_arguments(heads, call),
                                    .attention = attention_arguments(attending),
-                                   .split_bits = std::countr_zero(static_cast<uint64_t>(cut.splits))};
+                                   .split_bits = std::countr_zero(static_cast<uint64_t>(cut.splits)),
+                                   .stages = cut.stages};
   const auto dim = [](int64_t n) { return static_cast<uint32_t>(n); };
   const Launch launch{.grid = {dim(cut.splits), dim(cut.shape.groups), dim(cut.tiles)},
                       .block = {dim(variant.config.threads())},
                       .cluster = {dim(cut.splits)},
-                      .shared_bytes = dim(variant.config.shared_bytes()),
+                      .shared_bytes = dim(variant.config.shared_bytes(cut.stages)),
                       .dependent = call.gpu.info().dependent_launch};
   return call.launch("cached_attention_sm90", variant.symbol, launch, a);
 }
@@ -109,6 +119,7 @@ extern const Kernel cached_attention_sm90{.name = "cached_attention_sm90",
                                           .supports = supports,
                                           .tunables = tunables,
                                           .alignment = 16,
-                                          .enqueue = enqueue};
+                                          .enqueue = enqueue,
+                                          .shared_bytes = shared_bytes};
 
 }  // namespace rung::gpu

@@ -22,19 +22,23 @@ struct CachedAttentionConfig {
   constexpr int warps() const { return width == 64 ? 8 : width == 128 ? 4 : 3; }
   constexpr int threads() const { return warps() * 32; }
   constexpr bool has_8_bits() const { return key_type == DType::f8e4m3fn; }
-  constexpr int stages() const { return (width == 256 ? 2 : 3) * (has_8_bits() ? 2 : 1); }
   constexpr int chunk_bytes() const { return has_8_bits() ? 8 : 16; }
   constexpr int chunks() const { return width / 8; }  // of a lane in a tile: of keys, then as many of values
+  // Stages of a ring: for long caches, and for those of which a warp has a few tiles. The latter leave the next
+  // kernel's blocks more room.
+  constexpr int stages() const { return (width == 256 ? 2 : 3) * few_stages(); }
+  constexpr int few_stages() const { return has_8_bits() ? 2 : 1; }
 
-  // Shared memory has the rings, in whose place each warp leaves its sums, the queries, the new key and value, the sums
-  // and statistics that the cluster's blocks send, and the barrier that counts them.
-  constexpr int ring_bytes() const { return stages() * chunks() * 32 * chunk_bytes(); }  // of a warp
-  constexpr int queries_at() const { return warps() * ring_bytes(); }
+  // Shared memory has the queries, the new key and value, the sums and statistics that the cluster's blocks send, the
+  // barrier that counts them, and the warps' rings, in whose place each warp leaves its sums.
+  static constexpr int queries_at() { return 0; }
   constexpr int fresh_at() const { return queries_at() + kTileHeads * width * 2; }
   constexpr int sums_at() const { return fresh_at() + 2 * width * 2; }
   constexpr int statistics_at() const { return sums_at() + kTileHeads * width * 4; }
   constexpr int barrier_at() const { return statistics_at() + kMostSplits * kTileHeads * 8; }
-  constexpr int shared_bytes() const { return barrier_at() + 8; }
+  constexpr int rings_at() const { return barrier_at() + 16; }
+  constexpr int ring_bytes(int of_stages) const { return of_stages * chunks() * 32 * chunk_bytes(); }  // of a warp
+  constexpr int shared_bytes(int of_stages) const { return rings_at() + warps() * ring_bytes(of_stages); }
 };
 
 // A cluster has kTileHeads query heads of key head blockIdx.y: those from blockIdx.z * kTileHeads on.
@@ -42,6 +46,7 @@ struct CachedAttentionArguments {
   CacheHeadsArguments heads;
   AttentionArguments attention;
   int32_t split_bits;  // the logarithm of the cluster's blocks
+  int32_t stages;      // of a ring: the config's, or its few
 };
 
 }  // namespace rung::gpu

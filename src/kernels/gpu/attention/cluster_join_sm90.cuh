@@ -21,7 +21,7 @@ class ClusterJoin {
     Running running[kHeads];
     __device__ void put(int head, int column, float2 both) { *reinterpret_cast<float2*>(&x[head][column]) = both; }
   };
-  static_assert(sizeof(Part) <= static_cast<size_t>(config.ring_bytes()));
+  static_assert(sizeof(Part) <= static_cast<size_t>(config.ring_bytes(config.few_stages())));
 
   // `heads` heads, the first of which is row `first_row`.
   __device__ ClusterJoin(const CachedAttentionArguments& all, AttentionRows of_group, int first_row, int heads,
@@ -32,6 +32,7 @@ class ClusterJoin {
         heads(heads),
         rank(static_cast<int>(blockIdx.x)),
         split_bits(all.split_bits),
+        ring_bytes(config.ring_bytes(all.stages)),
         base(base) {}
 
   // One thread prepares the barrier that counts what the cluster sends, before any block sends.
@@ -40,15 +41,21 @@ class ClusterJoin {
     publish_barriers();
     all_received().arrive_expecting(splits() * (own_quads() * 16 + heads * 8), true);
   }
-  __device__ Part& part_of(int of_warp) const { return *reinterpret_cast<Part*>(base + of_warp * config.ring_bytes()); }
+  __device__ Part& part_of(int of_warp) const {
+    return *reinterpret_cast<Part*>(base + config.rings_at() + of_warp * ring_bytes);
+  }
 
-  // All parts are there, and all blocks have prepared.
+  // All parts are there, and all blocks have prepared. Loops stay short: each launch fetches its code again.
   __device__ void join() const {
+#pragma unroll 1
     for (int quad = threadIdx.x; quad < heads * kQuads; quad += config.threads()) send_quad(quad);
+#pragma unroll 1
     for (int i = threadIdx.x; i < heads * splits(); i += config.threads())
       send_statistics(i >> split_bits, i & (splits() - 1));
     // A block stays until all have sent, so that they have a place to send to.
-    for (int own = threadIdx.x; own < own_quads(); own += config.threads()) all_received().wait(0), finish(own);
+    all_received().wait(0);
+#pragma unroll 1
+    for (int own = threadIdx.x; own < own_quads(); own += config.threads()) finish(own);
   }
 
  private:
@@ -99,8 +106,10 @@ class ClusterJoin {
     const int quad = (own << split_bits) + rank, head = quad / kQuads, column = quad % kQuads * 4;
     if (column >= a.width) return;
     Running total;
+#pragma unroll 2
     for (int from = 0; from < splits(); ++from) total.raise(received_statistics(from, head)->x);
     float4 x{};
+#pragma unroll 2
     for (int from = 0; from < splits(); ++from) {
       const float2 statistics = *received_statistics(from, head);
       const float weight = total.weight(statistics.x);
@@ -114,7 +123,7 @@ class ClusterJoin {
 
   const AttentionArguments& a;
   const AttentionRows of_group;
-  const int first_row, heads, rank, split_bits;
+  const int first_row, heads, rank, split_bits, ring_bytes;
   unsigned char* const base;
 };
 

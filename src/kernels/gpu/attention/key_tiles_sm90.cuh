@@ -29,7 +29,7 @@ class KeyTiles {
   using K = Element<config.key_type>;
   using Copy = KeyChunk<config.has_8_bits()>;
   using Chunk = typename Copy::type;
-  static constexpr int kStages = config.stages(), kTileKeys = CachedAttentionConfig::kTileKeys;
+  static constexpr int kTileKeys = CachedAttentionConfig::kTileKeys;
   static constexpr int kKeyParts = config.width / 32, kValueParts = config.width / 64;
 
   // The heads are those of key head `of_group.group`; row `first_row` and the others see the same keys.
@@ -39,9 +39,11 @@ class KeyTiles {
         first_row(first_row),
         own(static_cast<int>(blockIdx.x) + (warp() << all.split_bits)),
         step(config.warps() << all.split_bits),
-        ring(reinterpret_cast<Chunk*>(base + warp() * config.ring_bytes()) + lane()),
+        stages(all.stages),
+        ring(reinterpret_cast<Chunk*>(base + config.rings_at() + warp() * config.ring_bytes(stages)) + lane()),
         fresh(reinterpret_cast<const K*>(base + config.fresh_at())),
-        present(a) {}
+        present(a),
+        end(present.rows) {}
 
   __device__ static int key_column(int part) { return part * 32 + lane() % 4 * 8; }
   __device__ static int value_column(int part) { return part * 64 + lane() / 4 * 8; }
@@ -62,15 +64,20 @@ class KeyTiles {
       for (int column = 0; column < a.width; column += kLine) prefetch_to_l2(line + column);
     }
   }
-  // Starts the first copies. Usually keys lie in their own order from the first on, so that they come with the length.
-  __device__ void start() {
-    end = present.rows;
-    copy(0, 0);
+  // Returns the number before which no tile is taken: tiles are copied a ring ahead.
+  __device__ int before_first() const { return -stages; }
+  // Reads how many keys there are; call it after the first copy. Usually keys lie in their own order from the first on,
+  // so that the copy comes with the length; returns whether they do not, and the copy is to be made again.
+  __device__ bool first_copy_was_wrong() {
+    if (knows_length) return false;
+    knows_length = true;
     present.read_length(a);
     const SeenKeys seen(a, present, first_row, 1);
     begin = seen.begin, end = seen.end;
-    if (begin != 0 || present.first != 0) wait_for_groups<0>(), copy(0, 0);
-    for (int i = 1; i < kStages; ++i) copy(i, i);
+    if (begin == 0 && present.first == 0) return false;
+    wait_for_groups<0>();
+    stage = 0;
+    return true;
   }
   // Says which row of the cache the new key and value have: they come from shared memory.
   __device__ void set_new_row(int row) { new_key = row - present.first + (row < present.first ? present.rows : 0); }
@@ -84,16 +91,19 @@ class KeyTiles {
 
   // Waits for the copies of tile `i`, and puts the new key and value into it if it has their row.
   __device__ void take(int i) {
-    wait_for_groups<kStages - 1>();
+    if (stages == config.few_stages())
+      wait_for_groups<config.few_stages() - 1>();
+    else
+      wait_for_groups<config.stages() - 1>();
     const int from = first(i);
     if (from + kTileKeys > end || (new_key >= from && new_key < from + kTileKeys)) patch(from);
   }
   __device__ const Chunk& key(int part, int half) const { return chunk(stage, part * 2 + half); }
   __device__ const Chunk& value(int part, int j) const { return chunk(stage, kKeyParts * 2 + part * 4 + j); }
-  // Gives the place of tile `i` to the one that is a ring behind it.
+  // Gives the place of tile `i`, if there is one, to the tile that is a ring behind it.
   __device__ void release(int i) {
-    copy(stage, i + kStages);
-    stage = stage + 1 == kStages ? 0 : stage + 1;
+    copy(stage, i + stages);
+    stage = stage + 1 == stages ? 0 : stage + 1;
   }
 
  private:
@@ -142,11 +152,12 @@ class KeyTiles {
 
   const AttentionArguments& a;
   const AttentionRows of_group;
-  const int first_row, own, step;
+  const int first_row, own, step, stages;
   Chunk* const ring;
   const K* const fresh;  // the new key, then the new value
   PresentKeys present;
-  int begin = 0, end = 0, new_key = -1;  // as keys are counted that are there; -1: there is no new one
+  bool knows_length = false;
+  int begin = 0, end, new_key = -1;  // as keys are counted that are there; -1: there is no new one
   int stage = 0;                         // the place in the ring of the tile in use
 };
 

@@ -11,19 +11,17 @@ constexpr Variant<ChainConfig> kVariants[] = {
 #include "kernels/gpu/linear/linear_chain.inc"
 };
 
-// A launch leaves the attention behind it room beside each block, so that it is there when the launch ends. Blocks have
-// all the rest, since the memory is idle whenever a ring is full: while blocks meet, and while the attention runs. It
-// is more than layers have in launches of their own, which take turns.
-constexpr uint32_t kAttentionBytes = 42 << 10;
-
-// The ring of all layers: each block has room for the longest x.
+// The ring of all layers. A block has room for the longest x, and leaves room for one of the next launch, so that the
+// attention is there when this launch ends. The ring has all the rest, since the memory is idle whenever it is full:
+// while blocks meet, and while the attention runs. But no two blocks share a multiprocessor.
 struct ChainCut {
   StreamShared shared;
-  uint32_t most_bytes, stages, blocks;
+  uint32_t least_bytes, most_bytes, stages, blocks;
 
-  ChainCut(const StreamCut& first, uint32_t chunks, const GpuInfo& gpu)
+  ChainCut(const StreamCut& first, uint32_t chunks, uint32_t beside, const GpuInfo& gpu)
       : shared{chunks, first.shared.m, first.order.config},
-        most_bytes(shared_bytes_beside(gpu, kAttentionBytes)),
+        least_bytes(shared_bytes_apart(gpu)),
+        most_bytes(std::max(least_bytes, shared_bytes_beside(gpu, beside))),
         stages(std::min((most_bytes - std::min(most_bytes, shared.ring())) / shared.stage_bytes(), kStreamMostStages)),
         blocks(static_cast<uint32_t>(std::max(gpu.multiprocessors, 1))) {}
 };
@@ -41,7 +39,7 @@ size_t count(std::span<const Problem> problems, const Machine& machine) {
   return joined;
 }
 
-Status enqueue(std::span<const Call> calls, Address barriers) {
+Status enqueue(std::span<const Call> calls, Address barriers, uint32_t beside) {
   const GpuInfo& gpu = calls[0].gpu.info();
   const StreamCut first(calls[0].problem, gpu);
   LinearChainArguments a{.count = static_cast<uint32_t>(calls.size()), .counters = barriers};
@@ -51,11 +49,11 @@ Status enqueue(std::span<const Call> calls, Address barriers) {
     a.ends[i] = StreamCut(calls[i].problem, gpu).order.config.end;
     chunks = std::max(chunks, a.layers[i].chunks);
   }
-  const ChainCut cut(first, chunks, gpu);
+  const ChainCut cut(first, chunks, beside, gpu);
   for (LinearStreamArguments& layer : a.layers) layer.room_chunks = chunks, layer.stages = cut.stages;
   const Launch launch{.grid = {cut.blocks},
                       .block = {kStreamThreads},
-                      .shared_bytes = cut.shared.bytes(cut.stages),
+                      .shared_bytes = std::max(cut.shared.bytes(cut.stages), cut.least_bytes),
                       .dependent = gpu.dependent_launch,
                       .cooperative = true};
   return calls[0].launch("linear_chain_sm90", symbol_of(kVariants, chain_of(first.order.config)), launch, a);
