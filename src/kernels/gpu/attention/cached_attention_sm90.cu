@@ -54,13 +54,15 @@ class CachedAttention {
     wait_for_producers();
     new_heads.load();
     const int64_t slot = in_memory<const int64_t>(heads.places)[0];
-    // One loop, also before the first tile: each launch fetches its code again, and copies are much of it.
-#pragma unroll 1
-    for (int i = tiles.before_first(); i < 0 || tiles.exists(i); ++i) {
-      if (i >= 0) attend(i);
+    tiles.start();
+    make_heads(slot);
+    load_queries();
+    for (int i = 0; tiles.exists(i); ++i) {
+      tiles.take(i);
+      FragmentC scores = score();
+      hide(scores, tiles.first(i));
+      add_values(soften(scores));
       tiles.release(i);
-      if (tiles.first_copy_was_wrong()) i = tiles.before_first() - 1;
-      if (i == -1) make_heads(slot), load_queries();
     }
     leave_sums();
     cluster_wait();  // all blocks have prepared
@@ -68,12 +70,6 @@ class CachedAttention {
   }
 
  private:
-  __device__ void attend(int i) {
-    tiles.take(i);
-    FragmentC scores = score();
-    hide(scores, tiles.first(i));
-    add_values(soften(scores));
-  }
   __device__ T* queries() const { return reinterpret_cast<T*>(base + config.queries_at()); }
 
   __device__ void make_heads(int64_t slot) {

@@ -64,20 +64,15 @@ class KeyTiles {
       for (int column = 0; column < a.width; column += kLine) prefetch_to_l2(line + column);
     }
   }
-  // Returns the number before which no tile is taken: tiles are copied a ring ahead.
-  __device__ int before_first() const { return -stages; }
-  // Reads how many keys there are; call it after the first copy. Usually keys lie in their own order from the first on,
-  // so that the copy comes with the length; returns whether they do not, and the copy is to be made again.
-  __device__ bool first_copy_was_wrong() {
-    if (knows_length) return false;
-    knows_length = true;
-    present.read_length(a);
-    const SeenKeys seen(a, present, first_row, 1);
-    begin = seen.begin, end = seen.end;
-    if (begin == 0 && present.first == 0) return false;
-    wait_for_groups<0>();
-    stage = 0;
-    return true;
+  // Starts the first copies. Usually keys lie in their own order from the first on, so that they come with the length.
+  __device__ void start() {
+#pragma unroll 1
+    for (int i = 0; i < stages; ++i) {
+      copy(i, i);
+      if (i > 0 || knows_length) continue;
+      read_length();
+      if (begin != 0 || present.first != 0) wait_for_groups<0>(), i = -1;
+    }
   }
   // Says which row of the cache the new key and value have: they come from shared memory.
   __device__ void set_new_row(int row) { new_key = row - present.first + (row < present.first ? present.rows : 0); }
@@ -100,7 +95,7 @@ class KeyTiles {
   }
   __device__ const Chunk& key(int part, int half) const { return chunk(stage, part * 2 + half); }
   __device__ const Chunk& value(int part, int j) const { return chunk(stage, kKeyParts * 2 + part * 4 + j); }
-  // Gives the place of tile `i`, if there is one, to the tile that is a ring behind it.
+  // Gives the place of tile `i` to the one that is a ring behind it.
   __device__ void release(int i) {
     copy(stage, i + stages);
     stage = stage + 1 == stages ? 0 : stage + 1;
@@ -109,6 +104,11 @@ class KeyTiles {
  private:
   __device__ Chunk& chunk(int of_stage, int i) const { return ring[(of_stage * config.chunks() + i) * kLanes]; }
 
+  __device__ void read_length() {
+    present.read_length(a);
+    const SeenKeys seen(a, present, first_row, 1);
+    begin = seen.begin, end = seen.end, knows_length = true;
+  }
   // Starts the copies of a tile; keys behind the last one become zero.
   __device__ void copy(int to, int tile) const {
     const int from = first(tile);
