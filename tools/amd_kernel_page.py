@@ -36,6 +36,9 @@ LIMITS = {'vector registers': 'VGPRs', 'scalar registers': 'SGPRs', 'LDS': 'LDS'
 REASONS = {
     r'attention_cache_join_.*':
         'Neighbouring lanes take neighbouring columns of the sums, 4 bytes each, and all read the same two statistics.',
+    r'attention_cache_.*_f8_.*':
+        'Lanes side by side take 8 bytes of a key each, as many columns as of one of 16 bits: with twice as many, '
+        'queries and sums would not fit the registers.',
     r'attention_cdna_.*_32_.*_fours':
         'Heads that are multiples of four columns alone: their rows begin at multiples of 8 bytes.',
     r'attention_cdna_.*_32_2_.*_[14]':
