@@ -36,6 +36,9 @@ LIMITS = {'vector registers': 'VGPRs', 'scalar registers': 'SGPRs', 'LDS': 'LDS'
 REASONS = {
     r'attention_cache_join_.*':
         'Neighbouring lanes take neighbouring columns of the sums, 4 bytes each, and all read the same two statistics.',
+    r'attention_cache_.*_f8_.*':
+        'Lanes side by side take 8 bytes of a key each, as many columns as of one of 16 bits: with twice as many, '
+        'queries and sums would not fit the registers.',
     r'attention_cache_(?!join).*_[48]':
         'Keys and values are in 16-byte accesses. Those of 4 bytes are the way for a mask, of each row and key, which '
         'only some attentions have.',

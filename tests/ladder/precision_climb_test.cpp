@@ -248,7 +248,7 @@ TEST_F(PrecisionClimb, KeepsCachesIn8BitsWithinTheError) {
       "state k, next=k_next, initial=constant()\nstate v, next=v_next, initial=constant()\n"
       "return y=y, k_next=k_next, v_next=v_next");
   rows.add("attention", {{"attention_scripted", attention_over_a_cache}});
-  for (const char* family : {"scatter", "slice"}) rows.add(family, {{family, scripted::right<1>}});
+  for (const char* family : {"scatter", "slice", "reshape"}) rows.add(family, {{family, scripted::right<1>}});
   target = rows.target();
   options.forms = {
       {"f32", DType::f32, {}}, {"bf16", DType::bf16, {}}, {"f8e4m3fn cache", DType::bf16, {}, DType::f8e4m3fn}};

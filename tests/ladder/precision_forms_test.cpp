@@ -75,10 +75,8 @@ TEST(PrecisionForms, HaveCachesOf8Bits) {
   };
   const std::string states = "state k, next=k_next\nstate v, next=v_next\n";
   const Target hopper{.kind = "cuda", .machine = testing::hopper(), .kernels = gpu::all_kernels()};
-  const Target cdna{.kind = "hip", .machine = testing::cdna(), .kernels = gpu::all_kernels()};
   if (cpu::cpu_info().avx2) EXPECT_THAT(forms_of(attention(states)).names, Contains("f8e4m3fn cache"));
   EXPECT_THAT(forms_of(attention(states), hopper).names, Contains("f8e4m3fn cache"));
-  EXPECT_THAT(forms_of(attention(states), cdna).names, Contains("f8e4m3fnuz cache"));
   const Forms without = forms_of(attention(""));
   EXPECT_THAT(without.names, Not(Contains("f8e4m3fn cache")));
   EXPECT_THAT(without.notes, Not(Contains(HasSubstr("cache"))));

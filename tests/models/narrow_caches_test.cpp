@@ -84,8 +84,8 @@ TEST_P(NarrowCachesOf, DecodeALongText) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, NarrowCachesOf,
-                         ::testing::Values(CacheBound{"llama", 1, 1}, CacheBound{"mistral", 1, 1},
-                                           CacheBound{"gemma3", 1, 1}),
+                         ::testing::Values(CacheBound{"llama", 0.09, 1e-5}, CacheBound{"mistral", 0.2, 1e-5},
+                                           CacheBound{"gemma3", 0.3, 1e-5}),
                          [](const auto& bound) { return std::string(bound.param.model); });
 
 }  // namespace
