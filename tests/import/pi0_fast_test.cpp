@@ -45,6 +45,11 @@ TEST(Pi0Fast, RefusesChunksThatItCannotTake) {
               HasSubstr("wanted [1,S] with S from 1 to 4"));
   EXPECT_THAT(error({.cache = {.length = 8, .largest_chunk = 9}}), HasSubstr("wanted 1 to 8, which the cache holds"));
   EXPECT_THAT(error({.cache = {.length = -1}}), HasSubstr("a cache of -1 tokens: wanted 1 to 65536"));
+  const auto small = import_config_text(
+      R"({"type": "pi0_fast", "views": 1, "prompt": 6, "image": 28, "patch": 14, "vision": [2, 48, 80, 4],
+          "prefix": [3, 64, 128, 4, 1, 16], "vocab": 2})");
+  ASSERT_FALSE(small);
+  EXPECT_THAT(small.error().message, HasSubstr("a vocabulary of 2 tokens, wanted more than 2"));
 }
 
 }  // namespace

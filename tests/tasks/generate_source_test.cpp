@@ -139,7 +139,7 @@ TEST_F(M2m100Files, BanWordsOfOneToken) {
 }
 
 // The tokenizer's letters begin with a token of their own, 2, and a is 3.
-TEST(GenerateAboutASource, ReadsATextByTheTokenizerOfItsFolder) {
+TEST(GenerateAboutASource, ReadsATextByItsTokenizer) {
   TemporaryDirectory folder;
   for (const char* name : {"config.json", "model.safetensors", "generation_config.json"})
     std::filesystem::copy(source_checkpoint("bart") + "/" + name, folder.path());

@@ -32,10 +32,10 @@ class Pi0FastWriter {
   // Writes the prefix, and keeps its keys and values for the runs of tokens behind it.
   void keep_prefix(const Pi0PrefixInputs& in) {
     const Before before = read_prefix(in);
-    keep(kValid, before.valid, false);
+    keep(kValid, before.valid);
     for (size_t i = 0; i < before.layers.size(); ++i) {
-      keep(cache_name("prefix_keys", i), apart(before.layers[i].k), false);
-      keep(cache_name("prefix_values", i), apart(before.layers[i].v), false);
+      keep(cache_name("prefix_keys", i), apart(before.layers[i].k));
+      keep(cache_name("prefix_values", i), apart(before.layers[i].v));
     }
     model_.graph.set_output("prefix_tokens", length_of(before.valid));
     write_states();
@@ -180,8 +180,8 @@ class Pi0FastWriter {
     next_.push_back({next, state});
     return state;
   }
-  void keep(const std::string& name, NodeId value, bool has_first) {
-    declare(name, w_.graph.type(value), has_first);
+  void keep(const std::string& name, NodeId value) {
+    declare(name, w_.graph.type(value), false);
     next_.back().node = value;
   }
   void write_states() {
@@ -221,6 +221,9 @@ Result<Model> import_pi0_fast(const ConfigSource& source, Classes) {
   RUNG_TRY(const Pi0Config config, read_pi0_config(source.config, source.options));
   const DecoderCache& cache = source.options.cache;
   RUNG_TRY(const Shape tokens, chunk_shape(source.options));
+  if (config.vocabulary <= kBegin)
+    return fail("config.json: a vocabulary of {} tokens, wanted more than {}, which begins the actions",
+                config.vocabulary, kBegin);
   const int64_t keys = config.prefix_tokens() + (cache.length > 0 ? cache.length : tokens[1]);
   RUNG_CHECK(check_made("a mask of tokens", tokens[1], keys));
   RUNG_TRY(const auto checkpoint, open_weights(source, config.dtype));
@@ -237,9 +240,12 @@ Result<Model> import_pi0_fast(const ConfigSource& source, Classes) {
     fast.keep_prefix(*prefix);
   else
     fast.decode(prefix ? &*prefix : nullptr, tokens);
-  const bool is_part = cache.length > 0;  // which does not read the other part's tensors
+  const bool is_part = cache.length > 0;
   const auto may_ignore = [&](const std::string& name) {
-    return is_part || name == tensors.embedding || pi0_may_ignore(tensors, name);
+    const auto is_of = [&](const std::string& module) { return name.starts_with(module + "."); };
+    const bool is_of_other_part =
+        is_part && (is_of(tensors.vision) || is_of(tensors.projector) || is_of(tensors.language));
+    return is_of_other_part || name == tensors.embedding || pi0_may_ignore(tensors, name);
   };
   RUNG_TRY(model.notes, writer.finish(may_ignore));
   if (is_part) model.notes.clear();

@@ -1,4 +1,4 @@
-// What stands before the actions of a Pi0 policy: the cameras' patches by SigLIP, and the prompt, which see each other.
+// Writes the part of a Pi0 policy before its actions: cameras by SigLIP and the prompt, which see each other.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <optional>

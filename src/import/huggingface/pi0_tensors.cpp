@@ -25,7 +25,7 @@ std::string first_present(const Checkpoint& checkpoint, const std::vector<std::s
 Pi0Tensors find_pi0_tensors(const Checkpoint& checkpoint) {
   Pi0Tensors t;
   const std::string probe = ".layers.0.self_attn.q_proj.weight";
-  // Of Pi0-FAST LeRobot's layout since 0.4 is there, and no projection of actions.
+  // Pi0-FAST has LeRobot's layout since 0.4, and no projection of actions.
   const auto has = [&](const std::string& root) {
     return checkpoint.contains(join(root, "action_in_proj.weight")) ||
            checkpoint.contains(join(root, "paligemma_with_expert.paligemma.model.language_model" + probe));
