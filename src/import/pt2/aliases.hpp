@@ -8,7 +8,10 @@
 
 namespace rung::pt2 {
 
-// Returns whether an operator writes its first argument, as "aten.add_.Tensor" does.
+// Returns whether an operator changes its first argument, by the underscore behind its name.
+bool is_in_place(std::string_view target);
+
+// Returns whether it writes elements, as "aten.add_.Tensor" does: "aten.unsqueeze_.default" changes the shape alone.
 bool writes(std::string_view target);
 
 // The results of a call have elements of their own, those of the first argument, or either, as layouts say.

@@ -298,7 +298,6 @@ Values index_select(const Call& call) {
   return one(call.gather(x, call.counted_from_front(call.tensor("index"), call.shape(x)[at]), at));
 }
 
-Values index(const Call& call) { return one(call.index(call.tensor("self"), call.optional_tensors("indices"))); }
 Values gather(const Call& call) {
   return one(call.gather_elements(call.tensor("self"), call.tensor("index"), call.integer("dim")));
 }
