@@ -54,6 +54,23 @@ TEST_F(Pt2, NormsOf16BitsTakeTheEpsOfF32) {
   EXPECT_NEAR(answer(tiny)[0], 0x1p-12 / std::sqrt(0x1p-24 + 0x1p-23), 2e-3);
 }
 
+TEST_F(Pt2, LeavesOutChecksThatTokensOrder) {
+  json checked = call("higher_order.with_effects",
+                      {{"", tensor("token")},
+                       {"", {{"as_operator", "torch.ops.aten._linalg_check_errors.default"}}},
+                       {"", tensor("x")},
+                       {"", {{"as_string", "linalg.inv"}}}},
+                      "later");
+  checked["outputs"].push_back({{"as_none", true}});
+  json& signature = program["graph_module"]["signature"];
+  signature["input_specs"].push_back({{"token", {{"arg", {{"name", "token"}}}}}});
+  signature["output_specs"].push_back({{"token", {{"arg", {{"name", "later"}}}}}});
+  graph()["nodes"].insert(graph()["nodes"].begin(), checked);
+  EXPECT_EQ(answer(), (std::vector<float>{11, 22}));
+  graph()["nodes"][0]["inputs"][1]["arg"]["as_operator"] = "torch.ops.aten._print.default";
+  EXPECT_THAT(refusal(), HasSubstr("got the effects of 'aten._print.default', wanted those of a check"));
+}
+
 TEST_F(Pt2, RefusesMasksThatInputsDecide) {
   graph()["nodes"] = {
       call("aten.gt.Scalar", {{"self", tensor("x")}, {"other", {{"as_float", 0.0}}}}, "mask"),
@@ -85,6 +102,18 @@ TEST_F(Pt2, ReshapesInPlaceAsViews) {
       call("aten.zero_.default", {{"self", tensor("first")}}, "zeros"),
       call("aten.add.Tensor", {{"self", tensor("z")}, {"other", tensor("p_w")}}, "y")};
   EXPECT_EQ(answer(), (std::vector<float>{1, 22}));
+}
+
+TEST_F(Pt2, RefusesStepsThatLeaveTheirAxis) {
+  graph()["nodes"] = {
+      call("aten.slice_scatter.default",
+           {{"self", tensor("x")}, {"src", tensor("p_w")}, {"start", numbered(0)}, {"step", numbered(2)}}, "y")};
+  EXPECT_THAT(refusal(), HasSubstr("f32[2] in place of every 2th element of f32[2] from 0 on"));
+  graph()["nodes"] = {
+      call("aten.slice.Tensor", {{"self", tensor("p_w")}, {"end", numbered(1)}}, "one"),
+      call("aten.slice_scatter.default",
+           {{"self", tensor("x")}, {"src", tensor("one")}, {"start", numbered(1)}, {"step", numbered(2)}}, "y")};
+  EXPECT_EQ(answer(), (std::vector<float>{10, 1}));
 }
 
 TEST_F(Pt2, SaysWhatToDoAboutRandomNumbers) {

@@ -72,30 +72,6 @@ NodeId transposed_back(const Call& view, NodeId part) {
   return view.transpose(part, view.dims(back));
 }
 
-struct Steps {
-  int axis;
-  int64_t start, step;
-};
-
-// Every step-th element replaced. Where those of each group of `step` are, they become a column of it: what a rotary
-// embedding writes into even and odd places is then two halves side by side.
-NodeId spread_back(const Call& view, NodeId base, NodeId part, const Steps& at) {
-  const int64_t extent = view.shape(base)[at.axis], count = view.shape(part)[at.axis];
-  if (at.start < at.step && count * at.step == extent) {
-    Shape groups = view.shape(base);
-    groups[at.axis] = count;
-    groups.insert(at.axis + 1, at.step);
-    const NodeId columns = view.Emit::reshape(base, groups);
-    const NodeId written = view.replaced(columns, view.unsqueeze(part, at.axis + 1), at.axis + 1, at.start);
-    return view.Emit::reshape(written, view.shape(base));
-  }
-  std::vector<int64_t> places(static_cast<size_t>(extent));  // in the base with the part behind it
-  std::iota(places.begin(), places.end(), 0);
-  for (int64_t i = 0; i < count; ++i) places[static_cast<size_t>(at.start + i * at.step)] = extent + i;
-  const NodeId table = view.literal(Tensor::of<int64_t>(Shape{extent}, places));
-  return view.Emit::gather(view.concat({base, part}, at.axis), table, at.axis);
-}
-
 }  // namespace
 
 bool is_in_place(std::string_view target) {
@@ -112,6 +88,30 @@ Sharing sharing_of(std::string_view target) {
   return std::ranges::find(kUnsaid, name) != std::end(kUnsaid) ? Sharing::unsaid : Sharing::own;
 }
 
+// Where each group of `step` elements has one, they become a column of it: what a rotary embedding writes into even and
+// odd places is then two halves side by side.
+NodeId put_steps(const Call& view, NodeId base, NodeId part, const Steps& at) {
+  if (at.step == 1) return view.replaced(base, part, at.axis, at.start);
+  const int64_t extent = view.shape(base)[at.axis];
+  const int64_t count = view.rank(part) == view.rank(base) ? view.shape(part)[at.axis] : -1;
+  if (at.step < 1 || at.start < 0 || count < 0 || extent > exported::kMostMade ||
+      (count > 0 && (at.start >= extent || count - 1 > (extent - 1 - at.start) / at.step)))
+    refuse("{} in place of every {}th element of {} from {} on", view.type(part), at.step, view.type(base), at.start);
+  if (at.start < at.step && count * at.step == extent && view.rank(base) < Dims::kMaxRank) {
+    Shape groups = view.shape(base);
+    groups[at.axis] = count;
+    groups.insert(at.axis + 1, at.step);
+    const NodeId columns = view.Emit::reshape(base, groups);
+    const NodeId written = view.replaced(columns, view.unsqueeze(part, at.axis + 1), at.axis + 1, at.start);
+    return view.Emit::reshape(written, view.shape(base));
+  }
+  std::vector<int64_t> places(static_cast<size_t>(extent));  // in the base with the part behind it
+  std::iota(places.begin(), places.end(), 0);
+  for (int64_t i = 0; i < count; ++i) places[static_cast<size_t>(at.start + i * at.step)] = extent + i;
+  const NodeId table = view.literal(Tensor::of<int64_t>(Shape{extent}, places));
+  return view.Emit::gather(view.concat({base, part}, at.axis), table, at.axis);
+}
+
 NodeId put_back(const Call& view, NodeId base, NodeId part) {
   std::string_view name = base_name(view.target());
   if (reshapes_in_place(name)) name.remove_suffix(1);
@@ -122,8 +122,8 @@ NodeId put_back(const Call& view, NodeId base, NodeId part) {
   }
   if (name == "slice" || name == "narrow") {
     const int at = view.axis(base, view.integer("dim", 0));
-    const int64_t start = from_front(view.integer("start", 0), view.shape(base)[at]), step = view.integer("step", 1);
-    return step == 1 ? view.replaced(base, part, at, start) : spread_back(view, base, part, {at, start, step});
+    const int64_t start = from_front(view.integer("start", 0), view.shape(base)[at]);
+    return put_steps(view, base, part, {at, start, view.integer("step", 1)});
   }
   if (name == "swapaxes") return view.swap_axes(part, view.integer("axis0"), view.integer("axis1"));
   if (name == "adjoint" || name == "mT") return view.swap_axes(part, -2, -1);

@@ -18,6 +18,13 @@ bool writes(std::string_view target);
 enum class Sharing : uint8_t { own, views, unsaid };
 Sharing sharing_of(std::string_view target);
 
+// Returns `base` with `part` in place of every step-th element of an axis from `start` on.
+struct Steps {
+  int axis;
+  int64_t start, step;
+};
+NodeId put_steps(const Call& view, NodeId base, NodeId part, const Steps& at);
+
 // Returns `base` with `part` in place of what a view of it shows. Throws for views that cannot be written through.
 NodeId put_back(const Call& view, NodeId base, NodeId part);
 

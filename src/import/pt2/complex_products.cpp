@@ -73,7 +73,7 @@ Values complex_filled(const Call& call) {
     if (std::holds_alternative<Complex64>(value.is)) value = Value(DType::f32);
     if (const auto* like = std::get_if<Complex>(&value.is)) value = Value(NodeRef{like->real});
   }
-  const Values real = operator_named(call.target())(call.with(std::move(arguments)));
+  Values real = operator_named(call.target())(call.with(std::move(arguments)));
   if (is_real) return real;
   const Complex numbers{real.at(0).node()->id, std::nullopt};
   return {Value(Complex{numbers.real, imaginary_of(call, numbers)})};

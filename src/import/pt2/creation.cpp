@@ -96,8 +96,8 @@ namespace {
 // The places of a triangle of a matrix, row after row: i64[2,N].
 Values triangle_places(const Call& call, bool lower) {
   const int64_t rows = call.integer("row"), columns = call.integer("col"), offset = call.integer("offset", 0);
-  if (rows < 0 || columns < 0 || (rows > 0 && columns > exported::kMostMade / rows))
-    refuse("{} by {} places", rows, columns);
+  constexpr int64_t kMostPlaces = int64_t{1} << 22;
+  if (rows < 0 || columns < 0 || (rows > 0 && columns > kMostPlaces / rows)) refuse("{} by {} places", rows, columns);
   std::vector<int64_t> at[2];
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j)

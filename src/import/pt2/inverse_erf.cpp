@@ -1,7 +1,6 @@
 // The inverse of the error function, by two polynomials.
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
-#include <ranges>
 
 #include "import/pt2/operators.hpp"
 
@@ -35,8 +34,7 @@ class Polynomials {
  private:
   NodeId of(const std::array<double, 10>& coefficients, NodeId t) const {
     NodeId sum = number(coefficients.back());
-    for (const double coefficient : coefficients | std::views::reverse | std::views::drop(1))
-      sum = plus(mul(sum, t), coefficient);
+    for (size_t i = coefficients.size() - 1; i-- > 0;) sum = plus(mul(sum, t), coefficients[i]);
     return sum;
   }
 

@@ -191,6 +191,10 @@ Status Program::add_input(const json& spec) {
   for (const auto& [kind, field] :
        {std::pair{"parameter", "parameter_name"}, {"tensor_constant", "tensor_constant_name"}})
     if (spec.contains(kind)) return add_weight(spec.at(kind).at("arg").at("name"), spec.at(kind).at(field));
+  if (spec.contains("token")) {
+    names_.values[spec.at("token").at("arg").at("name").get<std::string>()] = Value();
+    return {};
+  }
   if (spec.contains("constant_input")) {
     const json& given = spec.at("constant_input");
     names_.values[given.at("name").get<std::string>()] = value_of(given.at("value"), names_);
@@ -335,6 +339,17 @@ Call Program::call_of(const json& node, const Environment& names) {
 
 namespace {
 
+// Effects are kept in order by a token, which stands for no value. A check of values has no other result.
+Result<Values> results_of_check(const json& node) {
+  constexpr std::string_view kChecks[] = {"aten._linalg_check_errors.default", "aten._assert_async.msg"};
+  const json& inputs = node.at("inputs");
+  const std::string name =
+      inputs.size() < 2 ? "" : without_namespace(inputs[1].at("arg").value("as_operator", std::string()));
+  if (std::ranges::find(kChecks, name) == std::end(kChecks))
+    return bad_file("got the effects of '{}', wanted those of a check: {}", name, fmt::join(kChecks, ", "));
+  return Values(node.at("outputs").size());
+}
+
 // Arithmetic with numbers, one of which an input decides.
 bool is_of_undecided_numbers(const Call& call) {
   if (!call.target().starts_with("_operator.") && !call.target().starts_with("torch.sym_")) return false;
@@ -347,6 +362,7 @@ bool is_of_undecided_numbers(const Call& call) {
 Result<Values> Program::results_of(const json& node, Environment& names) {
   const std::string target = target_of(node);
   if (target.starts_with("higher_order.wrap_with_")) return run_part(node, names);
+  if (target == "higher_order.with_effects") return results_of_check(node);
   const Lower lower = operator_named(target);
   if (!lower) return bad_file("{}", why_unknown(target));
   const Call call = call_of(node, names);
@@ -390,6 +406,7 @@ Status Program::add_outputs() {
       mutations_.insert_or_assign(mutation.at("buffer_name").get<std::string>(), value_of(argument, names_));
       continue;
     }
+    if (spec.contains("token")) continue;
     if (!spec.contains("user_output"))
       return bad_file("'{}': got an output of kind {}, wanted a result of the model, or a buffer that it writes",
                       archive_->path(), spec.empty() ? "none" : spec.begin().key());

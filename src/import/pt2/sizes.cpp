@@ -82,7 +82,7 @@ Values size_min(const Call& call) {
   return number(std::min(a, b));
 }
 Values size_not(const Call& call) { return {Value(!call.flag(call.all().at(0).first))}; }
-Values size_choice(const Call& call) { return {*call.find(call.flag("b") ? "t" : "f")}; }
+Values size_choice(const Call& call) { return number(call.integer(call.flag("b") ? "t" : "f")); }
 
 // The exporter asserts what the author's program takes for granted of sizes.
 Values assert_scalar(const Call& call) {
