@@ -3,6 +3,7 @@
 #include "import/graph_builder.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "reference/evaluate.hpp"
 
@@ -15,6 +16,14 @@ constexpr int64_t kMostAtHand = 1024;
 bool holds_exactly(double value, DType dtype) {
   auto narrow = convert(Tensor::of<float>({1}, {static_cast<float>(value)}), dtype);
   return convert(narrow, DType::f32).as<float>()[0] == static_cast<float>(value);
+}
+
+// An integer without its fraction; what T does not hold becomes the nearest number of T.
+template <class T>
+T nearest(double value) {
+  constexpr double kLeast = static_cast<double>(std::numeric_limits<T>::min());
+  if (!(value > kLeast)) return std::numeric_limits<T>::min();
+  return value >= -kLeast ? std::numeric_limits<T>::max() : static_cast<T>(value);
 }
 
 }  // namespace
@@ -63,8 +72,9 @@ NodeId GraphBuilder::op(Op op, std::vector<NodeId> operands, const std::string& 
 NodeId GraphBuilder::scalar(double value, DType dtype) {
   std::string key = fmt::format("{}:{}", value, dtype);
   if (auto it = scalars_.find(key); it != scalars_.end()) return it->second;
-  Tensor literal = dtype == DType::i64 ? Tensor::of<int64_t>({}, {static_cast<int64_t>(value)})
-                                       : convert(Tensor::of<float>({}, {static_cast<float>(value)}), dtype);
+  Tensor literal = dtype == DType::i64   ? Tensor::of<int64_t>({}, {nearest<int64_t>(value)})
+                   : dtype == DType::i32 ? Tensor::of<int32_t>({}, {nearest<int32_t>(value)})
+                                         : convert(Tensor::of<float>({}, {static_cast<float>(value)}), dtype);
   NodeId id = graph.literal(fmt::format("{}", static_cast<float>(value)), std::move(literal));
   scalars_.emplace(std::move(key), id);
   return id;

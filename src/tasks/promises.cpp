@@ -44,9 +44,12 @@ std::string_view scope_named(std::string_view label, bool (*names)(std::string_v
 
 bool is_norm(const Op& op) {
   const auto* linear = as<Linear>(op);
-  return as<RmsNorm>(op) || as<LayerNorm>(op) || as<L2Normalize>(op) || as<CacheHeads>(op) || as<CachedAttention>(op) ||
-         (linear && linear->prologue.eps != 0);
+  return as<RmsNorm>(op) || as<LayerNorm>(op) || as<GroupNorm>(op) || as<L2Normalize>(op) || as<CacheHeads>(op) ||
+         as<CachedAttention>(op) || (linear && linear->prologue.eps != 0);
 }
+
+// Ops that do the work of a norm beside their own: where one has all of it, no launch is the norm's alone.
+bool takes_norms_in(const Op& op) { return as<Region>(op) || as<Conv>(op) || as<Attention>(op); }
 
 class Comparison {
  public:
@@ -72,8 +75,8 @@ class Comparison {
       if (std::ranges::any_of(ids, [&](NodeId id) { return model_.as<Softmax>(id) || model_.as<Attention>(id); }))
         tell(scope, "attention", ids, [](const Op& op) { return as<Attention>(op) || as<CachedAttention>(op); });
     for (const auto& [scope, ids] : norms_) {
-      const bool in_one = steps_of(ids).size() == 1;  // a region that took all of it in is its norm
-      tell(scope, "norm", ids, [=](const Op& op) { return is_norm(op) || (in_one && as<Region>(op)); });
+      const bool in_one = steps_of(ids).size() == 1;
+      tell(scope, "norm", ids, [=](const Op& op) { return is_norm(op) || (in_one && takes_norms_in(op)); });
     }
     for (const auto& [group, ids] : projections_)
       if (ids.size() > 1) tell_projections(group.scope, ids);

@@ -96,6 +96,29 @@ TEST(Promises, AreKeptByEveryAttentionNormAndProjection) {
   }
 }
 
+TEST(Promises, OfGroupNormsAreKept) {
+  const BuiltModel m = built_of(kExported + "diffusion_unet.pt2");
+  size_t norms = 0;
+  for (const Promise& promise : promises_of(m.model(), m.built)) {
+    norms += promise.what == "norm";
+    EXPECT_TRUE(promise.what != "norm" || promise.found) << promise.scope << " " << promise.by;
+  }
+  EXPECT_GT(norms, 0U);
+}
+
+TEST(Promises, OfNormsThatConvolutionsTookInAreKept) {
+  const auto graph = parse_graph(
+      "w: f32[4,3,3,3] = constant()\ns: f32[4] = constant()\n"
+      "c = conv(x:f32[1,6,5,3], w, before=[1,1], after=[1,1])  # stem.conv\n"
+      "y = mul(c, s)  # stem.normalization.mul\nreturn y=y");
+  ASSERT_TRUE(graph) << graph.error().message;
+  const auto built = build_plan(*graph, {.rungs = {"fusion"}, .threads = 1}, {.contents = false});
+  ASSERT_TRUE(built) << built.error().message;
+  const auto promises = promises_of(*graph, *built);
+  ASSERT_THAT(promises, SizeIs(1));
+  EXPECT_TRUE(promises[0].found) << promises[0].by;
+}
+
 TEST(Promises, OfOneLayerAreAllNamed) {
   const BuiltModel m = built_of(kExported + "llama.pt2");
   std::vector<std::string> first;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include <fmt/ranges.h>
 
@@ -23,6 +24,13 @@ DType promoted(DType a, DType b) {
   if (is_float(a) || is_float(b)) return is_float(a) ? a : b;
   if ((a == DType::u8 && b == DType::i8) || (a == DType::i8 && b == DType::u8)) return DType::i32;
   return order(a) > order(b) ? a : b;
+}
+
+double least_of(DType type) {
+  if (is_float(type)) return -INFINITY;
+  if (type == DType::i64) return static_cast<double>(std::numeric_limits<int64_t>::min());
+  if (type == DType::i32) return std::numeric_limits<int32_t>::min();
+  return type == DType::i8 ? -128 : 0;
 }
 
 int Emit::axis(NodeId x, int64_t axis, int extra) const {
@@ -91,6 +99,7 @@ NodeId Emit::slice(NodeId x, int64_t at, int64_t begin, int64_t end, int64_t ste
     return std::clamp<int64_t>(index < 0 && index >= -extent ? index + extent : index, 0, extent);
   };
   const int64_t first = place(begin), last = std::max(first, place(end));
+  step = std::min(step, std::max<int64_t>(1, extent));  // a longer one takes the first element, too
   return first == 0 && last == extent && step == 1 ? x : add(Slice{i, first, last, step}, {x});
 }
 

@@ -195,4 +195,7 @@ template <class... Args>
 // Returns the type in which PyTorch computes with both: floats before integers before bool, the wider of two.
 DType promoted(DType a, DType b);
 
+// Returns the least number of a type: minus infinity of floats.
+double least_of(DType type);
+
 }  // namespace rung::exported

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "import/onnx/operators.hpp"
 
@@ -36,19 +35,12 @@ std::optional<NodeId> of_nothing(const Call& call, NodeId x, const std::vector<i
   return keeps(call) ? filled : call.squeeze(filled, axes);
 }
 
-double least_of(DType type) {
-  if (is_float(type)) return -INFINITY;
-  if (type == DType::i64) return static_cast<double>(std::numeric_limits<int64_t>::min());
-  if (type == DType::i32) return std::numeric_limits<int32_t>::min();
-  return type == DType::i8 ? -128 : 0;
-}
-
 // Truth values in bytes, whose order they have.
 NodeId largest(const Call& call, NodeId x, const std::vector<int64_t>& axes, bool least) {
   const DType type = call.dtype(x);
   if (type == DType::boolean) return call.cast(largest(call, call.cast(x, DType::u8), axes, least), type);
   if (least) x = call.turned(x);
-  const auto empty = of_nothing(call, x, axes, least_of(type));
+  const auto empty = of_nothing(call, x, axes, exported::least_of(type));
   const NodeId y = empty ? *empty : call.reduce(ReduceKind::max, x, axes, keeps(call));
   return least ? call.turned(y) : y;
 }

@@ -238,7 +238,7 @@ bool Archive::is_complex(const std::string& name) const {
 Result<std::optional<Doubles>> Archive::doubles(const std::string& name) const {
   const auto found = payloads_.find(name);
   if (found == payloads_.end() || !found->second->is_double || found->second->is_pickled ||
-      !found->second->unknown.empty() || found->second->type.elements() > exported::kMostSmall)
+      !found->second->unknown.empty() || found->second->type.elements() > exported::kMostMade)
     return std::nullopt;
   const Payload& payload = *found->second;
   RUNG_TRY(const auto bytes, bytes_of(name, payload));

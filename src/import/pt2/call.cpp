@@ -95,7 +95,7 @@ std::vector<int64_t> Call::integers(std::string_view name) const {
   std::vector<int64_t> all;
   for (const Value& one : *list) {
     const auto* i = std::get_if<int64_t>(&one.is);
-    if (!i) wrong_kind(name, "a list of integers");
+    if (!i) refuse("argument '{}': got {} in the list, wanted integers", name, describe(one));
     all.push_back(*i);
   }
   return all;

@@ -67,4 +67,7 @@ using Lower = Values (*)(const Call& call);
 // Null: no row of operators.inc has this name.
 Lower operator_named(std::string_view target);
 
+// Returns what to say of an operator that has no row.
+std::string why_unknown(std::string_view target);
+
 }  // namespace rung::pt2

@@ -76,6 +76,18 @@ Values squared(const Call& call) {
   const Complex x = complex_at(call, "self");
   return given(Arithmetic{call}.product(x, x));
 }
+Values inverted(const Call& call) {
+  const Arithmetic of{call};
+  const Complex x = complex_at(call, "self");
+  return given(of.scaled(of.conjugate(x), BinaryKind::div, of.squared_length(x)));
+}
+Values subtracted_from(const Call& call) {
+  const Arithmetic of{call};
+  const Complex a = operand(call, "self"), b = operand(call, "other");
+  const NodeId real = of.binary(BinaryKind::sub, b.real, a.real);
+  const NodeId imaginary = of.binary(BinaryKind::sub, imaginary_of(call, b), imaginary_of(call, a));
+  return given({real, call.broadcast(imaginary, call.shape(real))});
+}
 Values raised(const Call& call) {
   if (call.number("exponent") != 2) refuse("complex numbers to the power of {}, wanted 2", call.number("exponent"));
   return squared(call);
@@ -95,8 +107,33 @@ struct OfWhole {
 };
 // Operators that are not the same function of each part.
 constexpr OfWhole kOfWhole[] = {
-    {"add", added},  {"sub", subtracted}, {"mul", multiplied}, {"div", divided},   {"square", squared},
-    {"pow", raised}, {"abs", lengths},    {"to", same},        {"_to_copy", same},
+    {"add", added},
+    {"sub", subtracted},
+    {"mul", multiplied},
+    {"div", divided},
+    {"square", squared},
+    {"pow", raised},
+    {"abs", lengths},
+    {"to", same},
+    {"_to_copy", same},
+    {"reciprocal", inverted},
+    {"rsub", subtracted_from},
+    {"exp", complex_exp},
+    {"matmul", complex_product},
+    {"linalg_matmul", complex_product},
+    {"mm", complex_product},
+    {"bmm", complex_product},
+    {"mv", complex_product},
+    {"dot", complex_product},
+    {"outer", complex_product},
+    {"einsum", complex_product},
+    {"zeros", complex_filled},
+    {"zeros_like", complex_filled},
+    {"ones", complex_filled},
+    {"ones_like", complex_filled},
+    {"new_zeros", complex_filled},
+    {"new_ones", complex_filled},
+    {"full", complex_filled},
 };
 
 constexpr std::string_view kPartwise[] = {"_unsafe_view", "alias",

@@ -22,6 +22,12 @@ exported::Complex each_part(const exported::Complex& x, Function function) {
   return {function(x.real), x.imaginary ? std::optional(function(*x.imaginary)) : std::nullopt};
 }
 
+// Results of operators on complex numbers: of those that are linear in each operand, as a product of matrices is; of
+// the exponential function; and of those that make tensors of one number.
+Values complex_product(const Call& call);
+Values complex_exp(const Call& call);
+Values complex_filled(const Call& call);
+
 // The imaginary parts, spelled out where they are 0.
 NodeId imaginary_of(const Call& call, const exported::Complex& x);
 

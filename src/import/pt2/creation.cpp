@@ -90,6 +90,27 @@ Values eye(const Call& call) {
   for (int64_t i = 0; i < std::min(rows, columns); ++i) values.as<float>()[static_cast<size_t>(i * columns + i)] = 1;
   return one(call.literal(convert(values, call.dtype_argument("dtype").value_or(DType::f32))));
 }
+
+namespace {
+
+// The places of a triangle of a matrix, row after row: i64[2,N].
+Values triangle_places(const Call& call, bool lower) {
+  const int64_t rows = call.integer("row"), columns = call.integer("col"), offset = call.integer("offset", 0);
+  constexpr int64_t kMostPlaces = int64_t{1} << 22;
+  if (rows < 0 || columns < 0 || (rows > 0 && columns > kMostPlaces / rows)) refuse("{} by {} places", rows, columns);
+  std::vector<int64_t> at[2];
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = 0; j < columns; ++j)
+      if (lower ? j - i <= offset : j - i >= offset) at[0].push_back(i), at[1].push_back(j);
+  const auto count = static_cast<int64_t>(at[0].size());
+  at[0].insert(at[0].end(), at[1].begin(), at[1].end());
+  return one(call.literal(Tensor::of<int64_t>({2, count}, at[0])));
+}
+
+}  // namespace
+
+Values tril_indices(const Call& call) { return triangle_places(call, true); }
+Values triu_indices(const Call& call) { return triangle_places(call, false); }
 Values tril(const Call& call) { return one(call.triangle(call.tensor("self"), true, call.integer("diagonal", 0))); }
 Values triu(const Call& call) { return one(call.triangle(call.tensor("self"), false, call.integer("diagonal", 0))); }
 

@@ -9,6 +9,7 @@
 #include "import/exported/inputs.hpp"
 #include "import/pt2/operators.hpp"
 #include "ir/checked_shape.hpp"
+#include "reference/evaluate.hpp"
 
 namespace rung::pt2 {
 namespace {
@@ -28,7 +29,7 @@ Doubles of_tensor(const Call& call, NodeId node, std::string_view name) {
   if (!value)
     refuse(
         "argument '{}': float64 is computed only where it is known at import; wanted float32 where the values of "
-        "an input are read",
+        "an input are read (--dtype f32 computes it in f32)",
         name);
   Doubles all{value->shape(), {}};
   if (is_float(value->dtype())) {
@@ -93,17 +94,29 @@ size_t place_in(const Doubles& x, const Shape& to, size_t element) {
   return place;
 }
 
-Values paired(const Call& call, const Pairing& pairing) {
-  const bool is_pow = pairing.name == "pow";
-  if (call.number("alpha", 1) != 1) refuse("alpha {} in float64", call.number("alpha"));
-  if (call.has("rounding_mode")) refuse("a rounded division of float64");
-  const Doubles a = doubles_at(call, "self"), b = doubles_at(call, is_pow ? "exponent" : "other");
+Values combined(const Doubles& a, const Doubles& b, double (*of)(double, double)) {
   const Shape to = value_or_throw(broadcast(a.shape, b.shape));
   if (to.product() > exported::kMostSmall) refuse("float64 of {}", to);
   Doubles all{to, std::vector<double>(static_cast<size_t>(to.product()))};
   for (size_t i = 0; i < all.values.size(); ++i)
-    all.values[i] = pairing.of(a.values[place_in(a, to, i)], b.values[place_in(b, to, i)]);
+    all.values[i] = of(a.values[place_in(a, to, i)], b.values[place_in(b, to, i)]);
   return known(std::move(all));
+}
+
+Values paired(const Call& call, const Pairing& pairing) {
+  const bool is_pow = pairing.name == "pow";
+  if (call.number("alpha", 1) != 1) refuse("alpha {} in float64", call.number("alpha"));
+  if (call.has("rounding_mode")) refuse("a rounded division of float64");
+  return combined(doubles_at(call, "self"), doubles_at(call, is_pow ? "exponent" : "other"), pairing.of);
+}
+
+// Each element of the first times each of the second.
+Values crossed(const Call& call) {
+  Doubles a = doubles_at(call, "self");
+  const Doubles b = doubles_at(call, "vec2");
+  if (a.shape.rank() != 1 || b.shape.rank() != 1) refuse("an outer product of {} and {}", a.shape, b.shape);
+  a.shape.push_back(1);
+  return combined(a, b, product);
 }
 
 // ---- movement: the operator moves the places of the elements, and the elements follow
@@ -115,12 +128,16 @@ class Movement {
   Values results(Lower lower) {
     Call::Arguments arguments;
     for (const auto& [name, value] : call_.all()) arguments.emplace_back(name, places_of(value, name));
+    const Values results = lower(Call(builder_, "", call_.target(), std::move(arguments)));
+    for (const Value& result : results) {
+      const Type& type = graph_.type(result.node()->id);
+      if (type.elements() > kMost) refuse("float64 of {}, wanted at most {} elements", type.shape, kMost);
+      graph_.set_output(fmt::format("{}", graph_.outputs().size()), result.node()->id);
+    }
     Values moved;
-    for (const Value& result : lower(call_.with(std::move(arguments)))) {
-      const auto places = call_.value_of(result.node()->id);
-      if (!places) refuse("float64 of {}, wanted at most {} elements", call_.type(result.node()->id), kMost);
-      Doubles all{places->shape(), {}};
-      for (int64_t place : convert(*places, DType::i64).as<int64_t>())
+    for (const Tensor& places : value_or_throw(evaluate(graph_, {}))) {
+      Doubles all{places.shape(), {}};
+      for (int64_t place : convert(places, DType::i64).as<int64_t>())
         all.values.push_back(values_[static_cast<size_t>(place)]);
       moved.push_back(std::move(known(std::move(all))[0]));
     }
@@ -146,16 +163,20 @@ class Movement {
     Tensor places({DType::i64, from.shape});
     std::iota(places.as<int64_t>().begin(), places.as<int64_t>().end(), static_cast<int64_t>(values_.size()));
     values_.insert(values_.end(), from.values.begin(), from.values.end());
-    return Value(NodeRef{call_.literal(places)});
+    return Value(NodeRef{graph_.literal("", places)});
   }
 
   const Call& call_;
+  Graph graph_;  // of the places alone
+  GraphBuilder builder_{graph_};
   std::vector<double> values_;  // of all operands, one behind the other
 };
 
-constexpr std::string_view kMovements[] = {
-    "view",   "reshape", "_unsafe_view", "flatten",   "unsqueeze", "squeeze", "expand", "slice",
-    "select", "cat",     "stack",        "transpose", "permute",   "t",       "repeat", "index_select"};
+constexpr std::string_view kMovements[] = {"view",         "reshape",          "_unsafe_view", "flatten", "unsqueeze",
+                                           "squeeze",      "expand",           "slice",        "select",  "cat",
+                                           "stack",        "transpose",        "permute",      "t",       "repeat",
+                                           "index_select", "meshgrid",         "narrow",       "unbind",  "chunk",
+                                           "split",        "repeat_interleave"};
 constexpr std::string_view kSame[] = {"clone",      "alias",      "detach",         "detach_",
                                       "contiguous", "lift_fresh", "lift_fresh_copy"};
 
@@ -181,9 +202,8 @@ Values filled(const Shape& shape, double value) {
   return known({shape, std::vector<double>(static_cast<size_t>(shape.product()), value)});
 }
 
-// Returns the numbers in a type that the graph has.
-Values narrowed(const Call& call, DType to) {
-  const Doubles from = doubles_at(call, "self");
+// The numbers in a type that the graph has.
+NodeId literal(const Call& call, const Doubles& from, DType to) {
   Tensor values({is_float(to) ? DType::f32 : DType::i64, from.shape});
   for (size_t i = 0; i < from.values.size(); ++i) {
     if (is_float(to)) {
@@ -193,13 +213,26 @@ Values narrowed(const Call& call, DType to) {
       values.as<int64_t>()[i] = static_cast<int64_t>(to == DType::boolean ? from.values[i] != 0 : from.values[i]);
     }
   }
-  return one(call.literal(convert(values, to)));
+  return call.literal(convert(values, to));
 }
+Values narrowed(const Call& call, DType to) { return one(literal(call, doubles_at(call, "self"), to)); }
 
 Values converted(const Call& call) {
   const Value* dtype = call.find("dtype");
   if (!dtype || std::holds_alternative<Float64>(dtype->is)) return known(doubles_at(call, "self"));
   return narrowed(call, *call.dtype_argument("dtype"));
+}
+
+// An argument with f32 in place of float64.
+Value in_f32(const Call& call, const Value& value) {
+  if (const auto* list = std::get_if<Values>(&value.is)) {
+    Values all;
+    for (const Value& one : *list) all.push_back(in_f32(call, one));
+    return Value(std::move(all));
+  }
+  if (std::holds_alternative<Float64>(value.is)) return Value(DType::f32);
+  if (const auto* doubles = std::get_if<Known>(&value.is)) return Value(NodeRef{literal(call, **doubles, DType::f32)});
+  return value;
 }
 
 // A number of float64 without axes counts as a Python number beside a tensor of floats: the result has the tensor's
@@ -233,6 +266,7 @@ Values in_doubles(const Call& call) {
   if (name == "arange") return counted(call);
   if (name == "linspace") return spaced(call);
   if (name == "scalar_tensor") return filled({}, call.number("s"));
+  if (name == "outer") return crossed(call);
   if (name == "full") return filled(sizes_at(call), call.number("fill_value"));
   if (name == "ones" || name == "zeros") return filled(sizes_at(call), name == "ones");
   if (const auto* function = std::ranges::find(kFunctions, name, &Function::name); function != std::end(kFunctions)) {
@@ -247,6 +281,18 @@ Values in_doubles(const Call& call) {
   if (std::ranges::find(kMovements, name) != std::end(kMovements))
     return Movement(call).results(operator_named(call.target()));
   refuse("float64 in this operator, wanted float32");
+}
+
+Values in_doubles_or_f32(const Call& call) {
+  try {
+    return in_doubles(call);
+  } catch (const std::out_of_range&) {  // not known at import, too large, or by an operator that has no float64
+    Call::Arguments arguments;
+    for (const auto& [name, value] : call.all()) arguments.emplace_back(name, in_f32(call, value));
+    const Lower lower = operator_named(call.target());
+    if (!lower) throw;
+    return lower(call.with(std::move(arguments)));
+  }
 }
 
 }  // namespace rung::pt2

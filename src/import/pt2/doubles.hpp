@@ -14,6 +14,9 @@ bool takes_doubles(const Call& call);
 // Returns the call's results. Throws where they depend on the values of an input.
 Values in_doubles(const Call& call);
 
+// The same; what cannot be computed in float64 at import is computed in f32 at run time.
+Values in_doubles_or_f32(const Call& call);
+
 // Numbers from `start` to `end` in equal steps, in T's arithmetic, each counted from the nearer end.
 template <class T>
 std::vector<T> evenly_spaced(double start, double end, int64_t steps) {

@@ -34,9 +34,15 @@ Pair operands(const Call& call, std::string_view first = "self", std::string_vie
   return {call.cast(a, type), call.cast(b, type)};
 }
 
+// Truth values are 0 and 1 to an operator of numbers, and so is its result.
+BinaryKind of_truths(BinaryKind kind) {
+  if (kind == BinaryKind::mul || kind == BinaryKind::min) return BinaryKind::logical_and;
+  return kind == BinaryKind::add || kind == BinaryKind::max ? BinaryKind::logical_or : kind;
+}
+
 Values binary(const Call& call, BinaryKind kind) {
   const auto [a, b] = operands(call);
-  return one(call.binary(kind, a, b));
+  return one(call.binary(call.dtype(a) == DType::boolean ? of_truths(kind) : kind, a, b));
 }
 
 // a + alpha b, with a and b in either order for a difference.
@@ -44,7 +50,7 @@ Values sum(const Call& call, BinaryKind kind, bool turned) {
   auto [a, b] = operands(call);
   if (turned) std::swap(a, b);
   if (call.number("alpha", 1) != 1) b = call.scale(b, call.number("alpha"));
-  return one(call.binary(kind, a, b));
+  return one(call.binary(call.dtype(a) == DType::boolean ? of_truths(kind) : kind, a, b));
 }
 
 Values unary(const Call& call, UnaryKind kind) { return one(call.unary(kind, call.in_floats(call.tensor("self")))); }
@@ -110,7 +116,16 @@ Values remainder(const Call& call) {
 Values sign(const Call& call) { return one(call.sign(call.tensor("self"))); }
 Values floor(const Call& call) { return one(call.rounded(call.tensor("self"), exported::Rounding::down)); }
 Values ceil(const Call& call) { return one(call.rounded(call.tensor("self"), exported::Rounding::up)); }
-Values round(const Call& call) { return one(call.rounded(call.tensor("self"), exported::Rounding::nearest_even)); }
+Values round(const Call& call) {
+  const NodeId x = call.tensor("self");
+  const auto rounded = [&](NodeId of) { return call.rounded(of, exported::Rounding::nearest_even); };
+  const int64_t decimals = call.integer("decimals", 0);
+  if (decimals == 0 || !is_float(call.dtype(x))) return one(rounded(x));
+  const NodeId power = call.scalar(std::pow(10.0, static_cast<double>(std::abs(decimals))), call.dtype(x));
+  const BinaryKind there = decimals > 0 ? BinaryKind::mul : BinaryKind::div;
+  const BinaryKind back = decimals > 0 ? BinaryKind::div : BinaryKind::mul;
+  return one(call.binary(back, rounded(call.binary(there, x, power)), power));
+}
 Values trunc(const Call& call) { return one(call.rounded(call.tensor("self"), exported::Rounding::to_zero)); }
 Values isnan(const Call& call) {
   const NodeId x = call.tensor("self");

@@ -128,6 +128,26 @@ Values hypot(const Call& call) {
   const auto squared = [&](NodeId x) { return call.unary(UnaryKind::square, x); };
   return one(call.unary(UnaryKind::sqrt, add(call, squared(call.tensor("self")), squared(call.tensor("other")))));
 }
+// The size of one with the sign of the other, of which a zero's shows in its reciprocal.
+Values copysign(const Call& call) {
+  const NodeId x = call.in_floats(call.tensor("self"));
+  const NodeId sign = call.cast(call.tensor_or_number("other", x), call.dtype(x)), zero = call.scalar(0, call.dtype(x));
+  const NodeId is_zero = call.binary(BinaryKind::eq, sign, zero);
+  const NodeId side = call.select(is_zero, call.unary(UnaryKind::reciprocal, sign), sign);
+  const NodeId size = call.unary(UnaryKind::abs, x);
+  return one(call.select(call.binary(BinaryKind::lt, side, zero), call.unary(UnaryKind::neg, size), size));
+}
+// Whether an element is one of those of a list.
+Values isin(const Call& call) {
+  const NodeId x = call.tensor("elements");
+  const char* name = call.has("test_elements") ? "test_elements" : "test_element";
+  const NodeId listed = call.flat(call.tensor_or_number(name, x));
+  const DType type = exported::promoted(call.dtype(x), call.dtype(listed));
+  const NodeId is_one = call.binary(BinaryKind::eq, call.unsqueeze(call.cast(x, type), -1), call.cast(listed, type));
+  const NodeId any = call.reduce(ReduceKind::max, call.cast(is_one, DType::f32), {-1}, false);
+  const NodeId is_in = call.cast(any, DType::boolean);
+  return one(call.flag("invert") ? call.unary(UnaryKind::logical_not, is_in) : is_in);
+}
 // x log(y), 0 where x is.
 Values xlogy(const Call& call) {
   const NodeId x = call.tensor("self"), y = call.tensor_or_number("other", x);

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "import/exported/spectral.hpp"
+#include "import/pt2/aliases.hpp"
 #include "import/pt2/operators.hpp"
 
 namespace rung::pt2::operators {
@@ -298,7 +299,6 @@ Values index_select(const Call& call) {
   return one(call.gather(x, call.counted_from_front(call.tensor("index"), call.shape(x)[at]), at));
 }
 
-Values index(const Call& call) { return one(call.index(call.tensor("self"), call.optional_tensors("indices"))); }
 Values gather(const Call& call) {
   return one(call.gather_elements(call.tensor("self"), call.tensor("index"), call.integer("dim")));
 }
@@ -325,10 +325,9 @@ Values meshgrid(const Call& call) {
 Values slice_scatter(const Call& call) {
   const NodeId x = call.tensor("self");
   const int at = call.axis(x, call.integer("dim", 0));
-  if (call.integer("step", 1) != 1) refuse("a write of every {}th element", call.integer("step"));
   const int64_t begin = call.integer("start", 0), extent = call.shape(x)[at];
-  return one(
-      call.replaced(x, call.tensor("src"), at, std::clamp<int64_t>(begin < 0 ? begin + extent : begin, 0, extent)));
+  const int64_t start = std::clamp<int64_t>(begin < 0 ? begin + extent : begin, 0, extent);
+  return one(put_steps(call, x, call.tensor("src"), {at, start, call.integer("step", 1)}));
 }
 Values select_scatter(const Call& call) {
   const NodeId x = call.tensor("self");

@@ -40,9 +40,9 @@ Values native_layer_norm(const Call& call) { return {Value(NodeRef{normalised(ca
 Values rms_norm(const Call& call) {
   const NodeId x = call.tensor("input");
   if (axes_of_norm(call) != 1) refuse("an RMS norm over {} axes, wanted one", axes_of_norm(call));
-  const double eps = is_narrow(call.dtype(x)) ? 0.0 : 1.1920929e-07;  // of the type
-  if (is_narrow(call.dtype(x)) && !call.has("eps")) refuse("an RMS norm of {} without eps", call.type(x));
-  return one(call.rms_norm(x, call.optional_tensor("weight"), call.number("eps", eps)));
+  constexpr double kEps = 1.1920929e-07;  // of f32, in which 16 bits are computed, too
+  const NodeId y = call.rms_norm(x, call.optional_tensor("weight"), call.number("eps", kEps));
+  return {Value(NodeRef{y}), Value()};  // the reciprocal root is for gradients
 }
 
 // The channels of a group, with their places, are one row.

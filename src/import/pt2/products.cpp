@@ -16,7 +16,9 @@ Values matmul(const Call& call) {
 }
 
 Values outer(const Call& call) {
-  return one(call.binary(BinaryKind::mul, call.unsqueeze(call.tensor("self"), 1), call.tensor("vec2")));
+  const NodeId a = call.tensor("self"), b = call.tensor("vec2");
+  const DType type = exported::promoted(call.dtype(a), call.dtype(b));
+  return one(call.binary(BinaryKind::mul, call.unsqueeze(call.cast(a, type), -1), call.cast(b, type)));
 }
 Values einsum(const Call& call) { return one(call.einsum(call.text("equation", ""), call.tensors("tensors"))); }
 

@@ -191,6 +191,10 @@ Status Program::add_input(const json& spec) {
   for (const auto& [kind, field] :
        {std::pair{"parameter", "parameter_name"}, {"tensor_constant", "tensor_constant_name"}})
     if (spec.contains(kind)) return add_weight(spec.at(kind).at("arg").at("name"), spec.at(kind).at(field));
+  if (spec.contains("token")) {
+    names_.values[spec.at("token").at("arg").at("name").get<std::string>()] = Value();
+    return {};
+  }
   if (spec.contains("constant_input")) {
     const json& given = spec.at("constant_input");
     names_.values[given.at("name").get<std::string>()] = value_of(given.at("value"), names_);
@@ -210,8 +214,12 @@ Status Program::add_user_input(const json& argument) {
   RUNG_TRY(const Shape shape, shape_of_input(name));
   const auto dtype = dtype_of_number(whole<int64_t>(graph().at("tensor_values").at(name).at("dtype")));
   if (!dtype) return fail_in(dtype.error(), "'{}': input '{}'", archive_->path(), name);
-  const NodeId input = exported::add_input(model_, name, {*dtype, shape});
-  names_.values[name] = Value(NodeRef{builder_.cast(input, computed(*dtype), name)});
+  const Type type{*dtype, shape};
+  const NodeId input = exported::add_input(model_, name, type);
+  const auto frozen = options_.frozen.find(name);
+  const bool is_known = frozen != options_.frozen.end() && frozen->second.type() == type;
+  const NodeId value = is_known ? model_.graph.literal(name, frozen->second) : input;
+  names_.values[name] = Value(NodeRef{builder_.cast(value, computed(*dtype), name)});
   return {};
 }
 
@@ -234,7 +242,7 @@ Status Program::add_weight(const std::string& value, const std::string& name) {
   return {};
 }
 
-Value Program::value_of(const json& argument, const Environment& names) const {
+Value Program::value_of(const json& argument, const Environment& names) {
   const auto lookup = [&](const std::string& name) {
     const auto found = names.values.find(name);
     if (found == names.values.end()) throw std::out_of_range(fmt::format("'{}' is read before it is computed", name));
@@ -260,6 +268,9 @@ Value Program::value_of(const json& argument, const Environment& names) const {
   if (kind == "as_scalar_type" && is == kFloat64) return Value(Float64{});
   if (kind == "as_scalar_type" && is == kComplex64) return Value(Complex64{});
   if (kind == "as_scalar_type") return Value(computed(value_or_throw(dtype_of_number(whole<int64_t>(is)))));
+  if (kind == "as_complex")
+    return Value(exported::Complex{builder_.scalar(real(is.at("real")), DType::f32),
+                                   builder_.scalar(real(is.at("imag")), DType::f32)});
   if (kind == "as_device" || kind == "as_layout" || kind == "as_memory_format") return Value();
   if (kind == "as_sym_int" || kind == "as_sym_float" || kind == "as_sym_bool" || kind == "as_optional_tensor")
     return value_of(is, names);
@@ -326,13 +337,37 @@ Call Program::call_of(const json& node, const Environment& names) {
   return Call(builder_, label_of(node), target_of(node), std::move(arguments));
 }
 
+namespace {
+
+// Effects are kept in order by a token, which stands for no value. A check of values has no other result.
+Result<Values> results_of_check(const json& node) {
+  constexpr std::string_view kChecks[] = {"aten._linalg_check_errors.default", "aten._assert_async.msg"};
+  const json& inputs = node.at("inputs");
+  const std::string name =
+      inputs.size() < 2 ? "" : without_namespace(inputs[1].at("arg").value("as_operator", std::string()));
+  if (std::ranges::find(kChecks, name) == std::end(kChecks))
+    return bad_file("got the effects of '{}', wanted those of a check: {}", name, fmt::join(kChecks, ", "));
+  return Values(node.at("outputs").size());
+}
+
+// Arithmetic with numbers, one of which an input decides.
+bool is_of_undecided_numbers(const Call& call) {
+  if (!call.target().starts_with("_operator.") && !call.target().starts_with("torch.sym_")) return false;
+  return std::ranges::any_of(
+      call.all(), [](const auto& argument) { return std::holds_alternative<Undecided>(argument.second.is); });
+}
+
+}  // namespace
+
 Result<Values> Program::results_of(const json& node, Environment& names) {
   const std::string target = target_of(node);
   if (target.starts_with("higher_order.wrap_with_")) return run_part(node, names);
+  if (target == "higher_order.with_effects") return results_of_check(node);
   const Lower lower = operator_named(target);
-  if (!lower) return bad_file("there is no import of this operator");
+  if (!lower) return bad_file("{}", why_unknown(target));
   const Call call = call_of(node, names);
-  if (takes_doubles(call)) return in_doubles(call);
+  if (is_of_undecided_numbers(call)) return Values{Value(Undecided{})};
+  if (takes_doubles(call)) return options_.dtype ? in_doubles_or_f32(call) : in_doubles(call);
   return takes_complex(call) ? in_complex(call) : lower(call);
 }
 
@@ -371,6 +406,7 @@ Status Program::add_outputs() {
       mutations_.insert_or_assign(mutation.at("buffer_name").get<std::string>(), value_of(argument, names_));
       continue;
     }
+    if (spec.contains("token")) continue;
     if (!spec.contains("user_output"))
       return bad_file("'{}': got an output of kind {}, wanted a result of the model, or a buffer that it writes",
                       archive_->path(), spec.empty() ? "none" : spec.begin().key());

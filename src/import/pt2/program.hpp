@@ -65,7 +65,7 @@ class Program {
   void note_views(const nlohmann::json& node, const std::vector<std::string>& results, Environment& names) const;
   Status write(const nlohmann::json& node, const Value& result, Environment& names);
   Result<Values> run_part(const nlohmann::json& node, Environment& names);
-  Value value_of(const nlohmann::json& argument, const Environment& names) const;
+  Value value_of(const nlohmann::json& argument, const Environment& names);
   // The type in which values of this type are computed: the options may ask for f32 in place of 16 bits.
   DType computed(DType dtype) const { return options_.dtype && is_narrow(dtype) ? *options_.dtype : dtype; }
 

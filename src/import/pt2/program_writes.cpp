@@ -44,7 +44,6 @@ void Program::note_views(const json& node, const std::vector<std::string>& resul
 Status Program::write(const json& node, const Value& result, Environment& names) {
   std::string at = name_of_self(node);
   const Call call = call_of(node, names);
-  if (target_of(node) == "aten.detach_.default") return {};
   if (at.empty() || !result.node()) return bad_file("got a write to {}", at.empty() ? "no tensor" : describe(result));
   const NodeId self = call.tensor(call.all()[0].first);
   NodeId part = call.cast(result.node()->id, call.dtype(self));

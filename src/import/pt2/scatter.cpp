@@ -10,8 +10,8 @@ namespace {
 using exported::refuse;
 
 // Puts `updates`, of which as many as the indices have are read, at places along one axis.
-Values scattered(const Call& call, ScatterKind kind, NodeId updates) {
-  const NodeId x = call.tensor("self"), indices = call.tensor("index");
+NodeId scattered(const Call& call, ScatterKind kind, NodeId x, NodeId updates) {
+  const NodeId indices = call.tensor("index");
   const Shape to = call.shape(indices);
   if (call.rank(updates) == 0) updates = call.broadcast(updates, to);
   if (call.rank(updates) != to.rank()) refuse("updates of {} at {}", call.type(updates), call.type(indices));
@@ -21,7 +21,24 @@ Values scattered(const Call& call, ScatterKind kind, NodeId updates) {
   }
   const NodeId places = call.element_places(x, indices, call.integer("dim"));
   const NodeId y = call.scatter(kind, call.flat(x), call.flat(places), call.flat(call.cast(updates, call.dtype(x))));
-  return one(call.reshape(y, call.shape(x)));
+  return call.reshape(y, call.shape(x));
+}
+Values scattered(const Call& call, ScatterKind kind, NodeId updates) {
+  return one(scattered(call, kind, call.tensor("self"), updates));
+}
+
+// How many updates each element of x gets, f32.
+NodeId counts_at(const Call& call, NodeId x) {
+  const NodeId none = call.broadcast(call.scalar(0, DType::f32), call.shape(x));
+  return scattered(call, ScatterKind::add, none, call.scalar(1, DType::f32));
+}
+
+// The number that a join leaves every other number as it is with, of x's type.
+NodeId neutral(const Call& call, ScatterKind kind, NodeId x) {
+  const DType dtype = call.dtype(x);
+  if (kind == ScatterKind::add || kind == ScatterKind::mul) return call.scalar(kind == ScatterKind::mul, dtype);
+  const NodeId least = call.scalar(exported::least_of(dtype), dtype);
+  return kind == ScatterKind::max ? least : call.turned(least);
 }
 
 }  // namespace
@@ -32,25 +49,66 @@ Values scatter(const Call& call) {
 }
 Values scatter_add(const Call& call) { return scattered(call, ScatterKind::add, call.tensor("src")); }
 
-// A reduction that leaves out what stands there is not one of ours.
+// Values joined at places; a mean divides their sum by how many there are. Without `include_self` what stands at a
+// place that gets a value does not count.
 Values scatter_reduce(const Call& call) {
   const std::string word = call.text("reduce", "");
-  const auto kind = word == "sum"    ? std::optional(ScatterKind::add)
-                    : word == "prod" ? std::optional(ScatterKind::mul)
-                    : word == "amax" ? std::optional(ScatterKind::max)
-                    : word == "amin" ? std::optional(ScatterKind::min)
-                                     : std::nullopt;
-  if (!kind) refuse("reduce: got '{}', wanted sum, prod, amax or amin", word);
-  if (!call.flag("include_self", true)) refuse("a reduction without what stands there");
-  return scattered(call, *kind, call.tensor("src"));
+  const bool is_mean = word == "mean";
+  const auto kind = word == "sum" || is_mean ? std::optional(ScatterKind::add)
+                    : word == "prod"         ? std::optional(ScatterKind::mul)
+                    : word == "amax"         ? std::optional(ScatterKind::max)
+                    : word == "amin"         ? std::optional(ScatterKind::min)
+                                             : std::nullopt;
+  if (!kind) refuse("reduce: got '{}', wanted sum, prod, mean, amax or amin", word);
+  const bool include_self = call.flag("include_self", true);
+  const NodeId x = call.tensor("self"), updates = call.tensor("src");
+  if (include_self && !is_mean) return scattered(call, *kind, updates);
+  const NodeId counts = counts_at(call, x);
+  const NodeId is_met = call.binary(BinaryKind::gt, counts, call.scalar(0, DType::f32));
+  const NodeId start = include_self ? x : call.select(is_met, neutral(call, *kind, x), x);
+  const NodeId joined = scattered(call, *kind, start, updates);
+  if (!is_mean) return one(joined);
+  const NodeId own = call.scalar(include_self ? 1 : 0, DType::f32);
+  const NodeId divisor = call.clamp(call.binary(BinaryKind::add, counts, own), 1, std::nullopt);
+  const NodeId mean = call.binary(BinaryKind::div, call.cast(joined, DType::f32), divisor);
+  const NodeId whole = is_float(call.dtype(x)) ? mean : call.rounded(mean, exported::Rounding::down);
+  return one(call.cast(whole, call.dtype(x)));
 }
 
-// Values at indices of axes that stand together, which broadcast; other axes stay.
+namespace {
+
+// The k-th row of x, whose axes are the mask's, where the mask is true, becomes the k-th row of the values.
+Values put_by_mask(const Call& call, NodeId mask) {
+  const NodeId x = call.tensor("self"), values = call.cast(call.tensor("values"), call.dtype(x));
+  if (call.flag("accumulate")) refuse("values added by a mask");
+  const int rows = call.rank(mask), rest = call.rank(x) - rows;
+  if (rest < 0 || rows == 0) refuse("a mask of {} for {}", call.type(mask), call.type(x));
+  NodeId chosen = mask;
+  for (int i = 0; i < rest; ++i) chosen = call.unsqueeze(chosen, -1);
+  if (call.rank(values) <= rest || call.shape(values)[call.rank(values) - rest - 1] == 1) {
+    const NodeId row = call.rank(values) <= rest ? values : call.squeeze(values, {call.rank(values) - rest - 1});
+    return one(call.select(chosen, call.broadcast(row, call.shape(x)), x));
+  }
+  if (call.rank(values) != rest + 1) refuse("values of {} for the rows of {}", call.type(values), call.type(x));
+  const int64_t count = call.shape(values)[0];
+  const NodeId truths = call.cast(call.flat(mask), DType::i64);
+  const NodeId before = call.binary(BinaryKind::sub, call.add(CumSum{0}, {truths}), call.scalar(1, DType::i64));
+  const NodeId row = call.clamp(before, 0, static_cast<double>(std::max<int64_t>(0, count - 1)));
+  const NodeId taken = call.Emit::gather(values, call.reshape(row, call.shape(mask)), 0);
+  return one(call.select(chosen, call.broadcast(taken, call.shape(x)), x));
+}
+
+}  // namespace
+
+// Values at indices of axes that stand together, which broadcast; other axes stay. A mask names the places where it is
+// true.
 Values index_put(const Call& call) {
   const NodeId x = call.tensor("self");
   const auto indices = call.optional_tensors("indices");
   if (indices.empty() || indices.size() > static_cast<size_t>(call.rank(x)))
     refuse("got {} indices of {}", indices.size(), call.type(x));
+  if (indices.size() == 1 && indices[0] && call.dtype(*indices[0]) == DType::boolean)
+    return put_by_mask(call, *indices[0]);
   const auto first = std::ranges::find_if(indices, [](const auto& index) { return index.has_value(); });
   const auto before = static_cast<int>(first - indices.begin());  // axes that stay, counted like those with indices
   int broadcast_rank = 0;

@@ -1,5 +1,6 @@
 // Numbers that follow from shapes, which are all known at import.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <functional>
 
 #include "import/pt2/operators.hpp"
@@ -34,11 +35,14 @@ Values sym_size(const Call& call) {
   return number(call.shape(x)[call.axis(x, call.integer("dim"))]);
 }
 
+Values sym_numel(const Call& call) { return number(call.type(call.tensor("self")).elements()); }
+
 // A number that is read from a tensor: known where the tensor is.
 Values item(const Call& call) {
   const NodeId x = call.tensor("self");
   const auto value = call.value_of(x);
-  if (!value || value->elements() != 1) refuse("a number that depends on an input's values: freeze that input");
+  if (call.type(x).elements() != 1) refuse("a number of {}, wanted one element", call.type(x));
+  if (!value) return {Value(Undecided{})};
   if (is_float(value->dtype())) return {Value(static_cast<double>(convert(*value, DType::f32).as<float>()[0]))};
   return number(convert(*value, DType::i64).as<int64_t>()[0]);
 }
@@ -69,6 +73,17 @@ Values size_ge(const Call& call) { return truth(two(call), std::greater_equal<>(
 Values size_le(const Call& call) { return truth(two(call), std::less_equal<>()); }
 Values size_gt(const Call& call) { return truth(two(call), std::greater<>()); }
 Values size_lt(const Call& call) { return truth(two(call), std::less<>()); }
+Values size_max(const Call& call) {
+  const auto [a, b] = two(call);
+  return number(std::max(a, b));
+}
+Values size_min(const Call& call) {
+  const auto [a, b] = two(call);
+  return number(std::min(a, b));
+}
+Values size_not(const Call& call) { return {Value(!call.flag(call.all().at(0).first))}; }
+Values size_choice(const Call& call) { return number(call.integer(call.flag("b") ? "t" : "f")); }
+
 // The exporter asserts what the author's program takes for granted of sizes.
 Values assert_scalar(const Call& call) {
   const Value* claim = call.find("self");

@@ -31,6 +31,7 @@ std::string describe(const Value& value) {
     std::string operator()(Complex64) const { return "complex64"; }
     std::string operator()(const exported::Complex&) const { return "a tensor of complex numbers"; }
     std::string operator()(const std::shared_ptr<const Doubles>&) const { return "a tensor of float64"; }
+    std::string operator()(Undecided) const { return "a number that depends on an input's values (freeze that input)"; }
     std::string operator()(const std::string& v) const { return fmt::format("'{}'", v); }
     std::string operator()(const Values& v) const { return fmt::format("a list of {}", v.size()); }
   };

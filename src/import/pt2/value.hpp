@@ -22,6 +22,8 @@ struct Doubles {
   std::vector<double> values;
 };
 struct Float64 {};
+// A number that the values of an input decide: assertions of it are left out, nothing else takes it.
+struct Undecided {};
 // The type of tensors of exported::Complex, which graphs have neither.
 struct Complex64 {};
 
@@ -30,7 +32,7 @@ struct Value;
 using Values = std::vector<Value>;
 struct Value {
   std::variant<std::monostate, NodeRef, int64_t, double, bool, DType, Float64, Complex64, std::string, Values,
-               std::shared_ptr<const Doubles>, exported::Complex>
+               std::shared_ptr<const Doubles>, exported::Complex, Undecided>
       is;
 
   // Copies and moves are compiled once, in value.cpp: inlined, they are most of this folder's code.

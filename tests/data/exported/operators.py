@@ -165,6 +165,61 @@ class Offsets(nn.Module):
         ]
 
 
+class Choices(nn.Module):
+    """Rows that indices, masks and bags choose, and joins of those that meet."""
+
+    def __init__(self):
+        super().__init__()
+        self.sums, self.means, self.largest = (nn.EmbeddingBag(9, 4, mode=mode) for mode in ('sum', 'mean', 'max'))
+        self.padded = nn.EmbeddingBag(9, 4, mode='mean', padding_idx=2)
+        self.closed = nn.EmbeddingBag(9, 4, mode='max', padding_idx=2, include_last_offset=True)
+        self.register_buffer('chosen', torch.tensor([True, False, True]))
+        self.register_buffer('positions', torch.rand(700, 3, dtype=torch.float64))
+
+    def forward(self, x, words, begins, places, mask, rows, shares):
+        joined = [x[0].scatter_reduce(0, places, x[1], how, include_self=own)
+                  for how in ('sum', 'prod', 'mean', 'amax', 'amin') for own in (False, True)]
+        counts = torch.arange(-6, 6).reshape(3, 4)
+        spread, turned, put, filled = x + 0, x * 1, x + 1, x - 1
+        spread[..., 1::2] = 3 * x[..., ::2]
+        spread[:, 0:3:2].mul_(2)
+        turned.unsqueeze_(1).transpose_(0, 2).squeeze_(1)[0].add_(1)
+        put[mask] = rows
+        filled[mask] = rows[:1]
+        torch._check(words.max().item() < 9)
+        bags = [self.sums(words), self.means(words), self.largest(words), self.padded(words.flatten(), begins),
+                self.sums(words.flatten(), begins, shares), self.closed(words.flatten(), begins),
+                self.closed(words.flatten(), torch.tensor([0, 2, 6, 8]))]
+        return joined + bags + [
+            counts.scatter_reduce(0, places, counts * 3, 'mean'), counts.scatter_reduce(0, places, counts, 'amin', include_self=False),
+            spread, turned, put, filled, x[:, self.chosen], torch.nonzero(self.chosen), x[0][self.chosen.nonzero(as_tuple=True)],
+            torch.masked_select(x[0, :, 0], self.chosen), mask * self.chosen, mask + self.chosen, torch.isin(words, begins),
+            torch.outer(places[0], shares), torch.tril_indices(3, 4, 1), torch.triu_indices(4, 3), torch.round(x * 100, decimals=1),
+            torch.copysign(x, -x[0]),
+            torch.full((2,), 16777217, dtype=torch.int32), torch.full((2,), 2**63 - 1), mask.any(), mask.all(0), x[..., 3:4:7],
+            self.positions.float()[:3],
+        ]
+
+
+class Equations(nn.Module):
+    """Small systems of equations, complex products, and the inverse of the error function."""
+
+    def forward(self, a, b, c):
+        whole, firm = torch.linalg, a @ a.mT + torch.eye(3)
+        z, w = torch.complex(a, c), torch.complex(c, a)
+        steps = torch.zeros(2, 3, 3, dtype=torch.complex64)
+        return [
+            whole.inv(a), whole.solve(a, b), whole.solve(a, b[..., 0]), whole.solve(a, b.mT, left=False), whole.det(a), whole.cholesky(firm),
+            whole.cholesky(firm, upper=True), whole.inv(torch.flip(torch.eye(3), [0]) * 2), torch.erfinv(c.tanh()),
+            functional.mse_loss(a, c), functional.l1_loss(a, c, reduction='sum'), functional.smooth_l1_loss(a, c, beta=0.5),
+            functional.huber_loss(a, c, reduction='none', delta=0.7), torch.special.ndtri(c.sigmoid()),
+            torch.erfinv(torch.tensor([-1.0, 1.0, 2.0, 0.0])).nan_to_num(7.0, 9.0, -9.0),
+            *(torch.view_as_real(y) for y in (
+                z @ w, torch.einsum('bij,bjk->bik', z, w), torch.einsum('bij,bjk,bkl->bil', z, a.to(z.dtype), w), z.exp(), 1 / (w + 2),
+                (z * 1j).sum(-1), 2 - z, steps + z, z[0, 0].dot(w[0, 0]))),
+        ]
+
+
 def spectra_example(dtype):
     return dict(x=torch.randn(2, 3, 6), y=torch.randn(2, 3, 6), signal=torch.randn(2, 48))
 
@@ -177,6 +232,12 @@ def places_example(dtype):
                 places=torch.randn(1, 2, 2, 2, 3), matrices=torch.randn(2, 2, 3), regions=regions)
 
 
+def choices_example(dtype):
+    mask = torch.tensor([[True, False, False], [False, True, True]])
+    return dict(x=torch.randn(2, 3, 4), words=torch.tensor([[1, 2, 3, 2], [4, 8, 2, 0]]), begins=torch.tensor([0, 3, 3, 5]),
+                places=torch.tensor([[0, 1, 2, 0], [0, 1, 0, 2], [0, 0, 0, 2]]), mask=mask, rows=torch.randn(3, 4), shares=torch.rand(8))
+
+
 MODELS = {
     'whisper_with_ears': lambda: Ears(),
     'operators_of_spectra': lambda: Spectra(),
@@ -185,6 +246,8 @@ MODELS = {
     'operators_of_rearrangements': lambda: Rearrangements(),
     'operators_of_offsets': lambda: Offsets(),
     'operators_of_algebra': lambda: Algebra(),
+    'operators_of_choices': lambda: Choices(),
+    'operators_of_equations': lambda: Equations(),
 }
 EXAMPLES = {
     'whisper_with_ears': lambda dtype: dict(samples=torch.randn(1, 192)),
@@ -199,4 +262,6 @@ EXAMPLES = {
     'operators_of_algebra': lambda dtype: dict(
         x=torch.randn(2, 3, 4), square=torch.randn(4, 4),
         flags=torch.tensor([[1.0, 0, -1], [0, 2, -3]])),
+    'operators_of_choices': choices_example,
+    'operators_of_equations': lambda dtype: dict(a=torch.randn(2, 3, 3), b=torch.randn(2, 3, 2), c=torch.randn(2, 3, 3)),
 }
