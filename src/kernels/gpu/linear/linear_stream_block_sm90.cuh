@@ -16,7 +16,7 @@ struct Place {
   }
 };
 
-// What a warp goes on from in the next layer: its place in a ring, and the tiles so far, in whole groups.
+// A warp goes on from here in the next layer: its place in a ring, and the tiles so far, in whole groups.
 struct StreamProgress {
   Place at;
   uint32_t count = 0;

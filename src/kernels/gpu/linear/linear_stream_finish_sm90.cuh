@@ -138,7 +138,8 @@ struct StreamFinish : StreamBlock<config> {
       if (group.valid) group.ends = ends_at(mine, group.column);
       if (!rehearses) barrier_wait(sums_full + 8 * progress.at.stage, progress.at.parity);
       const uint32_t count = progress.count + (group.valid ? group.index : first);
-      const float4 sums = sum(count, mine.token, mine.quad), partner = layer.pairs() ? sum(count, mine.token, 1) : float4{};
+      const float4 sums = sum(count, mine.token, mine.quad);
+      const float4 partner = layer.pairs() ? sum(count, mine.token, 1) : float4{};
       sync_warp();
       if (lane() == 0 && !rehearses) barrier_arrive(sums_free + 8 * progress.at.stage);
       const Ends& ends = group.ends;
