@@ -238,6 +238,35 @@ std::string launches_of(std::string_view name, const Problem& problem,
   return done ? described().launches : done.error().message;
 }
 
+// Of products of one row in one launch, before one whose blocks have `beside` bytes.
+std::string launch_of_several(const std::vector<Problem>& problems, uint32_t beside) {
+  const auto device = open(testing::hopper_card());
+  const gpu::CurrentContext current(*device);
+  auto queue = gpu::Queue::make(*device);
+  const auto rows = gpu::all_kernels();
+  const Kernel& row = **std::ranges::find(rows, "linear_stream_sm90", &Kernel::name);
+  EXPECT_EQ(row.joining->count(problems, testing::hopper()), problems.size());
+  const std::vector<gpu::Address> inputs{gpu::Address{1} << 32, gpu::Address{2} << 32, gpu::Address{3} << 32};
+  std::vector<gpu::Call> calls;
+  for (const Problem& each : problems)
+    calls.push_back({each, inputs.data(), gpu::Address{4} << 32, 0, nullptr, 0, **queue});
+  const Status done = gpu::enqueue_joined(row, calls, gpu::Address{5} << 32, beside);
+  return done ? described().launches : done.error().message;
+}
+
+// A block has all that the next launch's leaves it; the longest row of x takes its part from the ring.
+TEST_F(RowLaunches, OfSeveralLayersLeaveTheNextOneRoom) {
+  const std::vector<Problem> layers{linear(1, 2048, 2048), linear(1, 512, 8192)};
+  const std::string boxes = "  boxes of [64, 8, 1, 16, 1]\n  boxes of [64, 8, 1, 16, 1]\n";
+  EXPECT_EQ(launch_of_several(layers, 37136),
+            boxes + "  linear_chain_bf16_bf16 132 1 1 of 320, 1 together, 185344 bytes, dependent\n");
+  EXPECT_EQ(launch_of_several(layers, 102672),
+            boxes + "  linear_chain_bf16_bf16 132 1 1 of 320, 1 together, 119808 bytes, dependent\n");
+  EXPECT_EQ(launch_of_several({layers[0]}, 37136),
+            "  boxes of [64, 8, 1, 16, 1]\n"
+            "  linear_chain_bf16_bf16 132 1 1 of 320, 1 together, 189440 bytes, dependent\n");
+}
+
 // A column has as many warps as keep the memory busy, and squares are as many as the multiprocessors need.
 TEST_F(RowLaunches, OfRowsOfAnyLengthFillTheMachine) {
   EXPECT_EQ(launches_of("linear_gemv", linear(1, 2, 2048)),
@@ -369,11 +398,14 @@ TEST_F(RowLaunches, OnHopperAreThoseThatWereMeasured) {
             "  attention_cache_bf16_64_1 24 8 1 of 128, 1 together, 0 bytes, dependent\n"
             "  attention_cache_join_bf16 1 8 1 of 256, 1 together, 0 bytes, dependent\n");
   EXPECT_EQ(launches_of("cached_attention_sm90", cached_attention_of(32, 8, 64, 4096)),
-            "  cached_attention_sm90_bf16_64 8 8 1 of 256, 8 together, 102664 bytes, dependent\n");
+            "  cached_attention_sm90_bf16_64 8 8 1 of 256, 8 together, 102672 bytes, dependent\n");
+  EXPECT_EQ(launches_of("cached_attention_sm90", cached_attention_of(32, 8, 64, 1280)),
+            "  cached_attention_sm90_bf16_64 8 8 1 of 256, 8 together, 37136 bytes, dependent\n")
+      << "a short cache wants a short ring";
   EXPECT_EQ(launches_of("cached_attention_sm90", cached_attention_of(32, 2, 128, 4096)),
-            "  cached_attention_sm90_bf16_128 8 2 2 of 128, 8 together, 105992 bytes, dependent\n");
+            "  cached_attention_sm90_bf16_128 8 2 2 of 128, 8 together, 106000 bytes, dependent\n");
   EXPECT_EQ(launches_of("cached_attention_sm90", cached_attention_of(32, 32, 256, 4096)),
-            "  cached_attention_sm90_bf16_256 4 32 1 of 96, 4 together, 112648 bytes, dependent\n");
+            "  cached_attention_sm90_bf16_256 4 32 1 of 96, 4 together, 112656 bytes, dependent\n");
   EXPECT_EQ(launches_of("attention_wgmma", attention(816, 8, 1, 256, 816)),
             "  boxes of [64, 8, 8, 4, 1]\n"
             "  boxes of [64, 64, 4, 1, 1]\n"

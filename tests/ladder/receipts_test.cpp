@@ -172,7 +172,7 @@ TEST_F(RungsTogether, AreKeptWhereEachAloneGainsNothing) {
   EXPECT_FALSE(alone.accepted);
   EXPECT_EQ(alone.reason, "slower: 0.80 x");
   expect_times(alone, 1.6, 1.6, 0.8);
-  Receipt together = receipt_of(outcome, "reduce+capture+attention+gemm+projection+fusion+regions");
+  Receipt together = receipt_of(outcome, "reduce+capture+attention+gemm+projection+fusion+regions+join");
   EXPECT_TRUE(together.accepted) << together.reason;
   EXPECT_EQ(together.attempt, 2);
   expect_times(together, 1.6, 1.1, 1.6 / 1.1);

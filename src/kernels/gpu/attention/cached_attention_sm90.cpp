@@ -65,7 +65,8 @@ struct Cut {
     const Config& config = variant_of(problem)->config;
     const int64_t keys = problem.inputs[CacheHeads::kKeys].shape[0];
     const int64_t of_a_warp = divide_up(keys, splits * config.warps() * Config::kTileKeys);
-    stages = of_a_warp <= kFewTiles ? config.few_stages() : config.stages();
+    const bool fits = config.shared_bytes(config.stages()) <= static_cast<int64_t>(gpu.shared_bytes_per_block);
+    stages = of_a_warp <= kFewTiles || !fits ? config.few_stages() : config.stages();
   }
 };
 
