@@ -114,7 +114,7 @@ TEST(DeviceRowRefusals, AreOfRowsOfAnyLength) {
 
 TEST(DeviceRowRefusals, AreOfStreamedLinears) {
   const std::string_view row = "linear_stream_sm90";
-  expect_refusals(std::array<Refusal, 15>{{
+  expect_refusals(std::array<Refusal, 16>{{
       {row, "result = linear(x:bf16[@,64], w:bf16[32,64])", "4", "5", "5 rows, wanted 1 to 4"},
       {row, "result = linear(x:@[1,64], w:bf16[32,64])", "bf16", "f32", "x is f32, wanted bf16 or f16"},
       {row, "result = linear(x:bf16[1,64], w:@[32,64])", "bf16", "f16", "w is f16, wanted bf16, f8e4m3fn, i8 or u8"},
@@ -124,6 +124,8 @@ TEST(DeviceRowRefusals, AreOfStreamedLinears) {
       {row, "result = linear(x:bf16[1,@], w:bf16[32,@])", "128", "72",
        "rows of w have 144 bytes, wanted a multiple of 128"},
       {row, "result = linear(x:bf16[1,64], w:bf16[@,64])", "36", "34", "n is not a multiple of 4"},
+      {row, "result = linear(x:bf16[1,64], w:bf16[@,64])", "67108864", "67108868",
+       "n is 67108868, wanted at most 67108864"},
       {row, "result = linear(slice(x:bf16[2,@], axis=1, end=64), w:bf16[32,64])", "72", "68",
        "rows of x are not a multiple of 16 bytes apart"},
       {row, "result = linear(x:bf16[4,@], w:bf16[32,@])", "7168", "8192",

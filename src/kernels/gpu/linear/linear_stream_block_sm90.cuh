@@ -32,7 +32,7 @@ struct StreamBlock {
   const StreamShared shared;
   uint32_t first_tile, end_tile, pieces;
   uint32_t full, empty, sums_full, sums_free;  // shared addresses of barriers
-  uint32_t all_sums, x, ring, groups;                 // shared addresses
+  uint32_t all_sums, x, ring, groups;          // shared addresses
 
   __device__ StreamBlock(const LinearStreamArguments& arguments, uint32_t memory)
       : a(arguments), shared{arguments.room_chunks, arguments.m, config} {

@@ -18,8 +18,9 @@ constexpr LinearSlots kTaken{LinearSlot::bias,    LinearSlot::residual,    Linea
                              LinearSlot::sin,     LinearSlot::scale,       LinearSlot::norm_weight,
                              LinearSlot::squares, LinearSlot::group_scale, LinearSlot::group_offset};
 constexpr LinearSlot kGroups[] = {LinearSlot::group_scale, LinearSlot::group_offset};
-constexpr int64_t kTogether = 4;      // columns of the result that one lane writes
-constexpr int64_t kThrottleNs = 400;  // measured in decoders on an H200
+constexpr int64_t kTogether = 4;                    // columns of the result that one lane writes
+constexpr int64_t kMostColumns = int64_t{1} << 26;  // tiles times blocks are counted in 32 bits
+constexpr int64_t kThrottleNs = 400;                // measured in decoders on an H200
 
 // Operands beside x and w are floats, but for what groups have, which is ordered when a plan is built.
 Verdict supports_others(const Problem& problem) {
@@ -76,6 +77,7 @@ Verdict supports(const Problem& problem, const Machine& machine) {
     return reject(fmt::format("rows of w have {} bytes, wanted a multiple of {}", bytes, kStreamChunkBytes));
   if (problem.inputs[0].row_stride() * 2 % 16) return reject("rows of x are not a multiple of 16 bytes apart");
   if (shape.n < 1 || shape.n % kTogether) return reject(fmt::format("n is not a multiple of {}", kTogether));
+  if (shape.n > kMostColumns) return reject(fmt::format("n is {}, wanted at most {}", shape.n, kMostColumns));
   if (auto verdict = supports_end(problem); !verdict) return verdict;
   const bool fits = bytes <= static_cast<int64_t>(machine.gpu.shared_bytes_per_block);
   if (fits && StreamCut(problem, machine.gpu).most_stages >= kStreamLeastStages) return accept();
