@@ -65,18 +65,9 @@ Status check(ConfigFields& fields, const EncoderDecoderConfig& c) {
 }
 
 StackNames stack_names(const Family& family, bool is_decoder) {
-  StackNames names{.layers = is_decoder ? "decoder.layers" : "encoder.layers",
-                   .attention = "self_attn",
-                   .attention_norm = "self_attn_layer_norm",
-                   .mlp_norm = "final_layer_norm",
-                   .query = "q_proj",
-                   .key = "k_proj",
-                   .value = "v_proj",
-                   .out = "out_proj",
-                   .up = "fc1",
-                   .activation = "activation_fn",
-                   .down = "fc2"};
-  if (!family.norms_sums) names.norm = is_decoder ? "decoder.layer_norm" : "encoder.layer_norm";
+  StackNames names = bart_names(is_decoder ? "decoder.layers" : "encoder.layers", family.norms_sums ? ""
+                                                                                  : is_decoder ? "decoder.layer_norm"
+                                                                                               : "encoder.layer_norm");
   if (family.norms_embedding)
     names.embedding_norm = is_decoder ? "decoder.layernorm_embedding" : "encoder.layernorm_embedding";
   if (is_decoder) names.cross = "encoder_attn", names.cross_norm = "encoder_attn_layer_norm";

@@ -48,21 +48,6 @@ Status check(ConfigFields& fields, const EncoderDecoderConfig& c) {
   return check_parameter_count("config.json", c.parameters());
 }
 
-StackNames stack_names(std::string_view layers, std::string_view norm) {
-  return {.layers = layers,
-          .norm = norm,
-          .attention = "self_attn",
-          .attention_norm = "self_attn_layer_norm",
-          .mlp_norm = "final_layer_norm",
-          .query = "q_proj",
-          .key = "k_proj",
-          .value = "v_proj",
-          .out = "out_proj",
-          .up = "fc1",
-          .activation = "activation_fn",
-          .down = "fc2"};
-}
-
 }  // namespace
 
 Result<Model> import_whisper(const ConfigSource& source, Classes classes) {
@@ -78,8 +63,8 @@ Result<Model> import_whisper(const ConfigSource& source, Classes classes) {
                             .encoder_tensors = "model.encoder.",
                             .decoder_tensors = "model.decoder.",
                             .head_tensors = "proj_out.",
-                            .encoder = stack_names("model.encoder.layers", "model.encoder.layer_norm"),
-                            .decoder = stack_names("model.decoder.layers", "model.decoder.layer_norm")};
+                            .encoder = bart_names("model.encoder.layers", "model.encoder.layer_norm"),
+                            .decoder = bart_names("model.decoder.layers", "model.decoder.layer_norm")};
   names.decoder.cross = "encoder_attn";
   names.decoder.cross_norm = "encoder_attn_layer_norm";
   return import_encoder_decoder(source, classes, c, names);

@@ -48,4 +48,20 @@ struct EncoderDecoderNames {
   StackNames encoder, decoder;
 };
 
+// Returns the names that BART gave to what a stack's layers have, and others after it.
+inline StackNames bart_names(std::string_view layers, std::string_view norm) {
+  return {.layers = layers,
+          .norm = norm,
+          .attention = "self_attn",
+          .attention_norm = "self_attn_layer_norm",
+          .mlp_norm = "final_layer_norm",
+          .query = "q_proj",
+          .key = "k_proj",
+          .value = "v_proj",
+          .out = "out_proj",
+          .up = "fc1",
+          .activation = "activation_fn",
+          .down = "fc2"};
+}
+
 }  // namespace rung::huggingface
