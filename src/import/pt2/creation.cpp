@@ -97,7 +97,8 @@ namespace {
 Values triangle_places(const Call& call, bool lower) {
   const int64_t rows = call.integer("row"), columns = call.integer("col"), offset = call.integer("offset", 0);
   constexpr int64_t kMostPlaces = int64_t{1} << 22;
-  if (rows < 0 || columns < 0 || (rows > 0 && columns > kMostPlaces / rows)) refuse("{} by {} places", rows, columns);
+  if (rows < 0 || rows > kMostPlaces || columns < 0 || (rows > 0 && columns > kMostPlaces / rows))
+    refuse("{} by {} places", rows, columns);
   std::vector<int64_t> at[2];
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j)

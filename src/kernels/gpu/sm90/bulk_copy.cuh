@@ -80,6 +80,7 @@ __device__ inline void load_box(CopyTarget to, const TileMap& map, const int (&a
       "l"(reinterpret_cast<uint64_t>(&map)), "r"(at[0]), "r"(at[1]), "r"(at[2]), "r"(at[3]), "r"(at[4]), "r"(to.barrier)
       : "memory");
 }
+// Copies boxes of data that are read only once, which leave the cache to other data.
 __device__ inline void stream_box(CopyTarget to, const TileMap& map, const int (&at)[TileShape::kRank],
                                   uint64_t policy) {
   asm volatile(
@@ -89,7 +90,6 @@ __device__ inline void stream_box(CopyTarget to, const TileMap& map, const int (
       "r"(to.barrier), "l"(policy)
       : "memory");
 }
-// Copies a box of data that is read only once, which leaves the cache to other data.
 __device__ inline void stream_box(CopyTarget to, const TensorMap& map, uint32_t row, uint32_t column, uint64_t policy) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint [%0], [%1, {%2, "
