@@ -148,5 +148,14 @@ TEST_F(Pt2, RefusesBagsOfUnknownKinds) {
   EXPECT_THAT(refusal(), HasSubstr("indices of i64[2] in a table of f32[2], wanted one axis and two"));
 }
 
+// Also of many rows without columns: the places would be none, and to find that out would take years.
+TEST_F(Pt2, RefusesTrianglesOfTooManyPlaces) {
+  for (const auto& [rows, columns] :
+       {std::pair(int64_t{1} << 40, int64_t{0}), std::pair(int64_t{4096}, int64_t{4096})}) {
+    graph()["nodes"] = {call("aten.tril_indices.default", {{"row", numbered(rows)}, {"col", numbered(columns)}}, "y")};
+    EXPECT_THAT(refusal(), HasSubstr(std::to_string(rows) + " by " + std::to_string(columns) + " places"));
+  }
+}
+
 }  // namespace
 }  // namespace rung
