@@ -410,7 +410,7 @@ TEST_F(RowLaunches, OnHopperAreThoseThatWereMeasured) {
             "  boxes of [64, 8, 8, 4, 1]\n"
             "  boxes of [64, 64, 4, 1, 1]\n"
             "  boxes of [64, 64, 4, 1, 1]\n"
-            "  attention_wgmma_bf16_256_2 102 1 1 of 384, 2 together, 231008 bytes, dependent\n");
+            "  attention_wgmma_bf16_256_2_none 102 1 1 of 384, 2 together, 231008 bytes, dependent\n");
   EXPECT_EQ(launches_of("attention_mma", attention(128, 12, 12, 32, 128)),
             "  attention_mma_bf16_32_1_4 8 12 1 of 128, 1 together, 42240 bytes, dependent\n");
 }

@@ -34,19 +34,17 @@ struct KeyTile {
 template <GroupAttentionConfig config>
 struct Memory {
   const int splits, tiles;
-  const uint32_t slot_bytes;
   unsigned char *const base, *const ring;
   Barrier* const barriers;
   __device__ Memory(const GroupAttentionArguments& a, unsigned char* base)
       : splits(a.splits),
         tiles(a.tiles),
-        slot_bytes(config.slot_bytes(a.mask_rows)),
         base(base),
         ring(base + config.received_bytes(splits)),
-        barriers(reinterpret_cast<Barrier*>(ring + tiles * slot_bytes)) {}
+        barriers(reinterpret_cast<Barrier*>(ring + tiles * config.slot_bytes())) {}
   __device__ unsigned char* queries() const { return base; }
   __device__ unsigned char* received() const { return base; }  // [source][own row][sum_bytes], after the queries
-  __device__ unsigned char* tile(int slot) const { return ring + slot * slot_bytes; }
+  __device__ unsigned char* tile(int slot) const { return ring + slot * config.slot_bytes(); }
   // Returns the mask of the slot's keys, which is added to their scores: two panels of 32 keys, rows of 128 bytes with
   // their chunks exchanged.
   __device__ unsigned char* mask(int slot) const { return tile(slot) + config.tile_bytes(); }
@@ -92,7 +90,7 @@ struct Loader {
   }
   // Thread `thread` of `threads` prefetches its tiles' mask into the L2 cache, where late writes go as well.
   __device__ void prefetch_mask(int thread, int threads) const {
-    if (a.mask_rows == 0) return;
+    if constexpr (config.mask != MaskKind::copied) return;
     KeyTile tile(a.attention, share.first + thread * share.step);
 #pragma unroll 1
     for (int block = thread; block < share.blocks; block += threads, tile.advance(a.attention, threads * share.step))
@@ -138,10 +136,14 @@ struct Loader {
     return {{2 * tile.number() + half * 64, query, batch, 0, 0}};
   }
   __device__ void load_keys(const KeyTile& tile, PipelineState& state) const {
-    load(a.k[tile.segment], tile, state, static_cast<uint32_t>(2 * a.mask_rows * 128));
-    for (int panel = 0; panel < 2 && a.mask_rows > 0; ++panel)
-      copy_box(memory.mask(state.slot) + panel * config.mask_panel_bytes(), a.mask, mask_box(tile, panel).at,
-               memory.full(state.slot), true);
+    if constexpr (config.mask == MaskKind::copied) {
+      load(a.k[tile.segment], tile, state, static_cast<uint32_t>(2 * a.mask_rows * 128));
+      for (int panel = 0; panel < 2; ++panel)
+        copy_box(memory.mask(state.slot) + panel * config.mask_panel_bytes(), a.mask, mask_box(tile, panel).at,
+                 memory.full(state.slot), true);
+    } else {
+      load(a.k[tile.segment], tile, state, 0);
+    }
     state.advance(memory.tiles);
   }
   __device__ void load_values(const KeyTile& tile, PipelineState& state) const {

@@ -20,19 +20,22 @@ static_assert(!find(kVariants, [](const Config& each) { return each.width != pad
 
 constexpr int64_t kMostSplits = 16;  // blocks of a cluster
 constexpr int64_t kRowGroups[] = {1, 2};
+constexpr MaskKind kMaskKinds[] = {MaskKind::none, MaskKind::copied, MaskKind::read};
 
-// Returns whether there is a kernel for heads of `width` for each number of row groups.
+// Returns whether there is a kernel for heads of `width` for each number of row groups and each kind of mask.
 constexpr bool is_compiled(DType type, int width) {
   return std::ranges::none_of(kRowGroups, [&](int64_t groups) {
-    return symbol_of(kVariants, {type, padded_width(width), static_cast<int>(groups)}).empty();
+    return std::ranges::any_of(kMaskKinds, [&](MaskKind mask) {
+      return symbol_of(kVariants, {type, padded_width(width), static_cast<int>(groups), mask}).empty();
+    });
   });
 }
 static_assert(is_compiled(DType::bf16, 80) && is_compiled(DType::bf16, 128) && is_compiled(DType::bf16, 256));
 static_assert(is_compiled(DType::f16, 80) && is_compiled(DType::f16, 128) && is_compiled(DType::f16, 256));
 
-Config config_of(const Problem& problem, int64_t row_groups) {
+Config config_of(const Problem& problem, int64_t row_groups, MaskKind mask) {
   return {problem.inputs[0].dtype, padded_width(static_cast<int>(AttentionShape(problem).width)),
-          static_cast<int>(row_groups)};
+          static_cast<int>(row_groups), mask};
 }
 
 int64_t blocks_of(const AttentionShape& shape, int64_t rows) {
@@ -68,10 +71,10 @@ std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
 }
 
 // Accepts if, for every split, the ring has room for the next keys beside a tile's keys and values.
-Verdict supports_ring(const Config& config, bool masked, const GpuInfo& gpu) {
+Verdict supports_ring(const Config& config, const GpuInfo& gpu) {
   constexpr int tiles = 3;
   for (int splits = 1; splits <= kMostSplits; ++splits)
-    if (auto verdict = supports_shared_bytes(config.shared_bytes(splits, tiles, masked), gpu); !verdict) return verdict;
+    if (auto verdict = supports_shared_bytes(config.shared_bytes(splits, tiles), gpu); !verdict) return verdict;
   return accept();
 }
 
@@ -82,16 +85,15 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   if (shape.width == 192) return reject("heads of 192: the kernel waits for a panel that is not copied");
   if (problem.as<Attention>().scale < 0) return reject("a negative scale");
   if (64 % (shape.heads / shape.groups) != 0) return reject("heads that share a key head do not divide 64");
-  const bool masked = problem.as<Attention>().has_mask();
+  const MaskKind mask = problem.as<Attention>().has_mask() ? MaskKind::copied : MaskKind::none;  // the most bytes
   for (int64_t row_groups : kRowGroups)
-    if (auto verdict = supports_ring(config_of(problem, row_groups), masked, machine.gpu); !verdict) return verdict;
+    if (auto verdict = supports_ring(config_of(problem, row_groups, mask), machine.gpu); !verdict) return verdict;
   return accept();
 }
 
 // Returns the tiles that fit in shared memory beside the rest, at most those that a block reads.
 int ring_tiles(const Call& call, const Config& config, const GroupAttentionArguments& a, int blocks) {
-  const int64_t rest = config.shared_bytes(a.splits, 0, a.mask_rows);
-  const int64_t tile = config.shared_bytes(a.splits, 1, a.mask_rows) - rest;
+  const int64_t rest = config.shared_bytes(a.splits, 0), tile = config.shared_bytes(a.splits, 1) - rest;
   const auto room = static_cast<int64_t>(call.gpu.info().shared_bytes_per_block) - rest;
   return static_cast<int>(std::min<int64_t>(2 * blocks, room / tile));
 }
@@ -100,10 +102,13 @@ Status enqueue(const Call& call) {
   const GpuInfo& gpu = call.gpu.info();
   const int64_t row_groups = call.problem.param("row_groups", default_row_groups(call.problem, gpu));
   const auto splits = static_cast<int>(call.problem.param("splits", default_splits(call.problem, gpu, row_groups)));
-  const Config config = config_of(call.problem, row_groups);
   GroupAttentionArguments arguments{.attention = attention_arguments(call), .splits = splits};
   const int blocks = (key_tiles(arguments.attention) + splits - 1) / splits;
-  arguments.mask_rows = copied_mask_rows(arguments.attention, config.rows());
+  arguments.mask_rows = copied_mask_rows(arguments.attention, static_cast<int>(64 * row_groups));
+  const MaskKind mask = arguments.mask_rows > 0    ? MaskKind::copied
+                        : arguments.attention.mask ? MaskKind::read
+                                                   : MaskKind::none;
+  const Config config = config_of(call.problem, row_groups, mask);
   arguments.mask_shift = mask_shift_of(arguments.attention, arguments.mask_rows);
   arguments.tiles = ring_tiles(call, config, arguments, blocks);
   arguments.boxes = boxes_of(arguments.attention);
@@ -114,7 +119,7 @@ Status enqueue(const Call& call) {
   Launch launch = attention_launch(call, config.rows(), splits);
   launch.block = {static_cast<uint32_t>(config.threads())};
   launch.cluster = {static_cast<uint32_t>(splits)};
-  launch.shared_bytes = config.shared_bytes(splits, arguments.tiles, arguments.mask_rows);
+  launch.shared_bytes = config.shared_bytes(splits, arguments.tiles);
   return call.launch("attention_wgmma_sm90", symbol_of(kVariants, config), launch, arguments);
 }
 

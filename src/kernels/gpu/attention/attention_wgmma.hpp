@@ -10,12 +10,16 @@ namespace rung::gpu {
 // The keys or values of a tile, which are all of one segment.
 inline constexpr int kTileKeys = 64;
 
+// The mask that is added to the scores: none, one that is copied with the keys, or one that the threads read.
+enum class MaskKind : uint8_t { none, copied, read };
+
 // A block has 64 packed query rows for each warpgroup that multiplies, and one more warpgroup that loads. The blocks of
 // a cluster share the rows and take the tiles in turns.
 struct GroupAttentionConfig {
   DType type;
   int width;   // of the kernel: a padded_width()
   int groups;  // warpgroups that multiply
+  MaskKind mask;
   bool operator==(const GroupAttentionConfig&) const = default;
 
   constexpr int rows() const { return 64 * groups; }
@@ -35,13 +39,13 @@ struct GroupAttentionConfig {
   }
   // A tile's mask has at most one row for each eight rows of the block.
   constexpr uint32_t mask_panel_bytes() const { return static_cast<uint32_t>(rows() / 8 * 128); }
-  constexpr uint32_t slot_bytes(int mask_rows) const {
-    return tile_bytes() + (mask_rows > 0 ? 2 * mask_panel_bytes() : 0);
+  constexpr uint32_t slot_bytes() const {
+    return tile_bytes() + (mask == MaskKind::copied ? 2 * mask_panel_bytes() : 0);
   }
   // After received_bytes() come the ring of tiles, two barriers and two for each tile, and every received row's
   // statistics and factor.
-  constexpr uint32_t shared_bytes(int splits, int tiles, int mask_rows) const {
-    return received_bytes(splits) + static_cast<uint32_t>(tiles) * slot_bytes(mask_rows) +
+  constexpr uint32_t shared_bytes(int splits, int tiles) const {
+    return received_bytes(splits) + static_cast<uint32_t>(tiles) * slot_bytes() +
            static_cast<uint32_t>(splits * own_rows(splits) * 12 + (2 + 2 * tiles) * 8);
   }
 };
@@ -51,7 +55,7 @@ struct GroupAttentionArguments {
   int32_t splits;      // blocks of a cluster
   int32_t tiles;       // of the ring
   int32_t boxes;       // copies that make a tile
-  int32_t mask_rows;   // rows of mask that a block copies; 0: there is no mask, or threads read it
+  int32_t mask_rows;   // rows of mask that a block copies
   int32_t mask_shift;  // 1 << mask_shift eights of query rows share a row of mask
   TileMap q, mask;
   TileMap k[kMaxAttentionSegments];

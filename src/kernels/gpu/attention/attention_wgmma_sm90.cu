@@ -18,9 +18,6 @@ namespace {
 constexpr float kSlack = 5.5f;
 using Scores = FragmentC[kTileKeys / 8];
 
-// The mask that is added to the scores: none, one that was copied with the keys, or one that the threads read.
-enum class MaskKind { none, copied, read };
-
 // The work of one warpgroup that multiplies.
 template <GroupAttentionConfig config>
 struct Group {
@@ -116,9 +113,8 @@ struct Group {
   }
   // Turns scores into weights; `factor` is for the earlier sums. Scores with a mask are scaled already, and may be as
   // low as floats go.
-  template <MaskKind mask>
   __device__ __forceinline__ void soften(Scores& scores, float (&factor)[2]) {
-    const float unit = mask == MaskKind::none ? rows.a.scale : 1.0f;
+    const float unit = config.mask == MaskKind::none ? rows.a.scale : 1.0f;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       Running& row = running[half];
@@ -134,18 +130,17 @@ struct Group {
 #pragma unroll
         for (int i = 2 * half; i < 2 * half + 2; ++i) {
           float& x = scores[j].x[i];
-          sum += x = mask == MaskKind::none ? fast_exp2(fmaf(x, unit * kLog2E, -base)) : row.weight(x);
+          sum += x = config.mask == MaskKind::none ? fast_exp2(fmaf(x, unit * kLog2E, -base)) : row.weight(x);
         }
       row.sum += sum;
     }
   }
 
   // Turns the scores of a tile into weights, while the last tile's values are added.
-  template <MaskKind mask>
   __device__ __forceinline__ void weigh(Scores& scores, const KeyTile& tile) {
     float factor[2];
     cut(scores, tile);
-    soften<mask>(scores, factor);
+    soften(scores, factor);
     hold(running[0].sum + running[1].sum);
     wait_products<0>();
     pin(sums);
@@ -155,45 +150,43 @@ struct Group {
     for (int j = 0; j < kTileKeys / 16; ++j) weights[j] = a_from_c<T>(scores + 2 * j);
   }
   // Takes finished scores, and adds their mask.
-  template <MaskKind mask>
   __device__ __forceinline__ void take_scores(Scores& scores, const Scores& bias, const PipelineState& keys) const {
     pin(scores);
-    if (mask == MaskKind::copied) scale_and_add_copied(scores, keys);
+    if (config.mask == MaskKind::copied) scale_and_add_copied(scores, keys);
     release(keys);
-    if (mask == MaskKind::read) scale_and_add(scores, bias);
+    if (config.mask == MaskKind::read) scale_and_add(scores, bias);
   }
   __device__ void queries_read() const {
     if (memory.splits > 1) cluster_arrive();
   }
   // Goes through all tiles of this block: the next tile's scores are computed while this one's values are added.
-  template <MaskKind mask>
   __device__ __forceinline__ void steps(const KeyShare& share) {
     memory.queries_came().wait(0);
     if (share.blocks == 0) return queries_read();
     Scores scores, bias;
     KeyTile tile(rows.a, share.first);
-    if (mask == MaskKind::read) load_mask(bias, tile);
+    if (config.mask == MaskKind::read) load_mask(bias, tile);
     PipelineState keys = take();
     pin(scores);
     begin_products();
     dot(scores, keys);
     wait_products<0>();
-    take_scores<mask>(scores, bias, keys);
+    // The code that weighs scores stands here once: to fetch a second copy takes longer than a jump.
 #pragma unroll 1
-    for (int block = 1; block < share.blocks; ++block) {
-      weigh<mask>(scores, tile);
+    for (int block = 1;; ++block) {
+      take_scores(scores, bias, keys);
+      if (block == share.blocks) queries_read();
+      weigh(scores, tile);
+      if (block == share.blocks) break;
       tile.advance(rows.a, share.step);
-      if (mask == MaskKind::read) load_mask(bias, tile);
+      if (config.mask == MaskKind::read) load_mask(bias, tile);
       keys = take(), values = take();
       pin(scores), pin(sums);
       begin_products();
       dot(scores, keys);
       add_values(values);
       wait_products<1>();
-      take_scores<mask>(scores, bias, keys);
     }
-    queries_read();
-    weigh<mask>(scores, tile);
     values = take();
     pin(sums);
     begin_products();
@@ -343,15 +336,9 @@ __device__ void make_barriers(const Memory<config>& memory, uint32_t expected_by
 }
 
 template <GroupAttentionConfig config>
-__device__ __forceinline__ void multiply(Group<config>& work, const Finish<config>& last, const KeyShare& share,
-                                         int mask_rows) {
+__device__ __forceinline__ void multiply(Group<config>& work, const Finish<config>& last, const KeyShare& share) {
   const Memory<config> memory = work.memory;
-  if (mask_rows > 0)
-    work.template steps<MaskKind::copied>(share);
-  else if (work.rows.a.mask)
-    work.template steps<MaskKind::read>(share);
-  else
-    work.template steps<MaskKind::none>(share);
+  work.steps(share);
   if (memory.splits > 1) {
     cluster_wait();  // no block reads queries any more
     if (!last.is_pair()) {
@@ -388,14 +375,14 @@ __device__ void attention(const GroupAttentionArguments& a) {
     wait_for_producers();
     // One warp loads queries, then keys; where keys bring a mask, whose copies take longer to issue, another warp loads
     // the queries meanwhile.
-    const int for_queries = a.mask_rows > 0 ? 1 : 0;
+    constexpr int for_queries = config.mask == MaskKind::copied ? 1 : 0;
     if (loading_warp == for_queries && lane() == 0) loader.load_queries();
     if (loading_warp == 0 && lane() == 0) loader.fill_ring();
   } else {
     if constexpr (config.groups > 1) setmaxnreg_inc<240>();
     wait_for_producers();
     Group<config> work(a, rows, memory, first_row);
-    multiply(work, last, share, a.mask_rows);
+    multiply(work, last, share);
   }
 }
 
