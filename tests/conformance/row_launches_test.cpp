@@ -388,7 +388,7 @@ TEST_F(RowLaunches, OnHopperAreThoseThatWereMeasured) {
             "  boxes of [64, 8, 4, 2, 1]\n"
             "  boxes of [64, 64, 2, 1, 1]\n"
             "  boxes of [64, 64, 4, 1, 1]\n"
-            "  attention_split_kv_bf16_32_8 104 1 1 of 256, 8 together, 157768 bytes, dependent\n");
+            "  attention_split_kv_bf16_32_8 104 1 1 of 256, 8 together, 149576 bytes, dependent\n");
   EXPECT_EQ(launches_of("attention_cache", cached_attention(1, 32, 8, 64, 16384)),
             "  attention_cache_bf16_64_4 48 8 1 of 128, 1 together, 0 bytes, dependent\n"
             "  attention_cache_join_bf16 4 8 1 of 256, 1 together, 0 bytes, dependent\n");

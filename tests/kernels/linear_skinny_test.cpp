@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/gpu/attention/attention_split_kv.hpp"
 #include "kernels/gpu/kernel.hpp"
+#include "kernels/gpu/occupancy.hpp"
 #include "linear_case.hpp"
 #include "support/machines.hpp"
 
@@ -52,6 +54,13 @@ TEST(LinearSkinny, FillsTheDeviceWithAboutOneBlockEach) {
   EXPECT_EQ(plan_of(layer(50, 1024, 2048)).blocks(), 128u);
   EXPECT_EQ(plan_of(layer(50, 1024, 4096)).blocks(), 128u);
   EXPECT_EQ(plan_of(layer(50, 4096, 1024, true)).blocks(), 128u);
+}
+
+// So that it fetches its weights while the attention is at work.
+TEST(LinearSkinny, HasRoomBesideTheAttentionInFront) {
+  const SkinnyPlan output = plan_of(adding(feeding(layer(51, 1024, 2048)), DType::f32));
+  const uint32_t attention = SplitKvConfig{DType::bf16, 32, 8}.shared_bytes();
+  EXPECT_LE(output.shared_bytes, shared_bytes_beside(hopper().gpu, attention));
 }
 
 TEST(LinearSkinny, CutsManyTokensIntoEqualTiles) {

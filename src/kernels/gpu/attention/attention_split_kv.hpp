@@ -19,15 +19,17 @@ struct SplitKvConfig {
   int rows;    // packed query rows of a block: 16, 24 or 32
   int splits;  // blocks of a cluster, known at compile time; 0: SplitKvArguments::splits
   bool operator==(const SplitKvConfig&) const = default;
+  static_assert(kTiles <= kPanels);  // the weights find room
 
   // Returns the rows that each of `blocks` blocks finishes.
   constexpr int own_rows(int blocks) const { return (rows + blocks - 1) / blocks; }
-  // Shared memory has tiles of keys (whose place received and sent sums take later), tiles of values, queries, weights,
-  // a maximum and a sum of each warp and row, and barriers.
+  // Shared memory has tiles of keys (whose place received and sent sums take later), tiles of values, queries (whose
+  // place weights take later), a maximum and a sum of each warp and row, and barriers. A block of the layer behind the
+  // attention then has room beside this one, and fetches its weights meanwhile.
   constexpr uint32_t values_at() const { return kTiles * kTileBytes; }
   constexpr uint32_t queries_at() const { return values_at() + kTiles * kTileBytes; }
-  constexpr uint32_t weights_at() const { return queries_at() + bytes(kPanels * 128); }
-  constexpr uint32_t maxima_at() const { return weights_at() + bytes(kTiles * 128); }
+  constexpr uint32_t weights_at() const { return queries_at(); }
+  constexpr uint32_t maxima_at() const { return queries_at() + bytes(kPanels * 128); }
   constexpr uint32_t totals_at() const { return maxima_at() + bytes(kWarps * 4); }
   constexpr uint32_t barriers_at() const { return totals_at() + bytes(kWarps * 4); }
   constexpr uint32_t shared_bytes() const { return barriers_at() + kBarriers * 8; }
