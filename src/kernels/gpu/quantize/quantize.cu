@@ -16,10 +16,13 @@ class Divider {
         by(by * shift),
         inverse(1.0f / this->by),
         is_finite(by < INFINITY) {}
-  __device__ float operator()(float x) const {
-    const float shifted = x * shift, near = shifted * inverse;
+  // Returns whether the numbers are finite and need no shift, as those of nearly all rows.
+  __device__ bool is_plain() const { return is_finite && shift == 1.0f; }
+  template <bool plain>
+  __device__ float divide(float x) const {
+    const float shifted = plain ? x : x * shift, near = shifted * inverse;
     const float exact = fmaf(fmaf(-near, by, shifted), inverse, near);  // adds what the inverse's rounding left
-    return is_finite ? exact : near;
+    return plain || is_finite ? exact : near;
   }
 
  private:
@@ -74,7 +77,20 @@ struct QuantizedRow {
     }
     return largest;
   }
-  __device__ void store(const Held& held, uint32_t first, const Divider& divide) const {
+  // Rounds quotients. Those of plain rows are no larger than the largest number of 8 bits, up to a last place.
+  template <bool plain>
+  __device__ static void pack(uint32_t (&words)[(kVector + 3) / 4], const float (&x)[kVector]) {
+    if constexpr (plain && config.to_i8 && kVector > 1) {
+#pragma unroll
+      for (int i = 0; i < kVector; i += 4)
+        words[i / 4] = small_i8_bits(x[i]) | small_i8_bits(x[i + 1]) << 8 | small_i8_bits(x[i + 2]) << 16 |
+                       small_i8_bits(x[i + 3]) << 24;
+    } else {
+      pack_eight_bits<config.to_i8>(words, x);
+    }
+  }
+  template <bool plain>
+  __device__ void store(const Held& held, uint32_t first, const Divider& by) const {
     using Eighths = Unit<kVector>;
     auto* row = in_memory<Eighths>(a.out) + int64_t{blockIdx.x} * a.vectors;
 #pragma unroll
@@ -83,9 +99,9 @@ struct QuantizedRow {
       float x[kVector];
       widen(x, held[i]);
 #pragma unroll
-      for (float& value : x) value = divide(value);
+      for (float& value : x) value = by.divide<plain>(value);
       uint32_t words[(kVector + 3) / 4];
-      pack_eight_bits<config.to_i8>(words, x);
+      pack<plain>(words, x);
       row[first + i * blockDim.x] = *reinterpret_cast<const Eighths*>(words);
     }
   }
@@ -100,10 +116,11 @@ struct QuantizedRow {
     const float largest = reduce_block(as_float(most), Max{}, partial);
     const float scale = largest == 0 ? 1.0f : largest / a.most;
     if (threadIdx.x == 0) in_memory<float>(a.scales)[blockIdx.x] = scale;
-    const Divider divide(scale);
+    const Divider by(scale);
+    const bool plain = config.to_i8 && by.is_plain();
     for (uint32_t first = threadIdx.x; first < a.vectors; first += step) {
       if (a.vectors > step) load(held, first);
-      store(held, first, divide);
+      plain ? store<true>(held, first, by) : store<false>(held, first, by);
     }
   }
 };
