@@ -12,6 +12,7 @@ constexpr const char* kProblems[] = {
     "quantize(x:{0}[5,37], to=i8)",
     "quantize(still:{0}[4,37], to=i8)",
     "quantize(holes:{0}[6,37], to=i8)",
+    "quantize(holes:{0}[6,64], to=i8)",
     "quantize(far:{0}[16,1536], to=i8)",
     "quantize(x:{0}[70], to=i8)",
     "quantize(slice(x:{0}[2,9,96], axis=2, begin=32, end=65), to=i8)",
