@@ -42,9 +42,17 @@ exported::Complex fitted(const Call& call, const Value& self, const Value& resul
   return part;
 }
 
-// The base of a view with the parts in place of what it shows.
+// The base of a view with the parts in place of what it shows, which may be one part of complex numbers, or both side by
+// side.
 exported::Complex put_back_parts(const Call& view, const exported::Complex& part) {
   const exported::Complex base = parts_of(view, view.all()[0].second);
+  const std::string_view name = base_name(view.target());
+  if (base.imaginary && !part.imaginary) {
+    if (name == "real") return {part.real, base.imaginary};
+    if (name == "imag") return {base.real, part.real};
+    if (name == "view_as_real") return {view.select_index(part.real, -1, 0), view.select_index(part.real, -1, 1)};
+  }
+  if (!base.imaginary && part.imaginary && name == "view_as_complex") return {joined(view, part), {}};
   if (base.imaginary.has_value() != part.imaginary.has_value()) exported::refuse("a write through {}", view.target());
   exported::Complex whole{put_back(view, base.real, part.real), {}};
   if (part.imaginary) whole.imaginary = put_back(view, *base.imaginary, *part.imaginary);

@@ -217,12 +217,17 @@ class Equations(nn.Module):
         modes[:, -1:] = a[:, :1]
         modes[:, :, 2].add_(w[..., 0])
         modes *= 2
+        torch.view_as_real(modes)[:, 0, :, 1] = a[:, 0]
+        modes.real.mul_(3)
+        modes.imag[:, 1] -= c[:, 1]
+        pairs = torch.stack([a, c], -1)
+        torch.view_as_complex(pairs)[:, 1].mul_(w[:, 0])
         low = whole.cholesky(firm)
         return [
             torch.cholesky_solve(b, low), torch.cholesky_solve(b, low.mT, upper=True), torch.cholesky_inverse(low),
             whole.solve_triangular(a, b, upper=True), whole.solve_triangular(a, b.mT, upper=False, left=False),
             whole.solve_triangular(a, b, upper=False, unitriangular=True), torch.triangular_solve(b, a, transpose=True)[0],
-            *whole.slogdet(a), torch.logdet(firm), torch.view_as_real(modes), torch.view_as_real(torch.where(a > 0, z, w)),
+            *whole.slogdet(a), torch.logdet(firm), torch.view_as_real(modes), pairs, torch.view_as_real(torch.where(a > 0, z, w)),
             torch.view_as_real(torch.index_put(z, (torch.tensor([1]),), w[:1])),
             whole.inv(a), whole.solve(a, b), whole.solve(a, b[..., 0]), whole.solve(a, b.mT, left=False), whole.det(a), whole.cholesky(firm),
             whole.cholesky(firm, upper=True), whole.inv(torch.flip(torch.eye(3), [0]) * 2), torch.erfinv(c.tanh()),
