@@ -1,4 +1,4 @@
-// What an attention reads where its author's operands have no form of their own: columns and keys of zeros.
+// Operands of an attention with columns and keys of zeros, for what has no form of its own in the op.
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/attention_padding.hpp"
 
@@ -38,20 +38,20 @@ NodeId with_columns(Graph& graph, NodeId x, int64_t columns) {
 NodeId key_of_zeros(Graph& graph, NodeId keys) {
   Type one = graph.type(keys);
   one.shape[1] = 1;
-  return graph.literal("sink", Tensor(one));
+  return graph.literal("key", Tensor(one));
 }
 
-NodeId mask_with_sinks(Graph& graph, NodeId mask, NodeId sinks, int64_t keys) {
-  sinks = cast_to(graph, without_broadcast(graph, sinks), DType::f32);
+NodeId mask_with_extra(Graph& graph, NodeId mask, NodeId extra, int64_t keys) {
+  extra = cast_to(graph, without_broadcast(graph, extra), DType::f32);
   Shape shape{1, 1, 1, keys};
   const Shape narrow = mask == kNoNode ? Shape{} : graph.shape(mask);
   for (int axis = 0; axis < 3; ++axis) {
     const int behind = axis - (4 - narrow.rank());  // a mask may have fewer axes
-    shape[axis] = std::max(graph.shape(sinks)[axis], behind < 0 ? 1 : narrow[behind]);
+    shape[axis] = std::max(graph.shape(extra)[axis], behind < 0 ? 1 : narrow[behind]);
   }
   const NodeId scores = mask == kNoNode ? zeros(graph, DType::f32, shape) : broadcast_to(graph, mask, shape);
   shape[3] = 1;
-  return graph.add(Concat{3}, {scores, broadcast_to(graph, sinks, shape)}, graph[sinks].label);
+  return graph.add(Concat{3}, {scores, broadcast_to(graph, extra, shape)}, graph[extra].label);
 }
 
 }  // namespace rung::passes

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/attention_scores.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -11,9 +12,11 @@
 namespace rung::passes {
 namespace {
 
-// select(m, s, low) is s + select(m, 0, low) for numbers as low as this, beside which a score is nothing. Where other
-// masks are added it is so for -inf alone: two finite numbers as low make an infinity.
-constexpr double kLow = -1e30;
+// select(m, s, low) is s + select(m, 0, lower) for numbers that no score reaches: the weight beside such a score is 0,
+// and `lower` is a number beside which a score is nothing, so that a query without keys sees all of them alike. Where
+// other masks are added it is so for -inf alone: two finite numbers as low make an infinity.
+constexpr double kUnreached = -1e9;
+constexpr double kLower = -1e30;
 
 constexpr size_t kMostMasks = 2;  // a bias of positions, and a mask
 
@@ -70,7 +73,7 @@ Verdict trace_scores(const Graph& graph, NodeId x, Scores& scores, size_t reader
 // select(mask, scores, low), select(mask, low, scores)
 Verdict trace_selected(const Graph& graph, NodeId select, Scores& scores) {
   const std::vector<NodeId>& operands = graph[select].operands;
-  const auto is_low = [](std::optional<double> value) { return value && *value <= kLow; };
+  const auto is_low = [](std::optional<double> value) { return value && *value <= kUnreached; };
   const bool hides = is_low(uniform_value(graph, operands[1]));
   const NodeId kept = operands[hides ? 2 : 1];
   const auto low = uniform_value(graph, operands[hides ? 1 : 2]);
@@ -79,7 +82,7 @@ Verdict trace_selected(const Graph& graph, NodeId select, Scores& scores) {
   if (graph.type(select).dtype != DType::f32) return reject("the scores are selected in 16 bits");
   if (graph.shape(kept) != graph.shape(select)) return reject("the scores are repeated by their mask");
   Scores below = scores;
-  below.masks.push_back({.values = operands[0], .scale = scores.scale, .low = *low, .hides = hides});
+  below.masks.push_back({.values = operands[0], .scale = scores.scale, .low = std::min(*low, kLower), .hides = hides});
   Verdict traced = trace_scores(graph, kept, below);
   if (traced && below.masks.size() > 1 && *low != -INFINITY)
     return reject("the scores are selected, and masks are added to them");
@@ -157,14 +160,14 @@ NodeId without_shift(const Graph& graph, NodeId x) {
   return is_largest && graph[shifted].users.size() == 2 && !graph.is_output(shifted) ? shifted : x;
 }
 
-// concat(scores, sinks)      one more score for each query, whose weight nobody reads
-Verdict take_sinks(const Graph& graph, NodeId joined, Scores& scores, NodeId& rest) {
+// concat(scores, extra)      one more score for each query, whose weight nobody reads
+Verdict take_extra(const Graph& graph, NodeId joined, Scores& scores, NodeId& rest) {
   const auto* concat = graph.as<Concat>(joined);
   const std::vector<NodeId>& parts = graph[joined].operands;
   if (!concat || graph.shape(joined).rank() != 4 || parts.size() != 2 || axis_in(graph, joined, concat->axis) != 3 ||
       graph.shape(parts[1])[3] != 1)
     return reject("a weight is left out, whose score is not joined to the others");
-  scores.sinks = parts[1], rest = parts[0];
+  scores.extra = parts[1], rest = parts[0];
   return accept();
 }
 
@@ -183,9 +186,9 @@ std::optional<Weights> weights_behind(const Graph& graph, NodeId x) {
   if (slice && graph.single_use(x) && slice->begin == 0 && slice->step == 1) {
     const NodeId source = skip_float_casts(graph, graph[x].operands[0]);
     const int last = graph.shape(source).rank() - 1;
-    found.has_sinks = graph.as<Softmax>(source) && axis_in(graph, source, slice->axis) == last &&
+    found.has_extra = graph.as<Softmax>(source) && axis_in(graph, source, slice->axis) == last &&
                       graph.shape(source)[last] == slice->end + 1;
-    if (found.has_sinks) x = source;
+    if (found.has_extra) x = source;
   }
   found.softmax = without_guard(graph, x);
   if (!graph.as<Softmax>(found.softmax)) return std::nullopt;
@@ -197,9 +200,9 @@ Verdict trace_scores_of(const Graph& graph, const Weights& weights, Scores& scor
   const NodeId read = skip_float_casts(graph, graph[weights.softmax].operands[0]);
   const NodeId x = without_shift(graph, read);
   const size_t readers = x == read ? weights.readers : 2;
-  if (!weights.has_sinks) return trace_scores(graph, x, scores, readers);
+  if (!weights.has_extra) return trace_scores(graph, x, scores, readers);
   NodeId rest = kNoNode;
-  if (Verdict taken = take_sinks(graph, x, scores, rest); !taken) return taken;
+  if (Verdict taken = take_extra(graph, x, scores, rest); !taken) return taken;
   return trace_scores(graph, rest, scores);
 }
 

@@ -21,7 +21,7 @@ struct Mask {
 struct Scores {
   NodeId q = kNoNode, k_transposed = kNoNode;  // [B,H,S,D], [B,H,D,K]
   std::vector<Mask> masks;
-  NodeId sinks = kNoNode;  // a score more for each query, [B,H,S,1], of a key without a value; none: no such key
+  NodeId extra = kNoNode;  // a score more for each query, [B,H,S,1], of a key without a value; none: no such key
   double softcap = 0;      // 0: none
   double scale = 1;        // after a cap: of its argument
 };
@@ -29,7 +29,7 @@ struct Scores {
 // The softmax whose results weigh the values, and how many nodes may read it and its scores.
 struct Weights {
   NodeId softmax = kNoNode;
-  bool has_sinks = false;  // the weight of each query's last key is left out
+  bool has_extra = false;  // the weight of each query's last key is left out
   size_t readers = 1;
 };
 

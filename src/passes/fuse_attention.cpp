@@ -248,21 +248,21 @@ class Fuser {
     Attention op{.scale = static_cast<float>(softcap == 0 ? scores.scale : scores.scale * scores.softcap),
                  .softcap = softcap};
     NodeId mask = scores.masks.empty() ? kNoNode : mask_of(scores);
-    if (scores.sinks != kNoNode) mask = mask_with_sinks(graph_, mask, scores.sinks, graph_.shape(keys)[1]);
+    if (scores.extra != kNoNode) mask = mask_with_extra(graph_, mask, scores.extra, graph_.shape(keys)[1]);
     if (mask != kNoNode) op.slots.put(operands, AttentionSlot::mask, mask);
-    return with_segments(id, op, operands, segments_with_sinks(scores, keys, values)) ||
-           with_segments(id, op, operands, one_segment_with_sinks(scores, keys, values));
+    return with_segments(id, op, operands, segments_with_extra(scores, keys, values)) ||
+           with_segments(id, op, operands, one_segment_with_extra(scores, keys, values));
   }
 
-  // The keys and values of each segment in turn, that of the sinks last.
-  std::vector<NodeId> segments_with_sinks(const Scores& scores, NodeId keys, NodeId values) {
+  // The keys and values of each segment in turn, that of the extra score last.
+  std::vector<NodeId> segments_with_extra(const Scores& scores, NodeId keys, NodeId values) {
     std::vector<NodeId> parts = segments_of(keys, values);
     if (parts.empty()) parts = {keys, values};
-    if (scores.sinks != kNoNode) parts.insert(parts.end(), {key_of_zeros(graph_, keys), key_of_zeros(graph_, values)});
+    if (scores.extra != kNoNode) parts.insert(parts.end(), {key_of_zeros(graph_, keys), key_of_zeros(graph_, values)});
     return parts;
   }
-  std::vector<NodeId> one_segment_with_sinks(const Scores& scores, NodeId keys, NodeId values) {
-    if (scores.sinks == kNoNode) return {keys, values};
+  std::vector<NodeId> one_segment_with_extra(const Scores& scores, NodeId keys, NodeId values) {
+    if (scores.extra == kNoNode) return {keys, values};
     return {graph_.add(Concat{1}, {keys, key_of_zeros(graph_, keys)}),
             graph_.add(Concat{1}, {values, key_of_zeros(graph_, values)})};
   }

@@ -1,5 +1,5 @@
-// Attention in the forms that have another shape than softmax(q k') v: values of another width, sinks, masks that hide,
-// weights from the right, and batches whose heads are one axis with them.
+// Attention in the forms that have another shape than softmax(q k') v: values of another width, extra scores, masks
+// that hide, weights from the right, and batches whose heads are one axis with them.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <string>
@@ -43,22 +43,22 @@ TEST(FuseAttention, PadsEachSegmentOfValuesOfFewerColumns) {
   EXPECT_EQ(run.graph.as<Attention>(*attention)->segments, 2);
 }
 
-constexpr const char* kSinks =
+constexpr const char* kExtra =
     "half: f32[] = constant(values=[0.5])\n"
     "s = add(mul(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5]), half), mask:f32[1,1,6,5])\n"
-    "joined = concat(s, broadcast(sinks:f32[1,2,1,1], shape=[1,2,6,1]), axis=3)\n";
+    "joined = concat(s, broadcast(extra:f32[1,2,1,1], shape=[1,2,6,1]), axis=3)\n";
 
-TEST(FuseAttention, TakesSinksAsKeysWithoutValues) {
-  expect_attention(std::string(kSinks) + "y = matmul(slice(softmax(joined), axis=3, end=5), v:f32[1,2,5,4])");
-  expect_attention(std::string(kSinks) +
+TEST(FuseAttention, TakesExtraScoresAsKeysWithoutValues) {
+  expect_attention(std::string(kExtra) + "y = matmul(slice(softmax(joined), axis=3, end=5), v:f32[1,2,5,4])");
+  expect_attention(std::string(kExtra) +
                    "shifted = sub(joined, reduce(joined, kind=max, axis=3, keep_dim=true))\n"
                    "y = matmul(slice(softmax(shifted), axis=3, end=5), v:f32[1,2,5,4])");
   expect_attention(
-      "joined = concat(matmul(q:f32[2,2,6,4], kt:f32[2,2,4,5]), sinks:f32[2,2,6,1], axis=3)\n"
+      "joined = concat(matmul(q:f32[2,2,6,4], kt:f32[2,2,4,5]), extra:f32[2,2,6,1], axis=3)\n"
       "y = matmul(slice(softmax(joined), axis=3, end=5), v:f32[2,2,5,3])");
 }
-TEST(FuseAttention, JoinsSinksToTheKeysWhereNoKernelReadsSegments) {
-  const std::string text = std::string(kSinks) + "y = matmul(slice(softmax(joined), axis=3, end=5), v:f32[1,2,5,4])";
+TEST(FuseAttention, JoinsExtraKeysWhereNoKernelReadsSegments) {
+  const std::string text = std::string(kExtra) + "y = matmul(slice(softmax(joined), axis=3, end=5), v:f32[1,2,5,4])";
   const KernelQuery one_segment = [](const Op& op, std::span<const Type>) {
     const auto* attention = std::get_if<Attention>(&op);
     return attention && attention->segments > 1 ? reject("one segment only") : accept();
@@ -67,18 +67,18 @@ TEST(FuseAttention, JoinsSinksToTheKeysWhereNoKernelReadsSegments) {
   EXPECT_EQ(count_ops(run.graph, "attention"), 1u);
   expect_same_values(graph_of(text), run.graph);
 }
-TEST(FuseAttention, KeepsWeightsOfWhichOthersAreLeftOut) {
+TEST(FuseAttention, KeepsWeightsThatLoseOthers) {
   for (const char* kept : {"axis=3, begin=1, end=6", "axis=3, end=4", "axis=2, end=6"}) {
     const bool fewer = std::string_view(kept) == "axis=3, end=4";
     const std::string rows = std::string_view(kept) == "axis=2, end=6" ? "6" : fewer ? "4" : "5";
-    expect_unchanged(fuse_attention, std::string(kSinks) + "y = matmul(slice(softmax(joined), " + kept +
+    expect_unchanged(fuse_attention, std::string(kExtra) + "y = matmul(slice(softmax(joined), " + kept +
                                          "), v:f32[1,2," + rows + ",4])");
   }
   expect_unchanged(fuse_attention,
                    "s = matmul(q:f32[1,2,6,4], kt:f32[1,2,4,6])\n"
                    "y = matmul(slice(softmax(s), axis=3, end=5), v:f32[1,2,5,4])");
 }
-TEST(FuseAttention, DropsTheLargestScoreThatASoftmaxTakesAwayItself) {
+TEST(FuseAttention, DropsTheLargestScore) {
   expect_attention(
       "s = matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5])\n"
       "y = matmul(softmax(sub(s, reduce(s, kind=max, axis=3, keep_dim=true))), v:f32[1,2,5,4])");
@@ -89,13 +89,22 @@ TEST(FuseAttention, DropsTheLargestScoreThatASoftmaxTakesAwayItself) {
 }
 
 TEST(FuseAttention, TakesMasksThatHide) {
-  for (const char* low : {"-inf", "-1e38"})
+  for (const char* low : {"-inf", "-1e38", "-1e9"})
     expect_attention(
         "low: f32[] = constant(values=[" + std::string(low) +
         "])\n"
         "hidden: bool[6,5] = constant(values=[0,1,1,1,1,0,0,1,1,1,0,0,0,1,1,0,0,0,0,1,0,0,0,0,0,1,0,0,0,0])\n"
         "s = matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5])\n"
         "y = matmul(softmax(select(broadcast(hidden, shape=[1,2,6,5]), low, s)), v:f32[1,2,5,4])");
+}
+// Scores of some hundreds would show beside the number itself, whose neighbours are 64 away.
+TEST(FuseAttention, SeesAllKeysAlikeWhereAllAreHidden) {
+  expect_attention(
+      "low: f32[] = constant(values=[-1e9])\n"
+      "hundred: f32[] = constant(values=[100])\n"
+      "hidden: bool[2,5] = constant(values=[0,0,1,1,1,1,1,1,1,1])\n"
+      "s = mul(matmul(q:f32[1,2,2,4], kt:f32[1,2,4,5]), hundred)\n"
+      "y = matmul(softmax(select(broadcast(hidden, shape=[1,2,2,5]), low, s)), v:f32[1,2,5,4])");
 }
 TEST(FuseAttention, DropsWeightsThatTheirMaskMadeZero) {
   constexpr const char* kText =
@@ -123,7 +132,7 @@ TEST(FuseAttention, TurnsWeightsThatStandOnTheRight) {
                    "y = matmul(v:f32[5,2,4,5], transpose(softmax(s), permutation=[3,1,0,2]))");
 }
 
-TEST(FuseAttention, TakesBatchesAndHeadsApartThatAreOneAxis) {
+TEST(FuseAttention, TakesBatchesAndHeadsApart) {
   expect_attention(
       "q = reshape(a:f32[2,3,6,4], shape=[6,6,4])\n"
       "kt = reshape(b:f32[2,3,4,5], shape=[6,4,5])\n"

@@ -1,4 +1,4 @@
-// What solvers of small systems of equations share.
+// Functions that solvers of small systems of equations share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "import/pt2/call.hpp"

@@ -30,7 +30,7 @@ exported::Complex parts_of(const Call& call, const Value& value) {
 }
 bool has_elements(const Value& value) { return value.node() || std::holds_alternative<exported::Complex>(value.is); }
 
-// What is written, in the type and the shape of the tensor that it replaces.
+// Returns what is written, in the type and the shape of the tensor that it replaces.
 exported::Complex fitted(const Call& call, const Value& self, const Value& result) {
   const exported::Complex old = parts_of(call, self), given = parts_of(call, result);
   if (given.imaginary && !old.imaginary) exported::refuse("a write of complex numbers to {}", describe(self));
@@ -42,8 +42,8 @@ exported::Complex fitted(const Call& call, const Value& self, const Value& resul
   return part;
 }
 
-// The base of a view with the parts in place of what it shows, which may be one part of complex numbers, or both side by
-// side.
+// The base of a view with the parts in place of what it shows, which may be one part of complex numbers, or both side
+// by side.
 exported::Complex put_back_parts(const Call& view, const exported::Complex& part) {
   const exported::Complex base = parts_of(view, view.all()[0].second);
   const std::string_view name = base_name(view.target());
