@@ -15,7 +15,7 @@ namespace {
 // select(m, s, low) is s + select(m, 0, lower) for numbers that no score reaches: the weight beside such a score is 0,
 // and `lower` is a number beside which a score is nothing, so that a query without keys sees all of them alike. Where
 // other masks are added it is so for -inf alone: two finite numbers as low make an infinity.
-constexpr double kUnreached = -1e9;
+constexpr double kUnreached = -1e8;
 constexpr double kLower = -1e30;
 
 constexpr size_t kMostMasks = 2;  // a bias of positions, and a mask

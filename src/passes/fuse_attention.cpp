@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/words.hpp"
+#include "passes/attention_batches.hpp"
 #include "passes/attention_padding.hpp"
 #include "passes/attention_scores.hpp"
 #include "passes/passes.hpp"
@@ -67,22 +68,6 @@ class Fuser {
     if (fits) fits = has_plain_batch(scores, v, id);
     if (!fits) return context_.notes.misses.push_back({graph_[weights->softmax].label, fits.reason}), false;
     return build(id, scores, v);
-  }
-
-  // reshape(matmul(q, k'), [B,H,S,K])  =>  matmul(reshape(q, [B,H,S,D]), reshape(k', [B,H,D,K]))
-  // The product of [B H,S,D] and [B H,D,K], whose batch and heads are one axis.
-  bool split_batch(NodeId id) {
-    if (!graph_.as<Reshape>(id)) return false;
-    const NodeId product = graph_[id].operands[0];
-    if (!graph_.as<MatMul>(product) || !graph_.single_use(product)) return false;
-    const Shape &apart = graph_.shape(id), &one = graph_.shape(product);
-    if (one.rank() != 3 || apart.rank() != 4 || apart[2] != one[1] || apart[3] != one[2]) return false;
-    std::vector<NodeId> operands = graph_[product].operands;
-    for (const NodeId operand : operands)
-      if (graph_.shape(operand).rank() != 3 || graph_.shape(operand)[0] != one[0]) return false;
-    Insertion here(graph_, id);
-    for (NodeId& operand : operands) operand = with_batch(operand, {apart[0], apart[1]});
-    return replace_with(graph_, id, graph_.add(MatMul{}, operands, graph_[product].label));
   }
 
   // v' transpose(weights)  =>  transpose(weights transpose(v'))      weights: a softmax that nothing else reads
@@ -152,7 +137,7 @@ class Fuser {
     if (auto* softmax = std::get_if<Softmax>(&op))
       softmax->axis = axis_in(graph_, x, softmax->axis) + 1;
     else if (!is_lifted(x))
-      return with_batch(x, batch);
+      return with_batch(graph_, x, batch);
     std::vector<NodeId> operands = node.operands;
     for (NodeId& operand : operands)
       if (graph_.shape(operand).rank() == 3) operand = lifted(operand, batch);
@@ -162,15 +147,6 @@ class Fuser {
     const bool is_computed = graph_.as<MatMul>(x) || graph_.as<Binary>(x) || graph_.as<Unary>(x) ||
                              graph_.as<Select>(x) || graph_.as<Cast>(x);
     return is_computed && graph_.single_use(x);
-  }
-
-  // [N,S,K] => [B,H,S,K], [1,S,K] => [1,1,S,K]
-  NodeId with_batch(NodeId x, const Dims& batch) {
-    Dims shape = graph_.shape(x);
-    const bool is_shared = shape[0] == 1;
-    shape[0] = is_shared ? 1 : batch[1];
-    shape.insert(0, is_shared ? 1 : batch[0]);
-    return reshaped(graph_, x, shape, graph_[x].label);
   }
 
   // Returns B and H of scores reshape(s: [B,H,S,K]) whose batch and heads are one axis; none: they are no such scores.
@@ -351,7 +327,7 @@ Status fuse_attention(Graph& graph, PassContext& context) {
   Fuser fuser(graph, context);
   size_t fused = 0;
   size_t read = 0;
-  for_each_node(graph, [&](NodeId id) { fuser.split_batch(id); });
+  for_each_node(graph, [&](NodeId id) { settle_batch_of_scores(graph, id); });
   for_each_node(graph, [&](NodeId id) {
     if (fuser.fuse(id))
       ++fused;

@@ -89,7 +89,7 @@ TEST(FuseAttention, DropsTheLargestScore) {
 }
 
 TEST(FuseAttention, TakesMasksThatHide) {
-  for (const char* low : {"-inf", "-1e38", "-1e9"})
+  for (const char* low : {"-inf", "-1e38", "-1e8"})
     expect_attention(
         "low: f32[] = constant(values=[" + std::string(low) +
         "])\n"
@@ -144,6 +144,21 @@ TEST(FuseAttention, TakesBatchesAndHeadsApart) {
       "kept: bool[1,6,5] = constant(values=[1,0,0,0,0,1,1,0,0,0,1,1,1,0,0,1,1,1,1,0,1,1,1,1,1,1,1,1,1,1])\n"
       "s = matmul(q:f32[3,6,4], kt:f32[3,4,5])\n"
       "y = matmul(softmax(select(kept, s, low)), v:f32[3,5,4])");
+}
+
+TEST(FuseAttention, AddsMasksOfWindows) {
+  const std::string scores = "s = matmul(q:f32[6,2,4,8], kt:f32[6,2,8,5])\n";
+  const auto masked = [&](const char* apart, const char* mask) {
+    return scores + "m = add(reshape(s, shape=" + apart + "), " + mask +
+           ")\n"
+           "y = matmul(softmax(reshape(m, shape=[6,2,4,5])), v:f32[6,2,5,8])";
+  };
+  expect_attention(masked("[1,6,2,4,5]", "mask:f32[1,6,1,4,5]"));
+  expect_attention(masked("[2,3,2,4,5]", "mask:f32[1,3,1,4,5]"));
+  expect_attention(masked("[2,3,2,4,5]", "mask:f32[3,1,4,5]"));
+  expect_attention(masked("[2,3,2,4,5]", "mask:f32[2,3,2,4,5]"));
+  expect_attention(masked("[2,3,2,4,5]", "mask:f32[2,1,1,1,5]"));
+  expect_attention(masked("[2,3,2,4,5]", "mask:f32[4,5]"));
 }
 
 }  // namespace

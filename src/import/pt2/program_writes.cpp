@@ -23,17 +23,16 @@ const View* view_named(const Environment& names, const std::string& name) {
   return found == names.views.end() ? nullptr : &*found;
 }
 
-// The parts of a written value; an ordinary tensor has real ones alone.
-exported::Complex parts_of(const Call& call, const Value& value) {
+// The parts of a call's first argument; an ordinary tensor has real ones alone. Throws for what is no tensor.
+exported::Complex parts_of_self(const Call& call) {
+  const auto& [name, value] = call.all()[0];
   const auto* x = std::get_if<exported::Complex>(&value.is);
-  return x ? exported::Complex{x->real, imaginary_of(call, *x)} : exported::Complex{value.node()->id, {}};
+  return x ? exported::Complex{x->real, imaginary_of(call, *x)} : exported::Complex{call.tensor(name), {}};
 }
-bool has_elements(const Value& value) { return value.node() || std::holds_alternative<exported::Complex>(value.is); }
 
 // Returns what is written, in the type and the shape of the tensor that it replaces.
-exported::Complex fitted(const Call& call, const Value& self, const Value& result) {
-  const exported::Complex old = parts_of(call, self), given = parts_of(call, result);
-  if (given.imaginary && !old.imaginary) exported::refuse("a write of complex numbers to {}", describe(self));
+exported::Complex fitted(const Call& call, const exported::Complex& old, const exported::Complex& given) {
+  if (given.imaginary && !old.imaginary) exported::refuse("a write of complex numbers to {}", call.type(old.real));
   const auto fit = [&](NodeId part, NodeId to) {
     return call.broadcast(call.cast(part, call.dtype(to)), call.shape(to));
   };
@@ -45,7 +44,7 @@ exported::Complex fitted(const Call& call, const Value& self, const Value& resul
 // The base of a view with the parts in place of what it shows, which may be one part of complex numbers, or both side
 // by side.
 exported::Complex put_back_parts(const Call& view, const exported::Complex& part) {
-  const exported::Complex base = parts_of(view, view.all()[0].second);
+  const exported::Complex base = parts_of_self(view);
   const std::string_view name = base_name(view.target());
   if (base.imaginary && !part.imaginary) {
     if (name == "real") return {part.real, base.imaginary};
@@ -83,12 +82,12 @@ void Program::note_views(const json& node, const std::vector<std::string>& resul
 Status Program::write(const json& node, const Value& result, Environment& names) {
   std::string at = name_of_self(node);
   const Call call = call_of(node, names);
-  if (at.empty() || !has_elements(result))
+  const auto* complex = std::get_if<exported::Complex>(&result.is);
+  if (at.empty() || !(complex || result.node()))
     return bad_file("got a write to {}", at.empty() ? "no tensor" : describe(result));
-  const Value& self = call.all()[0].second;
-  if (!has_elements(self)) return bad_file("got a write to {}", describe(self));
-  exported::Complex part = fitted(call, self, result);
-  if (self.node() && part.real == self.node()->id) return {};
+  const exported::Complex self = parts_of_self(call);
+  exported::Complex part = fitted(call, self, complex ? *complex : exported::Complex{result.node()->id, {}});
+  if (part.real == self.real && part.imaginary == self.imaginary) return {};
   const View* view = view_named(names, at);
   for (; view && view->is_certain; view = view_named(names, at)) {
     const Call made = call_of(*view->node, names);
