@@ -43,13 +43,13 @@ NodeId Sequences::tensor(const Call& call, size_t input) const {
   return call[input];
 }
 
-// Returns a place below `count`, which counts from the end where it is negative.
-size_t Sequences::place(const Call& call, size_t input, size_t count, size_t left_out) const {
+// Returns a place below `count`, or as many more, which counts from the count where it is negative.
+size_t Sequences::place(const Call& call, size_t input, size_t count, size_t left_out, size_t more) const {
   if (!call.has(input)) return left_out;
   tensor(call, input);
   const int64_t given = call.integer_of(input), all = static_cast<int64_t>(count);
   const int64_t from_front = given < 0 ? given + all : given;
-  if (from_front < 0 || from_front >= all) refuse("got place {} of {}", given, count);
+  if (from_front < 0 || from_front >= all + static_cast<int64_t>(more)) refuse("got place {} of {}", given, count);
   return static_cast<size_t>(from_front);
 }
 
@@ -104,7 +104,7 @@ std::optional<Outputs> Sequences::outputs_of(const Call& call) {
       const bool inserts = name == "SequenceInsert";
       const size_t count = tensors.size();
       if (!inserts && count == 0) refuse("got an empty sequence, of which nothing can be erased");
-      const size_t at = inserts ? place(call, 2, count + 1, count) : place(call, 1, count, count - 1);
+      const size_t at = inserts ? place(call, 2, count, count, 1) : place(call, 1, count, count - 1);
       const auto where = tensors.begin() + static_cast<std::ptrdiff_t>(at);
       inserts ? tensors.insert(where, tensor(call, 1)) : tensors.erase(where);
       return Outputs{add(std::move(tensors))};

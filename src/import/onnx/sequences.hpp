@@ -24,7 +24,7 @@ class Sequences {
   NodeId add(Outputs tensors);
   const Outputs& sequence(const Call& call, size_t input) const;
   NodeId tensor(const Call& call, size_t input) const;
-  size_t place(const Call& call, size_t input, size_t count, size_t left_out) const;
+  size_t place(const Call& call, size_t input, size_t count, size_t left_out, size_t more = 0) const;
   Outputs split(const Call& call) const;
   NodeId joined(const Call& call) const;
 

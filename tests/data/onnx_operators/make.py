@@ -267,7 +267,9 @@ def sequences():
         node('SequenceInsert', ['b', 'x'], ['c']), node('SequenceErase', ['c', 'last'], ['d']), node('SequenceErase', ['c'], ['e']),
         node('Identity', ['d'], ['f']), node('SequenceAt', ['f', 'first'], ['front']), node('SequenceAt', ['c', 'last'], ['back']),
         node('SequenceLength', ['c'], ['count']), node('ConcatFromSequence', ['f'], ['joined'], axis=0),
-        node('ConcatFromSequence', ['e'], ['whole'], axis=-2)], {'x': x, 'y': y}, ['front', 'back', 'count', 'joined', 'whole'], places)
+        node('ConcatFromSequence', ['e'], ['whole'], axis=-2), node('SequenceInsert', ['c', 'y', 'last'], ['g']),
+        node('ConcatFromSequence', ['g'], ['between'], axis=0)], {'x': x, 'y': y},
+        ['front', 'back', 'count', 'joined', 'whole', 'between'], places)
     rows = floats(5, 3)
     add('SequenceSplits', [
         node('SplitToSequence', ['r', 'two'], ['a']), node('SequenceAt', ['a', 'last'], ['rest']),
