@@ -12,6 +12,8 @@ namespace {
 
 // Most elements of a value computed here: shapes, indices and scales have fewer, and little to compute.
 constexpr int64_t kMostAtHand = 1024;
+// Most nodes that computed_value() computes: those of a mask or a size.
+constexpr size_t kMostComputed = 256;
 
 bool holds_exactly(double value, DType dtype) {
   auto narrow = convert(Tensor::of<float>({1}, {static_cast<float>(value)}), dtype);
@@ -36,6 +38,27 @@ std::optional<Tensor> GraphBuilder::value_of(NodeId id) const {
   if (!is_at_hand(id)) return std::nullopt;
   auto value = graph.weight(id)->load();
   return value ? std::optional(std::move(*value)) : std::nullopt;
+}
+
+std::optional<Tensor> GraphBuilder::computed_value(NodeId id) const {
+  size_t nodes = kMostComputed;
+  return computed_value(id, nodes);
+}
+
+// `nodes`: how many may still be computed.
+std::optional<Tensor> GraphBuilder::computed_value(NodeId id, size_t& nodes) const {
+  if (auto value = value_of(id)) return value;
+  const Node& node = graph[id];
+  if (nodes == 0 || node.operands.empty() || graph.type(id).elements() > kMostAtHand) return std::nullopt;
+  --nodes;
+  std::vector<Tensor> values;
+  for (const NodeId operand : node.operands) {
+    auto value = computed_value(operand, nodes);
+    if (!value) return std::nullopt;
+    values.push_back(*std::move(value));
+  }
+  auto results = evaluate_results(node.op, values, graph.type(id));
+  return results && results->size() == 1 ? std::optional(std::move(results->front())) : std::nullopt;
 }
 
 Result<NodeId> GraphBuilder::add(Op op, std::vector<NodeId> operands, const std::string& label) {

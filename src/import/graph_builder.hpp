@@ -36,8 +36,12 @@ class GraphBuilder {
 
   // Returns the elements of a small constant at hand; none: the value is computed, or read from a file.
   std::optional<Tensor> value_of(NodeId id) const;
+  // Returns a small value that follows from constants at hand by few nodes, also where the graph keeps these, as it
+  // keeps repeated rows; none: an input decides it, or it takes more.
+  std::optional<Tensor> computed_value(NodeId id) const;
 
  private:
+  std::optional<Tensor> computed_value(NodeId id, size_t& nodes) const;
   bool is_at_hand(NodeId id) const;
   Result<std::optional<Tensor>> value_of(const Op& op, const std::vector<NodeId>& operands,
                                          const std::string& label) const;

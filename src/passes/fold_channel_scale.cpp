@@ -11,9 +11,10 @@
 namespace rung::passes {
 namespace {
 
-class Folder {
+class ScaleFolder {
  public:
-  Folder(Graph& graph, PassContext& context) : graph_(graph), context_(context), is_constant_(constant_nodes(graph)) {}
+  ScaleFolder(Graph& graph, PassContext& context)
+      : graph_(graph), context_(context), is_constant_(constant_nodes(graph)) {}
 
   bool fold(NodeId id) { return fold_factor(id) || fold_summand(id) || fold_wide_factor(id) || fold_wide_summand(id); }
 
@@ -171,7 +172,7 @@ class Folder {
 }  // namespace
 
 Status fold_channel_scale(Graph& graph, PassContext& context) {
-  Folder folder(graph, context);
+  ScaleFolder folder(graph, context);
   size_t folded = 0;
   for_each_node(graph, [&](NodeId id) { folded += folder.fold(id); });
   if (folded)

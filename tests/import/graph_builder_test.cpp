@@ -40,6 +40,23 @@ TEST_F(GraphBuilders, KeepWhatDependsOnInputs) {
   EXPECT_FALSE(builder.value_of(x));
 }
 
+TEST_F(GraphBuilders, ComputeValuesBehindRepeats) {
+  const NodeId rows = *builder.add(Broadcast{{4, 2}}, {numbers({1, 2})}, "rows");
+  const NodeId twice = *builder.add(Binary{BinaryKind::mul}, {rows, numbers({2, 3})}, "twice");
+  const NodeId first = *builder.add(Slice{.axis = 0, .begin = 0, .end = 1}, {twice}, "first");
+  EXPECT_FALSE(builder.value_of(first));
+  ASSERT_TRUE(builder.computed_value(first));
+  EXPECT_THAT(builder.computed_value(first)->as<int64_t>(), ElementsAre(2, 6));
+  const NodeId x = graph.input("x", {DType::i64, {2}});
+  EXPECT_FALSE(builder.computed_value(*builder.add(Binary{BinaryKind::mul}, {rows, x}, "product")));
+  EXPECT_FALSE(builder.computed_value(*builder.add(Broadcast{{2048, 2}}, {numbers({1, 2})}, "many")));
+}
+TEST_F(GraphBuilders, ComputeNoLongChainsOfRepeats) {
+  NodeId doubled = *builder.add(Broadcast{{4, 2}}, {numbers({0, 0})}, "rows");
+  for (int i = 0; i < 64; ++i) doubled = *builder.add(Binary{BinaryKind::add}, {doubled, doubled}, "doubled");
+  EXPECT_FALSE(builder.computed_value(doubled));  // each would be computed twice as often as the next
+}
+
 TEST_F(GraphBuilders, KeepLargeValuesForThePlan) {
   const NodeId long_one = graph.literal("long", Tensor({DType::f32, {2048}}));
   EXPECT_FALSE(builder.value_of(long_one));

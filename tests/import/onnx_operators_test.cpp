@@ -160,6 +160,51 @@ TEST_F(OnnxOperators, RefusesRoundsThatInputsDecide) {
               HasSubstr("node 'y' (Scan): got 2 scanned inputs of 1"));
 }
 
+TEST_F(OnnxOperators, RefusesSequencesWhereTensorsAreWanted) {
+  graph.initializers = {tensor("far", kInt64, {}, raw<int64_t>({2})), truth("yes", 1)};
+  const std::string none = node({"SequenceEmpty", {}, {"none"}}), one = node({"SequenceConstruct", {"x"}, {"one"}});
+  const auto of = [&](const Node& last) {
+    graph.nodes = {none, one, node(last)};
+    return refusal();
+  };
+  EXPECT_THAT(of({"Neg", {"one"}, {"y"}}), HasSubstr("node 'y' (Neg): input 0: got a sequence, wanted a tensor"));
+  EXPECT_THAT(of({"Concat", {"x", "one"}, {"y"}, {integer("axis", 0)}}), HasSubstr("input 1: got a sequence"));
+  EXPECT_THAT(of({"SequenceAt", {"x", "far"}, {"y"}}), HasSubstr("input 0: got f32[1,2,4], wanted a sequence"));
+  EXPECT_THAT(of({"SequenceAt", {"one", "far"}, {"y"}}), HasSubstr("node 'y' (SequenceAt): got place 2 of 1"));
+  EXPECT_THAT(of({"SequenceAt", {"one", "one"}, {"y"}}), HasSubstr("input 1: got a sequence, wanted a tensor"));
+  EXPECT_THAT(of({"SequenceInsert", {"one", "x", "far"}, {"y"}}), HasSubstr("got place 2 of 1"));
+  EXPECT_THAT(of({"SequenceInsert", {"one", "none"}, {"y"}}), HasSubstr("input 1: got a sequence, wanted a tensor"));
+  EXPECT_THAT(of({"SequenceErase", {"none"}, {"y"}}),
+              HasSubstr("got an empty sequence, of which nothing can be erased"));
+  EXPECT_THAT(of({"ConcatFromSequence", {"none"}, {"y"}, {integer("axis", 0)}}),
+              HasSubstr("got an empty sequence, wanted tensors to join"));
+  EXPECT_THAT(of({"SplitToSequence", {"x", "far"}, {"y"}, {integer("axis", 4)}}), HasSubstr("axis 4"));
+  EXPECT_THAT(of({"Identity", {"one"}, {"y"}}), HasSubstr("output 'y': got a sequence, wanted a tensor"));
+  EXPECT_THAT(of({"Reshape", {"none", "far"}, {"y"}}), HasSubstr("input 0: got a sequence, wanted a tensor"));
+}
+
+TEST_F(OnnxOperators, RefusesSequencesAsRowsOfLoops) {
+  const Graph body{.nodes = {node({"Identity", {"going"}, {"on"}}), node({"SequenceConstruct", {"x"}, {"row"}})},
+                   .inputs = {value("round", kInt64, {}), value("going", kBool, {})},
+                   .outputs = {value("on", kBool, {}), value("row", kFloat, {})}};
+  graph.initializers = {tensor("n", kInt64, {}, raw<int64_t>({2})), truth("yes", 1)};
+  const std::string one = node({"SequenceConstruct", {"x"}, {"one"}});
+  const auto of = [&](const Node& last) {
+    graph.nodes = {one, node(last)};
+    return refusal();
+  };
+  EXPECT_THAT(of({"Loop", {"n", "yes"}, {"y"}, {branch("body", body)}}),
+              HasSubstr("a result of each round: got a sequence, wanted a tensor"));
+  EXPECT_THAT(of({"Loop", {"one", "yes"}, {"y"}, {branch("body", body)}}),
+              HasSubstr("its number of rounds: got a sequence, wanted a tensor"));
+  EXPECT_THAT(of({"Loop", {"n", "one"}, {"y"}, {branch("body", body)}}),
+              HasSubstr("its condition: got a sequence, wanted a tensor"));
+  EXPECT_THAT(of({"Scan", {"one"}, {"y"}, {branch("body", body), integer("num_scan_inputs", 1)}}),
+              HasSubstr("an input: got a sequence, wanted a tensor"));
+  EXPECT_THAT(of({"If", {"one"}, {"y"}, {branch("then_branch", body)}}),
+              HasSubstr("its condition: got a sequence, wanted a tensor"));
+}
+
 TEST_F(OnnxOperators, RefusesScalesThatDoNotFit) {
   graph.initializers = {filled("scales", {3}, 1)};
   EXPECT_THAT(refusal({"QuantizeLinear", {"x", "scales"}, {"y"}, {integer("axis", 2)}}),

@@ -278,14 +278,19 @@ TEST_F(Pt2, RefusesToDropImaginaryParts) {
   EXPECT_THAT(refusal(), HasSubstr("complex numbers as f32, which would drop their imaginary parts"));
 }
 
-TEST_F(Pt2, RefusesWritesToPartsOfComplexNumbers) {
-  for (const char* view : {"aten.view_as_real.default", "aten.real.default"}) {
-    graph()["nodes"] = {call("aten.fft_fft.default", {{"self", tensor("x")}}, "z"),
-                        call(view, {{"self", tensor("z")}}, "parts"),
-                        call("aten.zero_.default", {{"self", tensor("parts")}}, "zeros"),
-                        call("aten.abs.default", {{"self", tensor("z")}}, "y")};
-    EXPECT_THAT(refusal(), HasSubstr("got a tensor of complex numbers")) << view;
-  }
+TEST_F(Pt2, RefusesWritesThroughConjugates) {
+  graph()["nodes"] = {call("aten.fft_fft.default", {{"self", tensor("x")}}, "z"),
+                      call("aten.conj.default", {{"self", tensor("z")}}, "turned"),
+                      call("aten.mul_.Tensor", {{"self", tensor("turned")}, {"other", tensor("x")}}, "scaled"),
+                      call("aten.abs.default", {{"self", tensor("z")}}, "y")};
+  EXPECT_THAT(refusal(), HasSubstr("a write through aten.conj.default"));
+}
+
+TEST_F(Pt2, RefusesWritesOfComplexNumbersToRealOnes) {
+  graph()["nodes"] = {call("aten.fft_fft.default", {{"self", tensor("x")}}, "z"),
+                      call("aten.clone.default", {{"self", tensor("x")}}, "own"),
+                      call("aten.copy_.default", {{"self", tensor("own")}, {"src", tensor("z")}}, "y")};
+  EXPECT_THAT(refusal(), HasSubstr("a write of complex numbers to f32[2]"));
 }
 
 TEST_F(Pt2, RefusesTransformsOfAbsurdLengths) {

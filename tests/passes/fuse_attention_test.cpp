@@ -325,9 +325,6 @@ TEST(FuseAttention, KeepsHeadsAndBatchesThatBroadcast) {
   expect_unchanged(fuse_attention, "y = matmul(softmax(matmul(q:f32[1,2,6,4], kt:f32[3,2,4,5])), v:f32[3,2,5,4])");
   expect_unchanged(fuse_attention, "y = matmul(softmax(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5])), v:f32[3,2,5,4])");
 }
-TEST(FuseAttention, KeepsValuesOfAnotherSizeThanTheKeys) {
-  expect_unchanged(fuse_attention, "y = matmul(softmax(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5])), v:f32[1,2,5,3])");
-}
 TEST(FuseAttention, KeepsScalesAndMasksThatBroadcastTheScores) {
   const char* ones = "c: f32[1,1,6,5] = constant(values=[";
   std::string scale = ones + std::string("2");

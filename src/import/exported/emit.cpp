@@ -43,7 +43,7 @@ Dims Emit::dims(const std::vector<int64_t>& extents) {
 }
 
 std::vector<int64_t> Emit::integers(NodeId x, const std::string& what) const {
-  const auto value = builder_.value_of(x);
+  const auto value = builder_.computed_value(x);
   if (!value) refuse("{} depends on the values of an input, wanted a value that is known at import", what);
   const Tensor wide = convert(*value, DType::i64);
   return {wide.as<int64_t>().begin(), wide.as<int64_t>().end()};

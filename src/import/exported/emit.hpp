@@ -38,6 +38,7 @@ class Emit {
   // Returns the elements of an integer value that is known at import.
   std::vector<int64_t> integers(NodeId x, const std::string& what) const;
   std::optional<Tensor> value_of(NodeId x) const { return builder_.value_of(x); }
+  std::optional<Tensor> computed_value(NodeId x) const { return builder_.computed_value(x); }
 
   NodeId add(Op op, std::vector<NodeId> operands) const;
   NodeId literal(const Tensor& value) const;
@@ -56,6 +57,8 @@ class Emit {
   NodeId clamp(NodeId x, std::optional<double> least, std::optional<double> most) const;
   NodeId sign(NodeId x) const;  // -1, 0 or 1; 0 for NaN
   NodeId rounded(NodeId x, Rounding way) const;
+  // a / b, rounded down or to zero: of floats in their type, of integers exactly.
+  NodeId rounded_quotient(NodeId a, NodeId b, Rounding way) const;
 
   // ---- movement
   NodeId reshape(NodeId x, const Shape& to) const;

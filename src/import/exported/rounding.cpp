@@ -34,4 +34,14 @@ NodeId Emit::rounded(NodeId x, Rounding way) const {
   return cast(select(within, result, wide), dtype(x));
 }
 
+NodeId Emit::rounded_quotient(NodeId a, NodeId b, Rounding way) const {
+  const NodeId q = binary(BinaryKind::div, a, b);
+  if (is_float(dtype(a))) return rounded(q, way);
+  if (way == Rounding::to_zero) return q;
+  const NodeId zero = scalar(0, dtype(a));
+  const NodeId rest = binary(BinaryKind::sub, a, binary(BinaryKind::mul, q, b));
+  const NodeId below = binary(BinaryKind::lt, binary(BinaryKind::mul, rest, sign(b)), zero);
+  return select(below, binary(BinaryKind::sub, q, scalar(1, dtype(a))), q);
+}
+
 }  // namespace rung::exported

@@ -256,19 +256,20 @@ Result<Outputs> Program::outputs_of(const NodeProto& node, Environment& names, i
     if (found == names.end()) return bad_file("'{}' is read before it is computed", name);
     inputs.emplace_back(found->second);
   }
-  if (inputs.size() == 2 && inputs[1]) {
+  if (inputs.size() == 2 && inputs[1] && !sequences_.find(*inputs[1])) {
     RUNG_TRY(const std::optional<NodeId> joined, caches_.joined(node, *inputs[1]));
     if (joined) return Outputs{*joined};
   }
   if (const FunctionProto* function = function_named(node)) return call_function(*function, node, inputs, depth);
-  const Lower lower = operator_named(node.domain, node.op_type);
-  if (!lower) return bad_file("there is no import of this operator");
   const auto version = opsets_->find(node.domain);
   const Site site{node, label_of(node), std::move(inputs), version == opsets_->end() ? 1 : version->second, &elements_};
   const Call call(builder_, site, [this](const TensorProto& tensor) -> Result<Tensor> {
     RUNG_TRY(const auto weight, weight_of(tensor, file_, external_));
     return weight->load();
   });
+  if (auto outputs = sequences_.outputs_of(call)) return *std::move(outputs);
+  const Lower lower = operator_named(node.domain, node.op_type);
+  if (!lower) return bad_file("there is no import of this operator");
   if (node.op_type == "Cast" && node.domain.empty() && options_.dtype && !carried_type(call.integer("to"))) {
     RUNG_TRY(const DType dtype, dtype_of_number(call.integer("to")));
     return Outputs{call.cast(call[0], computed(dtype))};
@@ -336,6 +337,8 @@ Status Program::add_outputs() {
   for (const ValueInfo& output : proto_.graph.outputs) {
     const auto found = names_.find(output.name);
     if (found == names_.end()) return bad_file("'{}': output '{}' is not computed", file_->path(), output.name);
+    if (sequences_.find(found->second))
+      return bad_file("'{}': output '{}': got a sequence, wanted a tensor", file_->path(), output.name);
     if (caches_.keeps(output.name)) continue;
     if (caches_.are_bound() && output.name == "logits")
       RUNG_CHECK(caches_.give_logits(found->second));

@@ -10,6 +10,7 @@
 #include "import/onnx/call.hpp"
 #include "import/onnx/elements.hpp"
 #include "import/onnx/repeats.hpp"
+#include "import/onnx/sequences.hpp"
 #include "import/onnx/tensors.hpp"
 
 namespace rung::onnx {
@@ -61,6 +62,7 @@ class Program {
   const std::map<std::string, int64_t, std::less<>>* opsets_ = &proto_.opsets;  // of the graph or function being run
   Repeats repeats_;
   Elements elements_;
+  Sequences sequences_;
   Caches caches_;
   size_t nodes_ = 0;                        // run so far, those of functions at each call
   std::map<std::string, int64_t> symbols_;  // sizes that the options or the inputs' shapes settle

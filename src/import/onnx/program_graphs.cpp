@@ -45,7 +45,7 @@ Outputs inputs_from(const NodeProto& node, size_t first, const Environment& name
 }
 
 bool known_truth(const GraphBuilder& builder, NodeId condition, const char* what) {
-  const auto value = builder.value_of(condition);
+  const auto value = builder.computed_value(condition);
   if (!value || value->dtype() != DType::boolean || value->elements() != 1)
     refuse("{} depends on an input's values: freeze that input", what);
   return value->as<bool>()[0];
@@ -78,6 +78,7 @@ Result<Outputs> Program::run_graph(const GraphProto& graph, const Outputs& input
 Result<Outputs> Program::branch(const NodeProto& node, const Environment& names, int depth) {
   const auto condition = input_of(node, 0, names);
   if (!condition) return bad_file("got no condition");
+  sequences_.want_tensor(*condition, "its condition");
   const bool taken = known_truth(builder_, *condition, "its condition");
   return run_graph(graph_of(node, taken ? "then_branch" : "else_branch"), {}, names, depth);
 }
@@ -92,20 +93,27 @@ Result<Outputs> Program::loop(const NodeProto& node, const Environment& names, i
     return bad_file("its body has {} outputs, wanted at least {}", body.outputs.size(), carried.size() + 1);
   int64_t most = kMostRounds + 1;
   if (const auto trips = input_of(node, 0, names)) {
+    sequences_.want_tensor(*trips, "its number of rounds");
     const auto counts = emit.integers(*trips, "its number of rounds");
     if (counts.size() != 1) return bad_file("its number of rounds has {} elements", counts.size());
     most = counts[0];
   }
   NodeId condition = input_of(node, 1, names).value_or(emit.literal(Tensor::of<bool>({}, {true})));
   std::vector<Outputs> rows(body.outputs.size() - carried.size() - 1);
-  for (int64_t round = 0; round < most && known_truth(builder_, condition, "its condition"); ++round) {
+  for (int64_t round = 0; round < most; ++round) {
+    sequences_.want_tensor(condition, "its condition");
+    if (!known_truth(builder_, condition, "its condition")) break;
     if (round == kMostRounds) return bad_file("it runs more than {} rounds", kMostRounds);
     Outputs inputs{emit.literal(Tensor::of<int64_t>({}, {round})), condition};
     inputs.insert(inputs.end(), carried.begin(), carried.end());
     RUNG_TRY(const Outputs results, run_graph(body, inputs, names, depth));
     condition = results[0];
     for (size_t i = 0; i < carried.size(); ++i) carried[i] = results[i + 1];
-    for (size_t i = 0; i < rows.size(); ++i) rows[i].push_back(emit.unsqueeze(results[carried.size() + 1 + i], 0));
+    for (size_t i = 0; i < rows.size(); ++i) {
+      const NodeId row = results[carried.size() + 1 + i];
+      sequences_.want_tensor(row, "a result of each round");
+      rows[i].push_back(emit.unsqueeze(row, 0));
+    }
   }
   for (const Outputs& row : rows) {
     if (row.empty()) return bad_file("it runs no round, and its results have no shape");
@@ -120,6 +128,7 @@ Result<Outputs> Program::scan(const NodeProto& node, const Environment& names, i
   const exported::Emit emit(builder_, name_of_node(node));
   const auto attribute = std::ranges::find(node.attributes, "num_scan_inputs", &AttributeProto::name);
   const Outputs inputs = inputs_from(node, 0, names);
+  for (const NodeId input : inputs) sequences_.want_tensor(input, "an input");
   const int64_t scanned = attribute == node.attributes.end() ? 0 : attribute->i;
   if (scanned < 1 || scanned > static_cast<int64_t>(inputs.size()))
     return bad_file("got {} scanned inputs of {}", scanned, inputs.size());
@@ -143,6 +152,7 @@ Result<Outputs> Program::scan(const NodeProto& node, const Environment& names, i
     RUNG_TRY(const Outputs left, run_graph(body, given, names, depth));
     for (size_t i = 0; i < states; ++i) carried[i] = left[i];
     for (size_t i = 0; i < results; ++i) {
+      sequences_.want_tensor(left[states + i], "a result of each round");
       const NodeId row = emit.unsqueeze(left[states + i], out_axes[i]);
       rows[i].insert(out_turned[i] ? rows[i].begin() : rows[i].end(), row);
     }

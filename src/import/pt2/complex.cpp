@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "import/pt2/aliases.hpp"
 #include "import/pt2/operators.hpp"
 
 namespace rung::pt2 {
@@ -136,26 +137,56 @@ constexpr OfWhole kOfWhole[] = {
     {"full", complex_filled},
 };
 
-constexpr std::string_view kPartwise[] = {"_unsafe_view", "alias",
-                                          "cat",          "chunk",
-                                          "clone",        "constant_pad_nd",
-                                          "contiguous",   "detach",
-                                          "expand",       "expand_as",
-                                          "flatten",      "flip",
-                                          "gather",       "index",
-                                          "index_select", "mean",
-                                          "movedim",      "narrow",
-                                          "neg",          "pad",
-                                          "permute",      "repeat",
-                                          "reshape",      "roll",
-                                          "select",       "slice",
-                                          "split",        "split_with_sizes",
-                                          "squeeze",      "stack",
-                                          "sum",          "t",
-                                          "transpose",    "unbind",
-                                          "unflatten",    "unfold",
-                                          "unsqueeze",    "view",
-                                          "view_as"};
+constexpr std::string_view kPartwise[] = {"_unsafe_view",
+                                          "alias",
+                                          "cat",
+                                          "chunk",
+                                          "clone",
+                                          "constant_pad_nd",
+                                          "contiguous",
+                                          "copy",
+                                          "detach",
+                                          "expand",
+                                          "expand_as",
+                                          "flatten",
+                                          "flip",
+                                          "gather",
+                                          "index",
+                                          "index_add",
+                                          "index_copy",
+                                          "index_put",
+                                          "index_select",
+                                          "mean",
+                                          "movedim",
+                                          "narrow",
+                                          "neg",
+                                          "pad",
+                                          "permute",
+                                          "repeat",
+                                          "reshape",
+                                          "roll",
+                                          "scatter_add",
+                                          "select",
+                                          "select_scatter",
+                                          "slice",
+                                          "slice_scatter",
+                                          "split",
+                                          "split_with_sizes",
+                                          "squeeze",
+                                          "stack",
+                                          "sum",
+                                          "t",
+                                          "transpose",
+                                          "unbind",
+                                          "unflatten",
+                                          "unfold",
+                                          "unsqueeze",
+                                          "view",
+                                          "view_as",
+                                          "where"};
+// Arguments that are numbers in all of these: a tensor of real numbers has imaginary parts of 0. Others are indices,
+// conditions and sizes, which both parts share.
+constexpr std::string_view kNumbers[] = {"self", "other", "src", "source", "values"};
 
 // An argument's real or imaginary parts.
 Value part_of(const Call& call, const Value& value, bool imaginary) {
@@ -180,7 +211,11 @@ Values of_each_part(const Call& call) {
     Call::Arguments arguments = call.all();
     // Imaginary parts are padded with zeros, whatever real ones are padded with.
     if (imaginary) std::erase_if(arguments, [](const auto& argument) { return argument.first == "value"; });
-    for (auto& [name, value] : arguments) value = part_of(call, value, imaginary);
+    for (auto& [name, value] : arguments) {
+      const bool is_number = std::ranges::find(kNumbers, name) != std::end(kNumbers);
+      if (imaginary && is_number && value.node()) value = Value(Complex{in_f32(call, value.node()->id), {}});
+      value = part_of(call, value, imaginary);
+    }
     return lower(call.with(std::move(arguments)));
   };
   const Values real = parts(false), imaginary = parts(true);
@@ -197,7 +232,8 @@ bool takes_complex(const Call& call) {
 }
 
 Values in_complex(const Call& call) {
-  const std::string_view name = base_name(call.target());
+  std::string_view name = base_name(call.target());
+  if (is_in_place(call.target())) name.remove_suffix(1);
   if (const auto* function = std::ranges::find(kOfWhole, name, &OfWhole::name); function != std::end(kOfWhole))
     return function->lower(call);
   if (std::ranges::find(kPartwise, name) != std::end(kPartwise)) return of_each_part(call);

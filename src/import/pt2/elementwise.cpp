@@ -84,33 +84,22 @@ Values div(const Call& call) {
   return one(call.binary(BinaryKind::div, call.in_floats(a), call.in_floats(b)));
 }
 
-namespace {
-
-// A quotient that is rounded: of floats in their type, of integers exactly.
-NodeId rounded_quotient(const Call& call, bool down) {
-  const auto [a, b] = operands(call);
-  const NodeId q = call.binary(BinaryKind::div, a, b);
-  if (is_float(call.dtype(a))) return call.rounded(q, down ? exported::Rounding::down : exported::Rounding::to_zero);
-  if (!down) return q;
-  const NodeId zero = call.scalar(0, call.dtype(a));
-  const NodeId rest = call.binary(BinaryKind::sub, a, call.binary(BinaryKind::mul, q, b));
-  const NodeId below = call.binary(BinaryKind::lt, call.binary(BinaryKind::mul, rest, call.sign(b)), zero);
-  return call.select(below, call.binary(BinaryKind::sub, q, call.scalar(1, call.dtype(a))), q);
-}
-
-}  // namespace
-
 Values div_mode(const Call& call) {
   const std::string mode = call.text("rounding_mode", "");
   if (mode.empty()) return div(call);
   if (mode != "floor" && mode != "trunc") refuse("rounding_mode: got '{}', wanted 'floor' or 'trunc'", mode);
-  return one(rounded_quotient(call, mode == "floor"));
+  const auto [a, b] = operands(call);
+  return one(call.rounded_quotient(a, b, mode == "floor" ? exported::Rounding::down : exported::Rounding::to_zero));
 }
-Values floor_divide(const Call& call) { return one(rounded_quotient(call, true)); }
+Values floor_divide(const Call& call) {
+  const auto [a, b] = operands(call);
+  return one(call.rounded_quotient(a, b, exported::Rounding::down));
+}
 // a - floor(a / b) b
 Values remainder(const Call& call) {
   const auto [a, b] = operands(call);
-  return one(call.binary(BinaryKind::sub, a, call.binary(BinaryKind::mul, rounded_quotient(call, true), b)));
+  const NodeId quotient = call.rounded_quotient(a, b, exported::Rounding::down);
+  return one(call.binary(BinaryKind::sub, a, call.binary(BinaryKind::mul, quotient, b)));
 }
 
 Values sign(const Call& call) { return one(call.sign(call.tensor("self"))); }

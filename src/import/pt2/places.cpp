@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "import/pt2/operators.hpp"
+#include "import/pt2/places.hpp"
 
 namespace rung::pt2::operators {
 namespace {
@@ -12,27 +13,6 @@ using exported::refuse;
 
 NodeId table(const Call& call, const std::vector<int64_t>& values, const Shape& shape) {
   return call.literal(Tensor::of<int64_t>(shape, values));
-}
-
-// x with an axis in another place.
-NodeId moved(const Call& call, NodeId x, int from, int to) {
-  Dims order;
-  for (int i = 0; i < call.rank(x); ++i)
-    if (i != from) order.push_back(i);
-  order.insert(to, from);
-  return call.transpose(x, order);
-}
-
-// Rows of one axis joined with updates at indices, which count from the end where negative.
-NodeId rows_written(const Call& call, ScatterKind kind, NodeId updates) {
-  const NodeId x = call.tensor("self");
-  const int at = call.axis(x, call.integer("dim"));
-  const NodeId indices = call.flat(call.counted_from_front(call.tensor("index"), call.shape(x)[at]));
-  Shape wanted = call.shape(x);
-  wanted[at] = call.type(indices).elements();
-  updates = call.broadcast(call.cast(updates, call.dtype(x)), wanted);
-  const NodeId written = call.scatter(kind, moved(call, x, at, 0), indices, moved(call, updates, at, 0));
-  return moved(call, written, 0, at);
 }
 
 int64_t offset_of(const Call& call, std::string_view name) {
@@ -131,11 +111,14 @@ Values take_along_dim(const Call& call) {
 Values index_add(const Call& call) {
   NodeId updates = call.tensor("source");
   if (const double alpha = call.number("alpha", 1); alpha != 1) updates = call.scale(updates, alpha);
-  return one(rows_written(call, ScatterKind::add, updates));
+  return one(rows_written(call, ScatterKind::add, call.tensor("self"), updates));
 }
-Values index_copy(const Call& call) { return one(rows_written(call, ScatterKind::set, call.tensor("source"))); }
+Values index_copy(const Call& call) {
+  return one(rows_written(call, ScatterKind::set, call.tensor("self"), call.tensor("source")));
+}
 Values index_fill(const Call& call) {
-  return one(rows_written(call, ScatterKind::set, call.tensor_or_number("value", call.tensor("self"))));
+  const NodeId x = call.tensor("self");
+  return one(rows_written(call, ScatterKind::set, x, call.tensor_or_number("value", x)));
 }
 
 // Each row of an axis as often as its count, which is known at import.

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "import/pt2/aliases.hpp"
+#include "import/pt2/complex.hpp"
 #include "import/pt2/program.hpp"
 
 namespace rung::pt2 {
@@ -21,6 +22,43 @@ const View* view_named(const Environment& names, const std::string& name) {
   const auto found = std::ranges::find(names.views, name, &View::name);
   return found == names.views.end() ? nullptr : &*found;
 }
+
+// The parts of a call's first argument; an ordinary tensor has real ones alone. Throws for what is no tensor.
+exported::Complex parts_of_self(const Call& call) {
+  const auto& [name, value] = call.all()[0];
+  const auto* x = std::get_if<exported::Complex>(&value.is);
+  return x ? exported::Complex{x->real, imaginary_of(call, *x)} : exported::Complex{call.tensor(name), {}};
+}
+
+// Returns what is written, in the type and the shape of the tensor that it replaces.
+exported::Complex fitted(const Call& call, const exported::Complex& old, const exported::Complex& given) {
+  if (given.imaginary && !old.imaginary) exported::refuse("a write of complex numbers to {}", call.type(old.real));
+  const auto fit = [&](NodeId part, NodeId to) {
+    return call.broadcast(call.cast(part, call.dtype(to)), call.shape(to));
+  };
+  exported::Complex part{fit(given.real, old.real), {}};
+  if (old.imaginary) part.imaginary = fit(imaginary_of(call, given), *old.imaginary);
+  return part;
+}
+
+// The base of a view with the parts in place of what it shows, which may be one part of complex numbers, or both side
+// by side.
+exported::Complex put_back_parts(const Call& view, const exported::Complex& part) {
+  const exported::Complex base = parts_of_self(view);
+  const std::string_view name = base_name(view.target());
+  if (base.imaginary && !part.imaginary) {
+    if (name == "real") return {part.real, base.imaginary};
+    if (name == "imag") return {base.real, part.real};
+    if (name == "view_as_real") return {view.select_index(part.real, -1, 0), view.select_index(part.real, -1, 1)};
+  }
+  if (!base.imaginary && part.imaginary && name == "view_as_complex") return {joined(view, part), {}};
+  if (base.imaginary.has_value() != part.imaginary.has_value()) exported::refuse("a write through {}", view.target());
+  exported::Complex whole{put_back(view, base.real, part.real), {}};
+  if (part.imaginary) whole.imaginary = put_back(view, *base.imaginary, *part.imaginary);
+  return whole;
+}
+
+Value as_value(const exported::Complex& x) { return x.imaginary ? Value(x) : Value(NodeRef{x.real}); }
 
 // The name and what shows its elements, directly or through another, or may.
 std::set<std::string> family(const Environment& names, const std::string& of) {
@@ -44,15 +82,16 @@ void Program::note_views(const json& node, const std::vector<std::string>& resul
 Status Program::write(const json& node, const Value& result, Environment& names) {
   std::string at = name_of_self(node);
   const Call call = call_of(node, names);
-  if (at.empty() || !result.node()) return bad_file("got a write to {}", at.empty() ? "no tensor" : describe(result));
-  const NodeId self = call.tensor(call.all()[0].first);
-  NodeId part = call.cast(result.node()->id, call.dtype(self));
-  if (part == self) return {};
-  part = call.broadcast(part, call.shape(self));
+  const auto* complex = std::get_if<exported::Complex>(&result.is);
+  if (at.empty() || !(complex || result.node()))
+    return bad_file("got a write to {}", at.empty() ? "no tensor" : describe(result));
+  const exported::Complex self = parts_of_self(call);
+  exported::Complex part = fitted(call, self, complex ? *complex : exported::Complex{result.node()->id, {}});
+  if (part.real == self.real && part.imaginary == self.imaginary) return {};
   const View* view = view_named(names, at);
   for (; view && view->is_certain; view = view_named(names, at)) {
     const Call made = call_of(*view->node, names);
-    part = put_back(made, made.tensor(made.all()[0].first), part);
+    part = put_back_parts(made, part);
     at = view->base;
   }
   if (names.borrowed.contains(at)) return bad_file("got a write to '{}', which is shared with another graph", at);
@@ -63,7 +102,7 @@ Status Program::write(const json& node, const Value& result, Environment& names)
     for (const std::string& name : family(names, top))
       if (!changed.contains(name)) names.unsettled.insert(name);
   }
-  names.values[at] = Value(NodeRef{part});
+  names.values[at] = as_value(part);
   for (size_t i = 0; i < names.views.size(); ++i) {
     const View below = names.views[i];
     if (below.name == at || !changed.contains(below.base)) continue;

@@ -3,14 +3,26 @@
 #include <algorithm>
 
 #include "import/pt2/operators.hpp"
+#include "import/pt2/places.hpp"
 
-namespace rung::pt2::operators {
-namespace {
+namespace rung::pt2 {
 
 using exported::refuse;
 
-// Puts `updates`, of which as many as the indices have are read, at places along one axis.
-NodeId scattered(const Call& call, ScatterKind kind, NodeId x, NodeId updates) {
+namespace {
+
+// x with an axis in another place.
+NodeId moved(const Call& call, NodeId x, int from, int to) {
+  Dims order;
+  for (int i = 0; i < call.rank(x); ++i)
+    if (i != from) order.push_back(i);
+  order.insert(to, from);
+  return call.transpose(x, order);
+}
+
+}  // namespace
+
+NodeId elements_written(const Call& call, ScatterKind kind, NodeId x, NodeId updates) {
   const NodeId indices = call.tensor("index");
   const Shape to = call.shape(indices);
   if (call.rank(updates) == 0) updates = call.broadcast(updates, to);
@@ -23,22 +35,22 @@ NodeId scattered(const Call& call, ScatterKind kind, NodeId x, NodeId updates) {
   const NodeId y = call.scatter(kind, call.flat(x), call.flat(places), call.flat(call.cast(updates, call.dtype(x))));
   return call.reshape(y, call.shape(x));
 }
+
+NodeId rows_written(const Call& call, ScatterKind kind, NodeId x, NodeId updates) {
+  const int at = call.axis(x, call.integer("dim"));
+  const NodeId indices = call.flat(call.counted_from_front(call.tensor("index"), call.shape(x)[at]));
+  Shape wanted = call.shape(x);
+  wanted[at] = call.type(indices).elements();
+  updates = call.broadcast(call.cast(updates, call.dtype(x)), wanted);
+  const NodeId written = call.scatter(kind, moved(call, x, at, 0), indices, moved(call, updates, at, 0));
+  return moved(call, written, 0, at);
+}
+
+namespace operators {
+namespace {
+
 Values scattered(const Call& call, ScatterKind kind, NodeId updates) {
-  return one(scattered(call, kind, call.tensor("self"), updates));
-}
-
-// How many updates each element of x gets, f32.
-NodeId counts_at(const Call& call, NodeId x) {
-  const NodeId none = call.broadcast(call.scalar(0, DType::f32), call.shape(x));
-  return scattered(call, ScatterKind::add, none, call.scalar(1, DType::f32));
-}
-
-// The number that a join leaves every other number as it is with, of x's type.
-NodeId neutral(const Call& call, ScatterKind kind, NodeId x) {
-  const DType dtype = call.dtype(x);
-  if (kind == ScatterKind::add || kind == ScatterKind::mul) return call.scalar(kind == ScatterKind::mul, dtype);
-  const NodeId least = call.scalar(exported::least_of(dtype), dtype);
-  return kind == ScatterKind::max ? least : call.turned(least);
+  return one(elements_written(call, kind, call.tensor("self"), updates));
 }
 
 }  // namespace
@@ -48,32 +60,6 @@ Values scatter(const Call& call) {
   return scattered(call, ScatterKind::set, call.has("src") ? call.tensor("src") : call.tensor_or_number("value", x));
 }
 Values scatter_add(const Call& call) { return scattered(call, ScatterKind::add, call.tensor("src")); }
-
-// Values joined at places; a mean divides their sum by how many there are. Without `include_self` what stands at a
-// place that gets a value does not count.
-Values scatter_reduce(const Call& call) {
-  const std::string word = call.text("reduce", "");
-  const bool is_mean = word == "mean";
-  const auto kind = word == "sum" || is_mean ? std::optional(ScatterKind::add)
-                    : word == "prod"         ? std::optional(ScatterKind::mul)
-                    : word == "amax"         ? std::optional(ScatterKind::max)
-                    : word == "amin"         ? std::optional(ScatterKind::min)
-                                             : std::nullopt;
-  if (!kind) refuse("reduce: got '{}', wanted sum, prod, mean, amax or amin", word);
-  const bool include_self = call.flag("include_self", true);
-  const NodeId x = call.tensor("self"), updates = call.tensor("src");
-  if (include_self && !is_mean) return scattered(call, *kind, updates);
-  const NodeId counts = counts_at(call, x);
-  const NodeId is_met = call.binary(BinaryKind::gt, counts, call.scalar(0, DType::f32));
-  const NodeId start = include_self ? x : call.select(is_met, neutral(call, *kind, x), x);
-  const NodeId joined = scattered(call, *kind, start, updates);
-  if (!is_mean) return one(joined);
-  const NodeId own = call.scalar(include_self ? 1 : 0, DType::f32);
-  const NodeId divisor = call.clamp(call.binary(BinaryKind::add, counts, own), 1, std::nullopt);
-  const NodeId mean = call.binary(BinaryKind::div, call.cast(joined, DType::f32), divisor);
-  const NodeId whole = is_float(call.dtype(x)) ? mean : call.rounded(mean, exported::Rounding::down);
-  return one(call.cast(whole, call.dtype(x)));
-}
 
 namespace {
 
@@ -91,6 +77,7 @@ Values put_by_mask(const Call& call, NodeId mask) {
   }
   if (call.rank(values) != rest + 1) refuse("values of {} for the rows of {}", call.type(values), call.type(x));
   const int64_t count = call.shape(values)[0];
+  if (count == 0) return one(x);
   const NodeId truths = call.cast(call.flat(mask), DType::i64);
   const NodeId before = call.binary(BinaryKind::sub, call.add(CumSum{0}, {truths}), call.scalar(1, DType::i64));
   const NodeId row = call.clamp(before, 0, static_cast<double>(std::max<int64_t>(0, count - 1)));
@@ -168,4 +155,6 @@ Values one_hot(const Call& call) {
       call.cast(call.binary(BinaryKind::eq, call.unsqueeze(x, -1), call.counted(classes, rank - 1, rank)), DType::i64));
 }
 
-}  // namespace rung::pt2::operators
+}  // namespace operators
+
+}  // namespace rung::pt2

@@ -9,7 +9,7 @@ using exported::refuse;
 
 // The places of x's elements that are not 0, in their order: for each axis one list, i64.
 std::vector<std::vector<int64_t>> places_of(const Call& call, NodeId x) {
-  const auto value = call.value_of(x);
+  const auto value = call.computed_value(x);
   if (!value)
     refuse("{} decides how many elements there are, which must be known at import: freeze the input", call.type(x));
   const Tensor truth = convert(*value, DType::boolean);

@@ -179,7 +179,10 @@ class Choices(nn.Module):
     def forward(self, x, words, begins, places, mask, rows, shares):
         joined = [x[0].scatter_reduce(0, places, x[1], how, include_self=own)
                   for how in ('sum', 'prod', 'mean', 'amax', 'amin') for own in (False, True)]
-        counts = torch.arange(-6, 6).reshape(3, 4)
+        counts, large = torch.arange(-6, 6).reshape(3, 4), torch.arange(2**40 - 5, 2**40 + 7).reshape(3, 4)
+        rest = torch.ones(2, dtype=torch.bool)  # all true, which is known: the rows stay as many
+        joined += [x[0].index_reduce(0, places[:, 3], x[1], how, include_self=own)
+                   for how in ('prod', 'mean', 'amax', 'amin') for own in (False, True)]
         spread, turned, put, filled = x + 0, x * 1, x + 1, x - 1
         spread[..., 1::2] = 3 * x[..., ::2]
         spread[:, 0:3:2].mul_(2)
@@ -191,7 +194,8 @@ class Choices(nn.Module):
                 self.sums(words.flatten(), begins, shares), self.closed(words.flatten(), begins),
                 self.closed(words.flatten(), torch.tensor([0, 2, 6, 8]))]
         return joined + bags + [
-            counts.scatter_reduce(0, places, counts * 3, 'mean'), counts.scatter_reduce(0, places, counts, 'amin', include_self=False),
+            counts.scatter_reduce(0, places, counts * 3, 'mean'), large.scatter_reduce(0, places, -large, 'mean', include_self=False),
+            x[rest == (rest * True)], counts.scatter_reduce(0, places, counts, 'amin', include_self=False),
             spread, turned, put, filled, x[:, self.chosen], torch.nonzero(self.chosen), x[0][self.chosen.nonzero(as_tuple=True)],
             torch.masked_select(x[0, :, 0], self.chosen), mask * self.chosen, mask + self.chosen, torch.isin(words, begins),
             torch.outer(places[0], shares), torch.tril_indices(3, 4, 1), torch.triu_indices(4, 3), torch.round(x * 100, decimals=1),
@@ -208,7 +212,23 @@ class Equations(nn.Module):
         whole, firm = torch.linalg, a @ a.mT + torch.eye(3)
         z, w = torch.complex(a, c), torch.complex(c, a)
         steps = torch.zeros(2, 3, 3, dtype=torch.complex64)
+        modes = torch.zeros(2, 3, 3, dtype=torch.complex64)  # written as a Fourier operator writes its lowest modes
+        modes[:, :2, :2] = torch.einsum('bij,bjk->bik', z[:, :2, :2], w[:, :2, :2])
+        modes[:, -1:] = a[:, :1]
+        modes[:, :, 2].add_(w[..., 0])
+        modes *= 2
+        torch.view_as_real(modes)[:, 0, :, 1] = a[:, 0]
+        modes.real.mul_(3)
+        modes.imag[:, 1] -= c[:, 1]
+        pairs = torch.stack([a, c], -1)
+        torch.view_as_complex(pairs)[:, 1].mul_(w[:, 0])
+        low = whole.cholesky(firm)
         return [
+            torch.cholesky_solve(b, low), torch.cholesky_solve(b, low.mT, upper=True), torch.cholesky_inverse(low),
+            whole.solve_triangular(a, b, upper=True), whole.solve_triangular(a, b.mT, upper=False, left=False),
+            whole.solve_triangular(a, b, upper=False, unitriangular=True), torch.triangular_solve(b, a, transpose=True)[0],
+            *whole.slogdet(a), torch.logdet(firm), torch.view_as_real(modes), pairs, torch.view_as_real(torch.where(a > 0, z, w)),
+            torch.view_as_real(torch.index_put(z, (torch.tensor([1]),), w[:1])),
             whole.inv(a), whole.solve(a, b), whole.solve(a, b[..., 0]), whole.solve(a, b.mT, left=False), whole.det(a), whole.cholesky(firm),
             whole.cholesky(firm, upper=True), whole.inv(torch.flip(torch.eye(3), [0]) * 2), torch.erfinv(c.tanh()),
             functional.mse_loss(a, c), functional.l1_loss(a, c, reduction='sum'), functional.smooth_l1_loss(a, c, beta=0.5),

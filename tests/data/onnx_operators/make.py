@@ -257,9 +257,40 @@ def packed_heads():
            num_heads=4)
 
 
+def sequences():
+    """Lists of tensors: made, split, changed, joined, and carried by a loop."""
+    node = helper.make_node
+    x, y = floats(2, 3), floats(1, 3)
+    places = {'last': numpy.array(-1), 'first': numpy.array(0), 'two': numpy.array(2), 'parts': ints(1, 4)}
+    add('SequenceChanges', [
+        node('SequenceConstruct', ['x', 'y'], ['a']), node('SequenceInsert', ['a', 'y', 'first'], ['b']),
+        node('SequenceInsert', ['b', 'x'], ['c']), node('SequenceErase', ['c', 'last'], ['d']), node('SequenceErase', ['c'], ['e']),
+        node('Identity', ['d'], ['f']), node('SequenceAt', ['f', 'first'], ['front']), node('SequenceAt', ['c', 'last'], ['back']),
+        node('SequenceLength', ['c'], ['count']), node('ConcatFromSequence', ['f'], ['joined'], axis=0),
+        node('ConcatFromSequence', ['e'], ['whole'], axis=-2), node('SequenceInsert', ['c', 'y', 'last'], ['g']),
+        node('ConcatFromSequence', ['g'], ['between'], axis=0)], {'x': x, 'y': y},
+        ['front', 'back', 'count', 'joined', 'whole', 'between'], places)
+    rows = floats(5, 3)
+    add('SequenceSplits', [
+        node('SplitToSequence', ['r', 'two'], ['a']), node('SequenceAt', ['a', 'last'], ['rest']),
+        node('SplitToSequence', ['r', 'parts'], ['b'], axis=0), node('SequenceAt', ['b', 'last'], ['four']),
+        node('SplitToSequence', ['r'], ['c'], axis=1, keepdims=0), node('ConcatFromSequence', ['c'], ['turned'], axis=0, new_axis=1),
+        node('SplitToSequence', ['r'], ['d'], axis=1), node('ConcatFromSequence', ['d'], ['same'], axis=1),
+        node('SequenceLength', ['a'], ['count'])], {'r': rows}, ['rest', 'four', 'turned', 'same', 'count'], places)
+    body = helper.make_graph(
+        [node('Identity', ['going'], ['on']), node('Gather', ['r', 'round'], ['row'], axis=0),
+         node('SequenceInsert', ['list', 'row', 'first'], ['longer'])], 'body',
+        [info('round', TensorProto.INT64, []), info('going', TensorProto.BOOL, []),
+         helper.make_tensor_sequence_value_info('list', TensorProto.FLOAT, None)],
+        [info('on', TensorProto.BOOL, []), helper.make_tensor_sequence_value_info('longer', TensorProto.FLOAT, None)])
+    add('SequenceLoop', [node('SequenceEmpty', [], ['none']), node('Loop', ['times', 'yes', 'none'], ['all'], body=body),
+                         node('ConcatFromSequence', ['all'], ['rows'], axis=0, new_axis=1)],
+        {'r': rows}, ['rows'], {**places, 'times': numpy.array(4), 'yes': numpy.array(True)})
+
+
 def main():
     onnxruntime.set_default_logger_severity(4)
-    for family in (elementwise, products, attention, norms, quantised, resized, graphs, packed_heads):
+    for family in (elementwise, products, attention, norms, quantised, resized, graphs, packed_heads, sequences):
         family()
     numpy.savez_compressed(Path(__file__).with_name('operators.npz'), **arrays)
     print(sum(name.endswith('/model') for name in arrays), 'cases')
