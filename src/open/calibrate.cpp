@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "base/log.hpp"
 #include "base/words.hpp"
@@ -38,6 +39,16 @@ std::vector<Measured> measured_linears(const Graph& graph) {
       all.push_back({graph[id].label, operands[0]});
   }
   return all;
+}
+
+// Drops linears of which another of the same label has another number of channels: the label names none.
+std::vector<Measured> of_one_width(const Graph& graph, const std::vector<Measured>& linears) {
+  std::map<std::string, std::set<int64_t>> widths;
+  for (const Measured& one : linears) widths[one.label].insert(graph.shape(one.x).back());
+  std::vector<Measured> some;
+  for (const Measured& one : linears)
+    if (widths[one.label].size() == 1) some.push_back(one);
+  return some;
 }
 
 NodeId sizes_in_f32(Graph& graph, NodeId x) {
@@ -141,7 +152,7 @@ Result<ChannelCalibration> measured_channels(const CalibrationRuns& runs, const 
   ChannelCalibration channels;
   RUNG_CHECK(run_with(
       runs, recipe, passed,
-      {.linears = measured_linears(passed),
+      {.linears = of_one_width(passed, measured_linears(passed)),
        .output = [](Graph& graph, const Measured& one) { return largest_of(graph, one.x, graph.shape(one.x).back()); },
        .take =
            [&](const Measured& one, std::span<const float> x) {

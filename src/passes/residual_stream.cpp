@@ -41,7 +41,7 @@ class Follower {
     return binary && binary->kind == BinaryKind::add &&
            std::ranges::all_of(graph_[id].operands, [&](NodeId o) { return graph_.shape(o) == graph_.shape(id); });
   }
-  bool passes_on(NodeId id) const { return keeps_channels(graph_, id) || graph_.as<Cast>(id) || is_sum(id); }
+  bool passes_on(NodeId id) const { return keeps_channels(graph_, id) || is_sum(id); }
 
   void see_maker(NodeId value) {
     const std::vector<NodeId>& operands = graph_[value].operands;
@@ -63,7 +63,8 @@ class Follower {
     const NodeId* bias = op.slots.find(operands, LinearSlot::bias);
     const bool is_plain = op.is_within({LinearSlot::bias, LinearSlot::residual}) && !op.epilogue.gated &&
                           op.epilogue.activation == Activation::none && op.epilogue.factor == 1;
-    if (!is_plain || !constant_[operands[1]] || (bias && !constant_[*bias])) return refuse("a product of its own", id);
+    if (!is_plain || !constant_[operands[1]] || (bias && !constant_[*bias]))
+      return refuse("a product that does more than add", id);
     stream_.makers.push_back(id);
     if (const NodeId* residual = op.slots.find(operands, LinearSlot::residual)) join(*residual);
   }

@@ -40,17 +40,17 @@ class HeadRotator {
     constant_ = constant_nodes(graph_);
     const auto rows = value_rows(graph_, constant_, all.source);
     if (!rows || !all.alone) return reject("others read the attention or its values, too, or they are no product's");
+    const int64_t run = rotated_run(graph_.shape(all.source).back());
+    if (run == 1) return reject("heads of an odd number of columns have no rotation of blocks");
     Insertion here(graph_, rows->linear);
-    const NodeId rotation = rotation_of(graph_, graph_.shape(all.source).back());
-    if (rotation == kNoNode) return reject("heads of an odd number of columns have no rotation of blocks");
     const auto& op = *graph_.as<Linear>(rows->linear);
     std::vector<size_t> makes{1};
     if (op.has(LinearSlot::bias)) makes.push_back(op.slots.before(LinearSlot::bias));
     for (const size_t i : makes)
-      graph_.set_operand(rows->linear, i, with_rotated_rows(graph_, graph_[rows->linear].operands[i], *rows, rotation));
+      graph_.set_operand(rows->linear, i, with_rotated_rows(graph_, graph_[rows->linear].operands[i], *rows, run));
     for (const auto& [reader, value] : all.readers) {
       Insertion before(graph_, reader);
-      graph_.set_operand(reader, 1, with_rotated_columns(graph_, graph_[reader].operands[1], rotation));
+      graph_.set_operand(reader, 1, with_rotated_columns(graph_, graph_[reader].operands[1], run));
     }
     return accept();
   }

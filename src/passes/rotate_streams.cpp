@@ -59,30 +59,29 @@ class StreamRotator {
       if (const auto found = readers_.find(norm); found == readers_.end() || !found->second.alone)
         return reject(fmt::format("others than products read the norm '{}'", graph_[norm].label));
     const int64_t channels = graph_.shape(stream.norms.front()).back();
-    Insertion here(graph_, graph_.first());
-    const NodeId rotation = rotation_of(graph_, channels);
-    if (rotation == kNoNode) return reject(fmt::format("{} channels have no rotation of blocks", channels));
-    for (const NodeId gather : stream.gathers) rotate_table(gather, rotation);
-    for (const NodeId maker : stream.makers) rotate_rows(maker, rotation);
-    for (const NodeId norm : stream.norms) move_weights(norm, rotation);
+    const int64_t run = rotated_run(channels);
+    if (run == 1) return reject(fmt::format("{} channels have no rotation of blocks", channels));
+    for (const NodeId gather : stream.gathers) rotate_table(gather, run);
+    for (const NodeId maker : stream.makers) rotate_rows(maker, run);
+    for (const NodeId norm : stream.norms) move_weights(norm, run);
     return accept();
   }
 
-  void rotate_table(NodeId gather, NodeId rotation) {
+  void rotate_table(NodeId gather, int64_t run) {
     Insertion here(graph_, gather);
-    graph_.set_operand(gather, 0, with_rotated_columns(graph_, graph_[gather].operands[0], rotation));
+    graph_.set_operand(gather, 0, with_rotated_columns(graph_, graph_[gather].operands[0], run));
   }
-  void rotate_rows(NodeId linear, NodeId rotation) {
+  void rotate_rows(NodeId linear, int64_t run) {
     Insertion here(graph_, linear);
     const auto& op = *graph_.as<Linear>(linear);
     const ChannelRows all{linear, 0, graph_.shape(linear).back()};
     std::vector<size_t> makes{1};
     if (op.has(LinearSlot::bias)) makes.push_back(op.slots.before(LinearSlot::bias));
     for (const size_t i : makes)
-      graph_.set_operand(linear, i, with_rotated_rows(graph_, graph_[linear].operands[i], all, rotation));
+      graph_.set_operand(linear, i, with_rotated_rows(graph_, graph_[linear].operands[i], all, run));
   }
   // Leaves the norm weights of ones, and gives its own to the products, rotated.
-  void move_weights(NodeId norm, NodeId rotation) {
+  void move_weights(NodeId norm, int64_t run) {
     Insertion here(graph_, norm);
     RmsNorm op = *graph_.as<RmsNorm>(norm);
     const NodeId own = graph_[norm].operands[1];
@@ -97,7 +96,7 @@ class StreamRotator {
       Insertion before(graph_, reader);
       const NodeId w = graph_[reader].operands[1];
       const NodeId scaled = times_channels(graph_, cast_to(graph_, w, DType::f32), weights);
-      const NodeId rotated = with_rotated_columns(graph_, scaled, rotation);
+      const NodeId rotated = with_rotated_columns(graph_, scaled, run);
       graph_.set_operand(reader, 1, cast_to(graph_, rotated, graph_.type(w).dtype));
     }
   }

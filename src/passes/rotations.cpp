@@ -1,7 +1,9 @@
-// Multiplies runs of rows or columns by one small matrix.
+// Multiplies by the small matrices of which a large one is the Kronecker product: 48 flops for each number instead of
+// 8192 where 4096 channels are mixed.
 // SPDX-License-Identifier: Apache-2.0
 #include "passes/rotations.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -10,6 +12,8 @@
 
 namespace rung::passes {
 namespace {
+
+constexpr int64_t kLargestFactor = 16;
 
 Tensor hadamard(int64_t n) {
   std::vector<float> values;
@@ -20,32 +24,28 @@ Tensor hadamard(int64_t n) {
   return Tensor::of<float>({n, n}, values);
 }
 
-NodeId apart(Graph& graph, NodeId x, const Shape& shape) {
-  return reshaped(graph, cast_to(graph, x, DType::f32), shape);
-}
-// Returns a value in the shape and type of x.
-NodeId as(Graph& graph, NodeId x, NodeId value) {
+// Rotates runs along an axis behind which there are `inner` elements.
+NodeId rotated(Graph& graph, NodeId x, int64_t run, int64_t inner) {
+  NodeId value = cast_to(graph, x, DType::f32);
+  for (int64_t left = run; left > 1;) {
+    const int64_t factor = std::min(left, kLargestFactor);
+    const int64_t outer = graph.type(x).elements() / (factor * inner);
+    const NodeId matrix = graph.literal("rotation", hadamard(factor));
+    value = graph.add(MatMul{}, {matrix, reshaped(graph, value, {outer, factor, inner})}, graph[x].label);
+    left /= factor, inner *= factor;
+  }
   return cast_to(graph, reshaped(graph, value, graph.shape(x)), graph.type(x).dtype);
 }
 
 }  // namespace
 
-NodeId rotation_of(Graph& graph, int64_t channels) {
-  const int64_t run = channels & -channels;
-  return run > 1 ? graph.literal("rotation", hadamard(run)) : kNoNode;
-}
+int64_t rotated_run(int64_t channels) { return channels & -channels; }
 
-NodeId with_rotated_rows(Graph& graph, NodeId x, const ChannelRows& rows, NodeId rotation) {
+NodeId with_rotated_rows(Graph& graph, NodeId x, const ChannelRows& rows, int64_t run) {
   const NodeId some = rows_of(graph, x, rows.begin, rows.end);
-  const int64_t run = graph.shape(rotation)[0], columns = graph.type(some).elements() / rows.count();
-  const NodeId runs = apart(graph, some, {rows.count() / run, run, columns});
-  return with_rows(graph, x, rows, as(graph, some, graph.add(MatMul{}, {rotation, runs}, graph[x].label)));
+  return with_rows(graph, x, rows, rotated(graph, some, run, graph.type(some).elements() / rows.count()));
 }
 
-NodeId with_rotated_columns(Graph& graph, NodeId x, NodeId rotation) {
-  const int64_t run = graph.shape(rotation)[0];
-  const NodeId runs = apart(graph, x, {graph.type(x).elements() / run, run});
-  return as(graph, x, graph.add(MatMul{}, {runs, rotation}, graph[x].label));
-}
+NodeId with_rotated_columns(Graph& graph, NodeId x, int64_t run) { return rotated(graph, x, run, 1); }
 
 }  // namespace rung::passes

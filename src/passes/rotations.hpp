@@ -5,12 +5,13 @@
 
 namespace rung::passes {
 
-// Returns the matrix of Hadamard over sqrt(n), f32[n,n], which is its own inverse; n is the largest power of two that
-// divides `channels`, each run of n of which it rotates. kNoNode: `channels` is odd.
-NodeId rotation_of(Graph& graph, int64_t channels);
+// Returns how many neighbouring channels are mixed: the largest power of two that divides their number. 1: it is odd,
+// and nothing is.
+int64_t rotated_run(int64_t channels);
 
-// Return constants of the same type with rotated runs of those rows, or of the last axis. Computed in f32.
-NodeId with_rotated_rows(Graph& graph, NodeId x, const ChannelRows& rows, NodeId rotation);
-NodeId with_rotated_columns(Graph& graph, NodeId x, NodeId rotation);
+// Return constants of the type of x with its rows, or the last axis, multiplied in such runs by the matrix of Hadamard
+// over sqrt(run), which is its own inverse. Computed in f32.
+NodeId with_rotated_rows(Graph& graph, NodeId x, const ChannelRows& rows, int64_t run);
+NodeId with_rotated_columns(Graph& graph, NodeId x, int64_t run);
 
 }  // namespace rung::passes

@@ -83,7 +83,7 @@ TEST_F(OutlierClimb, ChoosesSmoothedIntegers) {
   };
   EXPECT_LT(error_in("i8 smoothed"), 0.3 * error_in("i8"));
   EXPECT_EQ(part->chosen, "i8 smoothed");
-  EXPECT_THAT(report.notes, Contains("i8 rotated: constants make the channels of no product"));
+  EXPECT_THAT(report.notes, Contains("i8 rotated: no product would read other values"));
   EXPECT_EQ(outcome.recipe.channel_calibration.size(), 1u);
   EXPECT_EQ(outcome.recipe.channel_calibration.count("layer.0.act"), 1u);
   EXPECT_TRUE(outcome.recipe.calibrated_on);

@@ -175,6 +175,19 @@ TEST(SmoothProducts, PassesThroughAnAttention) {
   EXPECT_GE(ratio(48 + 8 + 1), 4 * ratio(48 + 8 + 2));
 }
 
+// Attention in 16 bits beside values in 32 has casts around it.
+TEST(SmoothProducts, PassesThroughCasts) {
+  const std::string text =
+      "x: f32[1,6,16] = input()\nw: f32[48,16] = constant()\no: f32[16,16] = constant()\np = linear(x, w)  # qkv\n"
+      "q = cast(reshape(slice(p, axis=2, end=16), shape=[1,6,2,8]), to=bf16)\n"
+      "k = cast(reshape(slice(p, axis=2, begin=16, end=32), shape=[1,6,2,8]), to=bf16)\n"
+      "v = cast(reshape(slice(p, axis=2, begin=32, end=48), shape=[1,6,2,8]), to=bf16)\n"
+      "a = reshape(cast(attention(q, k, v, scale=0.3), to=f32), shape=[1,6,16])\ny = linear(a, o)  # out\nreturn y";
+  const Smoothed made = smooth(text, {{"out", sizes(16, 9)}});
+  EXPECT_THAT(made.notes, ElementsAre("1 product reads smoothed channels"));
+  expect_same_values(graph_of(text), made.graph, 0);
+}
+
 TEST(SmoothProducts, LeavesValuesThatOthersRead) {
   for (const char* also :
        {"return y, v", "z = neg(a)\nreturn y, z", "z = neg(slice(p, axis=2, begin=40, end=50))\nreturn y, z"}) {

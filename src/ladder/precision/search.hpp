@@ -76,10 +76,11 @@ class PrecisionSearch {
   // transforms.cpp: forms whose values are made alike before they are rounded, and what all forms must know of values.
   CalibrationRuns calibration_runs() const;
   Status add_transformed_forms();
-  Result<bool> changes_channels(const PrecisionForm& form);
+  Status add_mixed_forms(size_t plain, const ChannelCalibration& channels);
+  Status add_percentile_form(size_t plain, const ChannelCalibration& channels);
+  Status add_transformed(PrecisionForm form, size_t plain);
+  Result<std::string> passed_in(size_t form) const;
   bool is_idle(size_t part, size_t form) const;
-  Status add_mixed_forms(const PrecisionForm& plain, const ChannelCalibration& channels);
-  Status add_percentile_form(const PrecisionForm& plain, const ChannelCalibration& channels);
   Status calibrate_forms();
   std::optional<size_t> bf16_form() const;
   // time_forms.cpp

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "ir/text.hpp"
 #include "ladder/precision/search.hpp"
 #include "open/calibration_source.hpp"
 
@@ -33,19 +34,22 @@ CalibrationRuns PrecisionSearch::calibration_runs() const {
   return {&bench.subject().model.graph, &bench.target(), answers};
 }
 
-// Returns whether the form finds products whose channels constants make; the form is the table's last.
-Result<bool> PrecisionSearch::changes_channels(const PrecisionForm& form) {
-  Recipe recipe = with(uniform_entries(0, table_.forms.size() - 1));
-  if (!form.rotate) {
-    RUNG_CHECK(drop_unsmoothed(calibration_runs(), recipe));
-    channels_ = std::move(recipe.channel_calibration);
-    return !channels_.empty();
-  }
-  PassReport report;
-  RUNG_CHECK(
-      apply_passes(services_.bench->subject().model.graph, recipe, &report, {.target = &services_.bench->target()}));
-  return std::ranges::any_of(report.rows,
-                             [](const PassReport::Row& row) { return row.changed && row.name.starts_with("rotate_"); });
+// Returns the text of the graph in which all products have that form.
+Result<std::string> PrecisionSearch::passed_in(size_t form) const {
+  RUNG_TRY(const Graph graph, apply_passes(services_.bench->subject().model.graph, with(uniform_entries(0, form)),
+                                           nullptr, {.target = &services_.bench->target()}));
+  return print(graph);
+}
+
+// Adds a form, unless the passes make the same of it as of the plain one.
+Status PrecisionSearch::add_transformed(PrecisionForm form, size_t plain) {
+  table_.forms.push_back(std::move(form));
+  RUNG_TRY(const std::string before, passed_in(plain));
+  RUNG_TRY(const std::string after, passed_in(table_.forms.size() - 1));
+  if (before != after) return {};
+  note(fmt::format("{}: no product would read other values", table_.forms.back().name));
+  table_.forms.pop_back();
+  return {};
 }
 
 // Returns whether the form does no more for a part than the plain one.
@@ -58,16 +62,13 @@ bool PrecisionSearch::is_idle(size_t part, size_t form) const {
 // Floats of 8 bits have as many digits for small values as for large ones, so channels of different sizes cost them
 // nothing. A value of integers has as few digits as the largest one beside it leaves.
 Status PrecisionSearch::add_transformed_forms() {
-  const auto is_integer = [](const PrecisionForm& form) {
-    return form.is_quantised_product() && form.products == DType::i8 && form.percentile == 100 && !form.rotate &&
-           form.smooth == 0;
-  };
-  const auto found = std::ranges::find_if(table_.forms, is_integer);
+  const auto found = std::ranges::find_if(table_.forms, [](const PrecisionForm& form) {
+    return form.is_quantised_product() && form.is_at({.products = DType::i8});
+  });
   if (found == table_.forms.end()) return {};
-  const PrecisionForm plain = *found;
+  const auto plain = static_cast<size_t>(found - table_.forms.begin());
   RUNG_CHECK(services_.tell("precision: the size of channels"));
-  const Recipe recipe = with(uniform_entries(0, static_cast<size_t>(found - table_.forms.begin())));
-  const auto channels = measured_channels(calibration_runs(), recipe);
+  const auto channels = measured_channels(calibration_runs(), with(uniform_entries(0, plain)));
   if (!channels && ends_climb(channels.error())) return tl::unexpected(channels.error());
   if (!channels) return note("channels are not measured: " + channels.error().message), Status{};
   RUNG_TRY(calibrated_on_, calibration_source(services_.bench->subject().model.graph, *services_.inputs));
@@ -75,45 +76,51 @@ Status PrecisionSearch::add_transformed_forms() {
   return add_mixed_forms(plain, *channels);
 }
 
-Status PrecisionSearch::add_mixed_forms(const PrecisionForm& plain, const ChannelCalibration& channels) {
+Status PrecisionSearch::add_mixed_forms(size_t plain, const ChannelCalibration& channels) {
+  const std::string name = table_.forms[plain].name;
   float most = 1;
   for (const auto& [label, sizes] : channels) most = std::max(most, outlier_in(sizes));
   if (most < kOutlier) {
     note(fmt::format(
-        "{} smoothed or rotated: the largest channel is {:.1f} times the one in the middle, wanted {} for a gain",
-        plain.name, most, kOutlier));
+        "{} smoothed or rotated: the largest channel is {:.1f} times the one in the middle, wanted {} for a gain", name,
+        most, kOutlier));
     return {};
   }
-  channels_ = channels;
-  PrecisionForm smoothed = plain, rotated = plain;
+  PrecisionForm smoothed = table_.forms[plain], rotated = smoothed;
   smoothed.name += " smoothed", smoothed.smooth = kSmooth;
   rotated.name += " rotated", rotated.rotate = true;
-  for (const PrecisionForm& form : {smoothed, rotated}) {
-    table_.forms.push_back(form);
-    RUNG_TRY(const bool changes, changes_channels(form));
-    if (changes) continue;
-    table_.forms.pop_back();
-    note(fmt::format("{}: constants make the channels of no product", form.name));
-  }
-  return {};
+  PartPrecision whole{.labels = "*"};
+  smoothed.apply(whole);
+  channels_ = channels;
+  Recipe recipe = with({whole});
+  RUNG_CHECK(drop_unsmoothed(calibration_runs(), recipe));
+  channels_ = std::move(recipe.channel_calibration);
+  RUNG_CHECK(add_transformed(std::move(smoothed), plain));
+  return add_transformed(std::move(rotated), plain);
 }
 
 // A static scale that cuts a few values off is finer for all others.
-Status PrecisionSearch::add_percentile_form(const PrecisionForm& plain, const ChannelCalibration& channels) {
-  PrecisionForm cut = plain;
+Status PrecisionSearch::add_percentile_form(size_t plain, const ChannelCalibration& channels) {
+  PrecisionForm cut = table_.forms[plain];
   cut.name += fmt::format(" at {} %", kPercentile), cut.percentile = kPercentile;
-  table_.forms.push_back(cut);
-  const auto sizes = measured_sizes(calibration_runs(), with(uniform_entries(0, table_.forms.size() - 1)));
+  PartPrecision whole{.labels = "*"};
+  cut.apply(whole);
+  const auto sizes = measured_sizes(calibration_runs(), with({whole}));
   if (!sizes && ends_climb(sizes.error())) return tl::unexpected(sizes.error());
   const auto is_far = [&](const auto& one) {
     const auto largest = channels.find(one.first);
     return largest != channels.end() && *std::ranges::max_element(largest->second) > kFar * one.second;
   };
-  if (sizes && std::ranges::any_of(*sizes, is_far)) return {};
-  table_.forms.pop_back();
-  note(
-      fmt::format("{}: {}", cut.name,
-                  sizes ? fmt::format("no value is more than {} times that percentile", kFar) : sizes.error().message));
+  if (!sizes || std::ranges::none_of(*sizes, is_far)) {
+    note(fmt::format(
+        "{}: {}", cut.name,
+        sizes ? fmt::format("no value is more than {} times that percentile", kFar) : sizes.error().message));
+    return {};
+  }
+  const size_t form = table_.forms.size();
+  sizes_[form] = *sizes;
+  RUNG_CHECK(add_transformed(std::move(cut), plain));
+  if (table_.forms.size() == form) sizes_.erase(form);
   return {};
 }
 
