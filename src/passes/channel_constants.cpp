@@ -50,7 +50,7 @@ NodeId sizes_of_x(Graph& graph, std::vector<float> largest) {
   for (float& x : largest)
     if (!(x > 0)) x = std::isfinite(smallest) ? smallest : 1;
   const auto channels = static_cast<int64_t>(largest.size());
-  return graph.literal("channels", Tensor::of<float>({channels}, std::move(largest)));
+  return graph.literal("channels", Tensor::of<float>({channels}, largest));
 }
 NodeId sizes_of_columns(Graph& graph, NodeId w) {
   return largest_along(graph, unary(graph, UnaryKind::abs, cast_to(graph, w, DType::f32)), 0);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "passes/channel_constants.hpp"
 #include "passes/rewrite.hpp"
@@ -30,8 +31,12 @@ NodeId rotated(Graph& graph, NodeId x, int64_t run, int64_t inner) {
   for (int64_t left = run; left > 1;) {
     const int64_t factor = std::min(left, kLargestFactor);
     const int64_t outer = graph.type(x).elements() / (factor * inner);
-    const NodeId matrix = graph.literal("rotation", hadamard(factor));
-    value = graph.add(MatMul{}, {matrix, reshaped(graph, value, {outer, factor, inner})}, graph[x].label);
+    const NodeId matrix = graph.literal("rotation", hadamard(factor));  // equal to its transpose
+    const Shape shape = inner == 1 ? Shape{outer, factor} : Shape{outer, factor, inner};
+    std::vector<NodeId> operands{matrix, reshaped(graph, value, shape)};
+    if (inner == 1)
+      std::swap(operands[0], operands[1]);  // one product, where a batch would copy the matrix for each run
+    value = graph.add(MatMul{}, std::move(operands), graph[x].label);
     left /= factor, inner *= factor;
   }
   return cast_to(graph, reshaped(graph, value, graph.shape(x)), graph.type(x).dtype);
