@@ -9,8 +9,8 @@
 
 namespace rung::passes {
 
-// Returns whether the node is a view of its operand that keeps the last axis, whose elements are the channels, or a cast
-// of it to another type of floats.
+// Returns whether the node is a view of its operand that keeps the last axis, whose elements are the channels, or a
+// cast of it to another type of floats.
 bool keeps_channels(const Graph& graph, NodeId view);
 // Returns the value behind reshapes and slices; the heads of an attention, merged to channels, end in the attention.
 NodeId channel_source(const Graph& graph, NodeId x);
