@@ -143,6 +143,7 @@ Result<Calibration> measured_sizes(const CalibrationRuns& runs, const Recipe& re
                 .output = [](Graph& graph, const Measured& one) { return largest_of(graph, one.x, 1); },
                 .take = [&](const Measured& one,
                             std::span<const float> x) { sizes[one.label] = std::max(sizes[one.label], x[0]); }}));
+  std::erase_if(sizes, [](const auto& one) { return !std::isfinite(one.second); });  // no scale fits these
   return sizes;
 }
 
@@ -160,6 +161,9 @@ Result<ChannelCalibration> measured_channels(const CalibrationRuns& runs, const 
              most.resize(std::max(most.size(), x.size()));
              for (size_t i = 0; i < x.size(); ++i) most[i] = std::max(most[i], rounded(x[i]));
            }}));
+  std::erase_if(channels, [](const auto& one) {
+    return !std::ranges::all_of(one.second, [](float size) { return std::isfinite(size); });
+  });
   return channels;
 }
 

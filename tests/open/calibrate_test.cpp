@@ -126,24 +126,48 @@ TEST_F(Outliers, AreMeasuredByChannel) {
   EXPECT_EQ(*recipe.calibrated_on, *calibration_source(opened.subject->model.graph, verification_inputs(opened)));
 }
 
-// Two products of one label whose channels are not the same ones: neither is smoothed, and no plan fails.
-TEST(ChannelsOfALabel, AreNoneWhereItsProductsDiffer) {
+// Returns a model of an input x whose samples are random numbers, that many times as large.
+Opened opened_graph(const std::string& text, float size) {
   Opened opened{.target = &cpu_target(), .subject = Subject{}};
   Model& model = opened.subject->model;
-  model.graph = graph_of(
-      "x: f32[4,32] = input()\ng: f32[32] = constant()\nw: f32[64,32] = constant()\nv: f32[16,64] = constant()\n"
-      "u: f32[16,16] = constant()\nn = rms_norm(x, g)  # norm\na = linear(n, w, activation=relu)  # same\n"
-      "b = linear(a, v, activation=relu)  # same\ny = linear(b, u)  # other\nreturn y=y");
-  model.defaults["x"] = {.type = {DType::f32, {4, 32}}, .sample = [](uint64_t seed) {
-                           return random_tensor(std::to_string(seed), {DType::f32, {4, 32}});
-                         }};
+  model.graph = graph_of(text);
+  const auto sample = [size](uint64_t seed) {
+    Tensor values = random_tensor(std::to_string(seed), {DType::f32, {4, 32}});
+    for (float& value : values.as<float>()) value *= size;
+    return values;
+  };
+  model.defaults["x"] = {.type = {DType::f32, {4, 32}}, .sample = sample};
+  return opened;
+}
+Recipe smoothed_recipe() {
   Recipe recipe = default_recipe(1, DType::bf16);
   recipe.precision = {{.labels = "*", .products = DType::i8, .smooth = 0.5}};
-  const auto completed = calibrated(recipe, opened);
+  return recipe;
+}
+
+// Two products of one label whose channels are not the same ones: neither is smoothed, and no plan fails.
+TEST(ChannelsOfALabel, AreNoneWhereItsProductsDiffer) {
+  const Opened opened = opened_graph(
+      "x: f32[4,32] = input()\ng: f32[32] = constant()\nw: f32[64,32] = constant()\nv: f32[16,64] = constant()\n"
+      "u: f32[16,16] = constant()\nn = rms_norm(x, g)  # norm\na = linear(n, w, activation=relu)  # same\n"
+      "b = linear(a, v, activation=relu)  # same\ny = linear(b, u)  # other\nreturn y=y",
+      1);
+  const auto completed = calibrated(smoothed_recipe(), opened);
   ASSERT_TRUE(completed) << completed.error().message;
   ASSERT_EQ(completed->channel_calibration.size(), 1u);
   EXPECT_EQ(completed->channel_calibration.begin()->first, "other");
   EXPECT_TRUE(build_subject(*opened.subject, *completed, *opened.target));
+}
+
+TEST(ChannelsOfALabel, AreNoneWhereTheyAreInfinite) {
+  const Opened opened = opened_graph(
+      "x: f32[4,32] = input()\nw: f32[16,32] = constant()\nu: f32[16,16] = constant()\ns = square(x)  # square\n"
+      "a = linear(s, w)  # up\ny = linear(a, u)  # down\nreturn y=y",
+      1e30f);
+  const auto completed = calibrated(smoothed_recipe(), opened);
+  ASSERT_TRUE(completed) << completed.error().message;
+  EXPECT_TRUE(completed->channel_calibration.empty());
+  EXPECT_TRUE(parse_recipe(recipe_text(*completed)));
 }
 
 // The recipe alone says what was measured: the same plan comes of it, and nothing is measured again.
