@@ -110,6 +110,9 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      "the array of --reference to compare an output with, if their names differ; repeatable"},
     {"replays", "", "N",
      "use no reference: run this many times, and compare the outputs bit for bit with those of the first run"},
+    {"seeds", "", "N",
+     "judge as many samples of fresh seeds besides, and tell the worst and the mean error of each output, and of each "
+     "step of a policy"},
     {"bisect", "", "", "on a mismatch, find the rung and pass that cause it and write a graph that shows it"},
     {"stepwise", "", "",
      "find the op that makes the device fail: run the ops one by one and name it; inputs left out are made up, and "

@@ -19,7 +19,7 @@ struct VerifyFlags {
   CommonOptions common;
   std::string reference, recipe;
   std::vector<std::string> map;
-  std::optional<int64_t> replays;
+  std::optional<int64_t> replays, seeds, seed;
   bool bisect = false;
 };
 
@@ -33,6 +33,21 @@ void print_precision(const std::vector<PrecisionCost>& costs) {
                word(part.values), alone, without);
 }
 
+void print_seeds(const tasks::SeedErrors& errors) {
+  fmt::print("\n{:<33} {:>11} {:>11} {:>12} {:>12} {:>14}\n", "rel L2 over seeds", "frozen: mean", "worst",
+             "fresh: mean", "worst", "of seed");
+  for (size_t i = 0; i < errors.of_fresh.size(); ++i) {
+    const tasks::ValueErrors &frozen = errors.of_frozen[i], &fresh = errors.of_fresh[i];
+    fmt::print("{:<33} {:>11.3g} {:>11.3g} {:>12.3g} {:>12.3g} {:>14}\n", fresh.name, frozen.mean, frozen.worst,
+               fresh.mean, fresh.worst, fresh.worst_seed);
+  }
+  if (const auto& growth = errors.growth)
+    fmt::print("the mean error grows most from {} to {}: {:.2f} times\n", growth->from, growth->to, growth->factor);
+  fmt::print("{}, from {} on; '--seeds {} --seed {}' takes them again\n",
+             words::counted(errors.fresh.size(), "fresh seed"), errors.fresh.front(), errors.fresh.size(),
+             errors.fresh.front());
+}
+
 void print_verified(const tasks::Verified& verified) {
   for (const auto& o : verified.verification.outputs)
     fmt::print("{:<22} {}  rel L2 {:.3g}  max abs {:.3g}  cosine {:.8f}  non-finite {}\n", o.name,
@@ -40,6 +55,7 @@ void print_verified(const tasks::Verified& verified) {
                o.non_finite == SIZE_MAX ? "not counted" : fmt::to_string(o.non_finite));
   fmt::print("tolerance: rel L2 {:.3g}; {}\n", verified.tolerance.rel_l2, verified.reason);
   print_precision(verified.precision);
+  if (verified.seeds) print_seeds(*verified.seeds);
 }
 
 void print_replays(const tasks::Replays& replays) {
@@ -91,6 +107,8 @@ Status run_verify(const VerifyFlags& options) {
   RUNG_TRY(task.recipe, recipe_in(options.recipe));
   RUNG_TRY(task.map, parse_map(options.map));
   RUNG_TRY(task.reference, arrays_in(options.reference));
+  if (options.seeds) task.seeds = static_cast<size_t>(*options.seeds);
+  if (options.seed) task.first_seed = static_cast<uint64_t>(*options.seed);
   if (options.replays) return run_replays(options, std::move(task));
   RUNG_TRY(tasks::Verified verified, tasks::verify(task));
   if (verified.culprit) RUNG_CHECK(leave_reproducer(verified));
@@ -113,6 +131,11 @@ std::pair<CLI::App*, Run> verify_command(CLI::App& app) {
   add(*command, "map", options->map).needs(reference);
   add(*command, "recipe", options->recipe).described("verify this recipe's plan");
   Option replays = add(*command, "replays", options->replays).positive().excludes(reference);
+  Option seeds = add(*command, "seeds", options->seeds).positive().excludes(reference).excludes(replays);
+  add(*command, "seed", options->seed)
+      .described("the first of --seeds, to take the same ones again; default: drawn")
+      .positive()
+      .needs(seeds);
   add(*command, "bisect", options->bisect).excludes(reference).excludes(replays);
   return {command, [options] {
             std::vector<std::string> recipe;

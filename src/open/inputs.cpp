@@ -7,11 +7,6 @@
 #include "base/random.hpp"
 
 namespace rung {
-namespace {
-
-constexpr uint64_t kVerificationInputs = 3;
-
-}  // namespace
 
 NamedTensors sample_missing(const Subject& subject, const NamedTensors& given, uint64_t seed) {
   NamedTensors inputs = given;
@@ -38,7 +33,7 @@ NamedTensors sample_missing(const Plan& plan, const NamedTensors& given, uint64_
 
 std::vector<NamedTensors> verification_inputs(const Opened& opened) {
   std::vector<NamedTensors> inputs;
-  for (uint64_t seed = 1; seed <= kVerificationInputs; ++seed)
+  for (uint64_t seed = 1; seed <= kFrozenSeeds; ++seed)
     inputs.push_back(sample_missing(*opened.subject, opened.given, seed));
   if (inputs[0].size() == opened.given.size()) inputs.resize(1);
   return inputs;

@@ -7,6 +7,8 @@ namespace rung {
 
 NamedTensors sample_missing(const Subject& subject, const NamedTensors& given, uint64_t seed);
 NamedTensors sample_missing(const Plan& plan, const NamedTensors& given, uint64_t seed);
+// The seeds from 1 to this one are those of the samples that a directory is verified on.
+inline constexpr uint64_t kFrozenSeeds = 3;
 // Returns the inputs that a directory is verified on: several samples, or one set where every input is given.
 std::vector<NamedTensors> verification_inputs(const Opened& opened);
 

@@ -7,6 +7,7 @@
 #include "base/json.hpp"
 #include "base/log.hpp"
 #include "device/cpu/cpu_info.hpp"
+#include "open/calibrate.hpp"
 #include "open/calibration_source.hpp"
 #include "open/inputs.hpp"
 #include "passes/pipeline.hpp"
@@ -58,6 +59,7 @@ Result<Recipe> recipe_of(const Opened& opened, const std::optional<Recipe>& reci
   RUNG_CHECK(check_calibration(own, opened.subject->model.graph,
                                opened.given.empty() ? std::vector<NamedTensors>{} : verification_inputs(opened)));
   if (own.choices.empty() && own.precision.empty()) return own;
+  RUNG_TRY(own, calibrated(std::move(own), opened));
   RUNG_TRY(Built listed, build_plan(opened.subject->model.graph, own, {.target = &target, .contents = false}));
   RUNG_CHECK(check_choices(own, listed.plan));
   RUNG_CHECK(check_precision(own, opened.subject->model.graph, listed, {.target = &target}));

@@ -27,9 +27,9 @@ struct Change {
   NodeId x, squares;
 };
 
-class Folder {
+class NormFolder {
  public:
-  Folder(Graph& graph, PassContext& context) : graph_(graph), context_(context), constant_(constant_nodes(graph)) {}
+  NormFolder(Graph& graph, PassContext& context) : graph_(graph), context_(context), constant_(constant_nodes(graph)) {}
 
   size_t run() {
     size_t folded = 0;
@@ -160,7 +160,7 @@ class Folder {
 }  // namespace
 
 Status fold_norm(Graph& graph, PassContext& context) {
-  size_t folded = Folder(graph, context).run();
+  size_t folded = NormFolder(graph, context).run();
   if (folded) context.notes.add("the norms of {} moved into the linears around them", words::counted(folded, "sum"));
   return {};
 }

@@ -63,6 +63,9 @@ Status form_regions(Graph& graph, PassContext& context);
 Status narrow_parts(Graph& graph, PassContext& context);
 Status narrow_states(Graph& graph, PassContext& context);
 Status narrow_caches(Graph& graph, PassContext& context);
+Status smooth_products(Graph& graph, PassContext& context);
+Status rotate_streams(Graph& graph, PassContext& context);
+Status rotate_heads(Graph& graph, PassContext& context);
 Status quantise_products(Graph& graph, PassContext& context);
 
 }  // namespace rung::passes

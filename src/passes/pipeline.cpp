@@ -57,7 +57,10 @@ constexpr Pass kPipeline[] = {
     {"widen_sums",            "fusion",     "once it is known which values only sums and norms read", passes::widen_sums},
     {"fold_norm",             "fusion",     "after sums are wide: linears then leave more than their sum to those behind a norm", passes::fold_norm},
     {"pad_hidden",            "projection", "late: it asks for linears that have their epilogues", passes::pad_hidden},
-    {"quantise_products",     "precision",  "after linears have all that they take from and give to their neighbours", passes::quantise_products},
+    {"smooth_products",       "precision",  "after linears have all that they take from and give to their neighbours", passes::smooth_products},
+    {"rotate_streams",        "precision",  "after factors, which find the channels as they were measured", passes::rotate_streams},
+    {"rotate_heads",          "precision",  "beside the streams; neither sees what the other mixes", passes::rotate_heads},
+    {"quantise_products",     "precision",  "once channels are alike, and their scales then serve all of them", passes::quantise_products},
     {"lower_argmax",          "regions",    "makes regions, which those below take in", passes::lower_argmax},
     {"form_regions",          "regions",    "last: from what no named op took, with its casts and its programs", passes::form_regions},
 };

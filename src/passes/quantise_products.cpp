@@ -9,6 +9,7 @@
 
 #include "base/words.hpp"
 #include "ir/quantised.hpp"
+#include "passes/asked_bits.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
 
@@ -37,7 +38,7 @@ class Quantiser {
 
   void run() {
     const std::vector<NodeId> order = graph_.order();
-    for (NodeId id : order) asked_[id] = asked_of(id);
+    for (NodeId id : order) asked_[id] = asked_bits(graph_, constant_, context_.precision, id);
     for (NodeId id : order)
       if (graph_[id].alive && is_asked(id)) quantise(id);
   }
@@ -52,28 +53,12 @@ class Quantiser {
   }
 
  private:
-  // The type that the precision asks for both operands of a product, or for the weights alone.
-  struct Asked {
-    std::optional<DType> both;
-    std::optional<WeightForm> weights;
-  };
   using Readers = std::map<NodeId, NodeId>;  // linears, and the value or view of it that each reads as x
 
-  bool is_asked(NodeId id) const { return id < asked_.size() && (asked_[id].both || asked_[id].weights); }
-
-  // A product at the model's edge, which the other precisions leave in f32, stays.
-  Asked asked_of(NodeId id) const {
-    const auto* op = graph_.as<Linear>(id);
-    if (!op || op->has(LinearSlot::scale)) return {};
-    const NodeId w = graph_[id].operands[1];
-    const LabelPrecision asked = precision_at(context_.precision, graph_[id].label);
-    if (!constant_[w] || (asked.values != DType::f32 && graph_.type(w).dtype == DType::f32)) return {};
-    if (is_quantised(asked.products)) return {.both = asked.products, .weights = {}};
-    return {.both = {}, .weights = asked.weights};
-  }
+  bool is_asked(NodeId id) const { return id < asked_.size() && asked_[id].any(); }
 
   void quantise(NodeId id) {
-    const Asked asked = asked_[id];
+    const AskedBits asked = asked_[id];
     if (asked.weights) return quantise_weights(id, *asked.weights);
     if (quantise_source(source_of(graph_[id].operands[0]), *asked.both)) return;
     quantise_rows(id, *asked.both);
@@ -305,7 +290,7 @@ class Quantiser {
   Graph& graph_;
   PassContext& context_;
   std::vector<bool> constant_;
-  std::vector<Asked> asked_;  // by node
+  std::vector<AskedBits> asked_;  // by node
   std::map<std::tuple<NodeId, DType, int64_t>, std::pair<NodeId, NodeId>> quantised_;
   std::map<std::pair<NodeId, float>, NodeId> products_;  // of constants and factors
   size_t static_ = 0, dynamic_ = 0, weights_ = 0, grouped_ = 0;

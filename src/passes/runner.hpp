@@ -16,6 +16,7 @@ struct PassOptions {
   KernelQuery has_kernel;
   Precision precision;
   Calibration calibration;
+  ChannelCalibration channels;
   int64_t row_bytes = 1;       // of the target
   std::string dump_directory;  // where a failing pass leaves the graph it was given; empty: nowhere
 };

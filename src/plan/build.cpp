@@ -22,6 +22,7 @@ Result<PassReport> run_recipe_passes(Graph& graph, const Recipe& recipe, const B
                      .has_kernel = kernel_query(*options.target, recipe.threads),
                      .precision = recipe.precision,
                      .calibration = recipe.calibration,
+                     .channels = recipe.channel_calibration,
                      .row_bytes = options.target->row_bytes,
                      .dump_directory = options.dump_directory};
   return run_passes(graph, passes);
@@ -96,7 +97,8 @@ Status check_choices(const Recipe& recipe, const Plan& plan) {
 }
 
 Result<Graph> passed_in_own_types(const Graph& model, Recipe recipe, const BuildOptions& options) {
-  for (const char* pass : {"narrow_parts", "narrow_states", "narrow_caches", "quantise_products"})
+  for (const char* pass : {"narrow_parts", "narrow_states", "narrow_caches", "smooth_products", "rotate_streams",
+                           "rotate_heads", "quantise_products"})
     recipe.disabled_passes.emplace(pass);
   return apply_passes(model, recipe, nullptr, options);
 }

@@ -3,6 +3,7 @@
 #include "plan/precision_json.hpp"
 
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -31,6 +32,15 @@ constexpr Aspect kAspects[] = {{"products", &PartPrecision::products, kProducts}
                                {"attention", &PartPrecision::attention, kComputed},
                                {"values", &PartPrecision::values, kComputed},
                                {"cache", &PartPrecision::cache, kCaches}};
+
+// THE list of numbers that parts in 8 bits have besides.
+struct NumberAspect {
+  const char* field;
+  std::optional<double> PartPrecision::*number;
+  double least, most;
+};
+constexpr NumberAspect kNumbers[] = {{"smooth", &PartPrecision::smooth, 0, 1},
+                                     {"percentile", &PartPrecision::percentile, 50, 100}};
 
 Result<DType> read_dtype(const Json& json, std::span<const DType> types) {
   std::string wanted;
@@ -78,14 +88,28 @@ Status read_field(const std::string& field, const Json& json, PartPrecision& par
     part.*aspect.dtype = *dtype;
     return {};
   }
-  return fail("unknown field '{}'", field);
+  for (const NumberAspect& aspect : kNumbers) {
+    if (field != aspect.field) continue;
+    const double number = json.is_number() ? json.get<double>() : NAN;
+    if (!(number >= aspect.least && number <= aspect.most))
+      return fail("field '{}': got {}, wanted a number from {} to {}", field, dump_json(json), aspect.least,
+                  aspect.most);
+    part.*aspect.number = number;
+    return {};
+  }
+  if (field != "rotate") return fail("unknown field '{}'", field);
+  if (!json.is_boolean()) return fail("field 'rotate': got {}, wanted true or false", dump_json(json));
+  part.rotate = json.get<bool>();
+  return {};
 }
 
 Result<PartPrecision> read_part(const Json& json) {
   if (!json.is_object()) return fail("got {}, wanted an object", describe(json));
   if (!json.contains("labels")) return fail("got no field 'labels'");
   if (json.size() < 2)
-    return fail("got 'labels' alone, wanted 'products', 'weights', 'attention', 'values' or 'cache' too");
+    return fail(
+        "got 'labels' alone, wanted 'products', 'weights', 'attention', 'values', 'cache', 'smooth', 'rotate' or "
+        "'percentile' too");
   PartPrecision part;
   const Json* group = json.contains("group") ? &json.at("group") : nullptr;
   if (json.contains("weights")) {
@@ -104,6 +128,9 @@ Json to_json(const PartPrecision& part) {
   Json json{{"labels", part.labels}};
   for (const Aspect& aspect : kAspects)
     if (const auto& dtype = part.*aspect.dtype) json[aspect.field] = name_of(*dtype);
+  for (const NumberAspect& aspect : kNumbers)
+    if (const auto& number = part.*aspect.number) json[aspect.field] = *number;
+  if (part.rotate) json["rotate"] = *part.rotate;
   if (part.weights) json["weights"] = name_of(*part.weights);
   if (part.weights && part.weights->group > 0) json["group"] = part.weights->group;
   return json;

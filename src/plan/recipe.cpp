@@ -69,19 +69,47 @@ Status read_precision(const Json& json, Recipe& recipe) {
       dtype, on ? "with" : "without");
 }
 
-// Reads the largest |x| of linears by their labels.
-Status read_calibration(const Json& json, Recipe& recipe) {
-  const auto given = json.find("calibration");
+// Reads the size of some |x|.
+Result<float> read_size(const Json& json) {
+  const double value = json.is_number() ? json.get<double>() : -1;
+  if (value >= 0 && value <= static_cast<double>(std::numeric_limits<float>::max())) return static_cast<float>(value);
+  return fail("got {}, wanted the largest |x|, a number of f32 from 0 on", dump_json(json));
+}
+
+Result<float> read_calibrated(const Json& json, const float*) { return read_size(json); }
+Result<std::vector<float>> read_calibrated(const Json& json, const std::vector<float>*) {
+  if (!json.is_array()) return fail("got {}, wanted a list of the largest |x| of each channel", describe(json));
+  std::vector<float> channels;
+  for (const Json& one : json) {
+    auto size = read_size(one);
+    if (!size) return fail_in(size.error(), "channel {}", channels.size());
+    channels.push_back(*size);
+  }
+  return channels;
+}
+
+// Reads what was measured of linears, by their labels.
+template <class Measured>
+Status read_calibration(const Json& json, const char* field, std::map<std::string, Measured, std::less<>>& to) {
+  const auto given = json.find(field);
   if (given == json.end()) return {};
-  if (!given->is_object()) return fail("recipe: field 'calibration': got {}, wanted an object", describe(*given));
-  for (const auto& [label, largest] : given->items()) {
-    const double value = largest.is_number() ? largest.get<double>() : -1;
-    if (!(value >= 0 && value <= static_cast<double>(std::numeric_limits<float>::max())))
-      return fail("recipe: field 'calibration': '{}': got {}, wanted the largest |x|, a number of f32 from 0 on", label,
-                  dump_json(largest));
-    recipe.calibration[label] = static_cast<float>(value);
+  if (!given->is_object()) return fail("recipe: field '{}': got {}, wanted an object", field, describe(*given));
+  for (const auto& [label, measured] : given->items()) {
+    auto value = read_calibrated(measured, static_cast<const Measured*>(nullptr));
+    if (!value) return fail_in(value.error(), "recipe: field '{}': '{}'", field, label);
+    to[label] = std::move(*value);
   }
   return {};
+}
+
+// Returns the channels in as few digits as give the same numbers of f32 again.
+Json short_numbers(const ChannelCalibration& channels) {
+  Json json = Json::object();
+  for (const auto& [label, sizes] : channels) {
+    Json& list = json[label] = Json::array();
+    for (const float size : sizes) list.push_back(Json::parse(fmt::format("{}", size)));
+  }
+  return json;
 }
 
 Status read_calibrated_on(const Json& json, Recipe& recipe) {
@@ -135,6 +163,7 @@ Json to_json(const Recipe& recipe) {
             {"choices", std::move(choices)}};
   if (recipe.joined) json["joined"] = true;
   if (!recipe.calibration.empty()) json["calibration"] = recipe.calibration;
+  if (!recipe.channel_calibration.empty()) json["channel_calibration"] = short_numbers(recipe.channel_calibration);
   if (recipe.calibrated_on)
     json["calibrated_on"] = {{"weights", recipe.calibrated_on->weights}, {"inputs", recipe.calibrated_on->inputs}};
   return json;
@@ -144,7 +173,7 @@ Result<Recipe> recipe_from_json(const Json& json) {
   if (!json.is_object()) return fail("recipe: wanted a JSON object");
   const auto known =
       check_fields(json, {"version", "as_written", "rungs", "disabled_passes", "capture", "joined", "tuned_kernels",
-                          "precision", "calibration", "calibrated_on", "threads", "choices"});
+                          "precision", "calibration", "channel_calibration", "calibrated_on", "threads", "choices"});
   if (!known) return fail_in(known.error(), "recipe");
   int version = 0;
   RUNG_CHECK(read(json, "version", version));
@@ -162,7 +191,8 @@ Result<Recipe> recipe_from_json(const Json& json) {
   recipe.disabled_passes.insert(disabled.begin(), disabled.end());
   RUNG_CHECK(check_names(recipe));
   RUNG_CHECK(read_precision(json, recipe));
-  RUNG_CHECK(read_calibration(json, recipe));
+  RUNG_CHECK(read_calibration(json, "calibration", recipe.calibration));
+  RUNG_CHECK(read_calibration(json, "channel_calibration", recipe.channel_calibration));
   RUNG_CHECK(read_calibrated_on(json, recipe));
   if (recipe.threads < 0 || recipe.threads > cpu::kMostThreads)
     return fail("recipe: field 'threads': got {}, wanted 1 to {}, or 0 for a GPU", recipe.threads, cpu::kMostThreads);

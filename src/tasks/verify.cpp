@@ -136,22 +136,41 @@ Status give_source(const VerifyTask& task, Opened& opened) {
   return begin_behind_texts({&chunk, 1}, {&opened, 1});
 }
 
+// Adds inputs of fresh seeds to those of the frozen ones, and makes the reference tell the watched values, too. Returns
+// the fresh seeds.
+Result<std::vector<uint64_t>> add_seeds(const VerifyTask& task, const Opened& opened, Subject& subject,
+                                        std::vector<NamedTensors>& inputs) {
+  if (task.seeds == 0) return std::vector<uint64_t>();
+  if (inputs.size() < kFrozenSeeds)
+    return wrong_usage("{} {}: {} gives every input, wanted one that is left out, for seeds to sample",
+                       task.model.named("seeds"), task.seeds, task.model.named("inputs"));
+  const std::vector<uint64_t> seeds = fresh_seeds(task.seeds, task.first_seed);
+  for (const uint64_t seed : seeds) inputs.push_back(sample_missing(subject, opened.given, seed));
+  for (const std::string& label : subject.model.watched) RUNG_CHECK(observe(subject.reference, label));
+  return seeds;
+}
+
 // Judges the plan that `rung build` makes of the recipe and `rung run` of a directory: tunes nothing and looks up
 // nothing in a database.
 Result<Verified> verify_subject(const VerifyTask& task, const Opened& opened) {
   Budget budget(kMostSeconds);
-  const std::vector<NamedTensors> inputs = verification_inputs(opened);
+  std::vector<NamedTensors> inputs = verification_inputs(opened);
+  Subject subject = *opened.subject;
+  RUNG_TRY(const std::vector<uint64_t> fresh, add_seeds(task, opened, subject, inputs));
   RUNG_TRY(Recipe recipe, recipe_of(opened, task.recipe, task.model));
   WorkbenchOptions options{.target = opened.target, .threads = recipe.threads, .database_path = ""};
   if (task.interrupted) options.interrupted = task.interrupted;
-  RUNG_TRY(auto bench, Workbench::create(*opened.subject, inputs, std::move(options), budget));
+  RUNG_TRY(auto bench, Workbench::create(subject, inputs, std::move(options), budget));
   RUNG_TRY(Attempt attempt, bench->attempt_as_is(recipe));
   RUNG_TRY(Tolerance tolerance, bench->judge().tolerance_for_recipe(recipe));
   Verified verified{.verification = attempt.verdicts[0], .tolerance = tolerance, .reason = bench->judge().account()};
   for (const auto& verdict : attempt.verdicts)
     if (!verdict.passed) verified.verification = verdict;
+  attempt.session.reset();  // two sessions at once would take twice the memory
+  if (!fresh.empty()) {
+    RUNG_TRY(verified.seeds, errors_over_seeds(*bench, recipe, fresh));
+  }
   if (recipe.precision.size() > 1) {
-    attempt.session.reset();  // two sessions at once would take twice the memory
     RUNG_TRY(verified.precision, bench->judge().costs_of_precision(recipe));
   }
   if (!attempt.right && task.bisect) RUNG_CHECK(find_culprit(*bench, attempt.recipe, verified));
@@ -199,11 +218,13 @@ Json to_json(const Verified& verified) {
     precision.back()["rel_l2_alone"] = number_or_null(cost.rel_l2_alone);
     precision.back()["rel_l2_without"] = number_or_null(cost.rel_l2_without);
   }
-  return {{"passed", verified.verification.passed},
-          {"outputs", outputs_json(verified.verification)},
-          {"tolerance", {{"rel_l2", tolerance.rel_l2}, {"element", tolerance.element}}},
-          {"reason", verified.reason},
-          {"precision", std::move(precision)}};
+  Json json{{"passed", verified.verification.passed},
+            {"outputs", outputs_json(verified.verification)},
+            {"tolerance", {{"rel_l2", tolerance.rel_l2}, {"element", tolerance.element}}},
+            {"reason", verified.reason},
+            {"precision", std::move(precision)}};
+  if (verified.seeds) json["seeds"] = to_json(*verified.seeds);
+  return json;
 }
 
 Result<Replays> verify_replays(const VerifyTask& task, int64_t count) {

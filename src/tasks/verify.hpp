@@ -9,6 +9,7 @@
 #include "open/options.hpp"
 #include "plan/recipe.hpp"
 #include "tasks/replays.hpp"
+#include "tasks/seeds.hpp"
 
 namespace rung::tasks {
 
@@ -17,6 +18,8 @@ struct VerifyTask {
   std::optional<Recipe> recipe;
   GivenArrays reference;                   // outputs to compare with; none: those of a directory's reference
   std::map<std::string, std::string> map;  // output -> its array in `reference`, where names differ
+  size_t seeds = 0;                        // fresh ones, of further inputs against the reference
+  std::optional<uint64_t> first_seed;      // of them; none: it is drawn
   bool bisect = false;                     // against the reference: looks for the culprit of a mismatch
   Interrupted interrupted = {};
 };
@@ -28,6 +31,7 @@ struct Verified {
   std::optional<Culprit> culprit;        // if it was looked for
   std::string reproducer;                // the graph before the culprit, as text
   std::vector<PrecisionCost> precision;  // if the recipe gives several precisions
+  std::optional<SeedErrors> seeds;       // if fresh ones were asked for
 };
 
 inline constexpr int64_t kDeepSum = 16384;  // terms on the longest path of a deep graph

@@ -104,6 +104,17 @@ class JsonOutput(unittest.TestCase):
         parts = self.expect('verify', 'verify', BERT, *inputs, '--recipe', str(recipe))['precision']
         self.assertEqual([part['labels'] for part in parts], ['*', 'encoder.layer.1'])
         self.expect('inspect_model', 'inspect', BERT, '--recipe', str(recipe))
+        recipe.write_text(json.dumps({'version': 1, 'rungs': ['fusion', 'attention', 'precision'], 'threads': 1,
+            'precision': [{'labels': '*', 'products': 'i8', 'smooth': 0.5, 'rotate': True, 'percentile': 99.9}]}))
+        plan = str(self.folder / 'smoothed.rung')
+        self.expect('build', 'build', BERT, *inputs, '--recipe', str(recipe), '--out', plan)
+        kept = self.expect('inspect_plan', 'inspect', plan)['recipe']
+        self.assertTrue(kept['channel_calibration'] and kept['calibration'])
+        fresh = ('--shape', 'input_ids=1,5', '--seeds', '2', '--seed', '40')
+        over = self.expect('verify', 'verify', BERT, *fresh)['seeds']
+        self.assertEqual((over['fresh']['first'], over['growth']), (40, None))
+        steps = self.expect('verify', 'verify', POLICY, '--seeds', '2')['seeds']
+        self.assertTrue(steps['growth']['to'].startswith('step.'))
         self.expect('run', 'run', POLICY, '--inputs', POLICY + '/inputs.npz')
 
     def test_two_models_in_turns(self):

@@ -59,6 +59,20 @@ TEST_F(VerifyAgainstAFile, RefusesOptionsThatItWouldIgnore) {
   }
 }
 
+TEST(VerifyOverSeeds, TellsTheWorstAndTheMean) {
+  Tool tool;
+  const std::vector<std::string> arguments{"verify", bert_tiny(), "--shape", "input_ids=1,7", "--seeds", "2"};
+  const Ran drawn = tool.run(arguments);
+  EXPECT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_THAT(drawn.out, HasSubstr("2 fresh seeds, from "));
+  const Ran ran = tool.run({"verify", bert_tiny(), "--shape", "input_ids=1,7", "--seeds", "2", "--seed", "40"});
+  EXPECT_THAT(ran.out, HasSubstr("from 40 on; '--seeds 2 --seed 40' takes them again"));
+  EXPECT_THAT(ran.out, HasSubstr("rel L2 over seeds                 frozen: mean       worst  fresh: mean"));
+  expect_error(tool.run({"verify", bert_tiny(), "--seed", "40"}), 2, "--seeds");
+  expect_error(tool.run({"verify", bert_tiny(), "--seeds", "0"}), 2, "--seeds");
+  expect_error(tool.run({"verify", bert_tiny(), "--seeds", "2", "--replays", "2"}), 2, "--replays");
+}
+
 // A model of two results, one of which has no elements.
 std::string model_that_gives_nothing() {
   using namespace onnx_file;

@@ -59,6 +59,35 @@ TEST(Recipe, KeepsWhatItsCalibrationWasMeasuredOn) {
   EXPECT_FALSE(to_json(full()).contains("calibrated_on"));
 }
 
+TEST(Recipe, KeepsHowValuesAreMadeAlike) {
+  const Json json = Json::parse(R"({"version": 1, "rungs": ["precision"], "precision": [
+    {"labels": "*", "products": "i8", "smooth": 0.7},
+    {"labels": "a", "products": "i8", "rotate": true, "percentile": 99.9}],
+    "channel_calibration": {"a.b": [0.1, 3, 1e-7], "c": []}})");
+  auto recipe = recipe_from_json(json);
+  ASSERT_TRUE(recipe) << recipe.error().message;
+  EXPECT_EQ(recipe->precision[0].smooth, 0.7);
+  EXPECT_EQ(recipe->precision[1].rotate, true);
+  EXPECT_EQ(recipe->precision[1].percentile, 99.9);
+  EXPECT_EQ(recipe->channel_calibration.at("a.b"), (std::vector<float>{0.1f, 3.0f, 1e-7f}));
+  const Json written = to_json(*recipe);
+  EXPECT_EQ(written["precision"], json["precision"]);
+  EXPECT_EQ(written["channel_calibration"], json["channel_calibration"]) << "no digits but those of f32";
+  EXPECT_EQ(*recipe_from_json(written), *recipe);
+  EXPECT_FALSE(to_json(full()).contains("channel_calibration"));
+}
+
+// Products that a later entry makes begin without what an earlier one asked of others.
+TEST(Recipe, EntriesWithProductsBeginPlain) {
+  const Precision precision{{.labels = "*", .products = DType::i8, .smooth = 0.5, .rotate = true, .percentile = 99},
+                            {.labels = "a", .products = DType::i8},
+                            {.labels = "b", .rotate = false}};
+  EXPECT_EQ(precision_at(precision, "c").smooth, 0.5);
+  EXPECT_EQ(precision_at(precision, "a"), (LabelPrecision{.products = DType::i8}));
+  EXPECT_EQ(precision_at(precision, "b").percentile, 99);
+  EXPECT_FALSE(precision_at(precision, "b").rotate);
+}
+
 TEST(Recipe, TakesDefaultsForFieldsLeftOut) {
   auto recipe = recipe_from_json(Json{{"version", 1}});
   ASSERT_TRUE(recipe) << recipe.error().message;
@@ -209,6 +238,17 @@ INSTANTIATE_TEST_SUITE_P(
         BadField{"calibration", "[1]", "field 'calibration': got an array of 1, wanted an object"},
         BadField{"calibration", R"({"a":-1})", "'a': got -1, wanted the largest |x|"},
         BadField{"calibration", R"({"a":1e39})", "'a': got 1e+39, wanted the largest |x|"},
+        BadField{"channel_calibration", "[1]", "field 'channel_calibration': got an array of 1, wanted an object"},
+        BadField{"channel_calibration", R"({"a":1})", "'channel_calibration': 'a': got 1, wanted a list of the"},
+        BadField{"channel_calibration", R"({"a":[1,"b"]})", "'a': channel 1: got \"b\", wanted the largest |x|"},
+        BadField{"precision", R"([{"labels":"a","products":"i8","smooth":1.5}])",
+                 "entry 0: field 'smooth': got 1.5, wanted a number from 0 to 1"},
+        BadField{"precision", R"([{"labels":"a","products":"i8","smooth":true}])",
+                 "entry 0: field 'smooth': got true, wanted a number from 0 to 1"},
+        BadField{"precision", R"([{"labels":"a","products":"i8","percentile":10}])",
+                 "entry 0: field 'percentile': got 10, wanted a number from 50 to 100"},
+        BadField{"precision", R"([{"labels":"a","products":"i8","rotate":1}])",
+                 "entry 0: field 'rotate': got 1, wanted true or false"},
         BadField{"calibrated_on", "[1]", "field 'calibrated_on': got [1], wanted an object with the texts"},
         BadField{"calibrated_on", R"({"weights":"0"})", "field 'calibrated_on': got {\"weights\":\"0\"}, wanted"},
         BadField{"calibrated_on", R"({"weights":"0","inputs":1})", "wanted an object with the texts 'weights' and"},

@@ -96,6 +96,13 @@ std::optional<Verdict> reads_cache(const KernelQuery& has_kernel, const Plan& pl
 
 }  // namespace
 
+void PrecisionForm::apply(PartPrecision& part) const {
+  part.products = products, part.weights = weights, part.cache = cache;
+  if (smooth > 0) part.smooth = smooth;
+  if (rotate) part.rotate = rotate;
+  if (percentile < 100) part.percentile = percentile;
+}
+
 bool multiplies_bf16(const Target& target) {
   constexpr int kAmpere = 80;
   const auto& gpu = target.machine.gpu;

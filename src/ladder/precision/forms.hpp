@@ -17,7 +17,16 @@ struct PrecisionForm {
   DType products = DType::f32;  // as PartPrecision has them
   std::optional<WeightForm> weights = {};
   std::optional<DType> cache = {};
-  void apply(PartPrecision& part) const { part.products = products, part.weights = weights, part.cache = cache; }
+  double smooth = 0, percentile = 100;
+  bool rotate = false;
+  // Returns whether both operands of products have 8 bits.
+  bool is_quantised_product() const { return is_quantised(products) && !weights && !cache; }
+  // Returns whether products with weights of that precision have the form.
+  bool is_at(const LabelPrecision& at) const {
+    return at.products == products && at.weights == weights && at.smooth == smooth && at.rotate == rotate &&
+           at.percentile == percentile;
+  }
+  void apply(PartPrecision& part) const;
   friend bool operator==(const PrecisionForm&, const PrecisionForm&) = default;
 };
 

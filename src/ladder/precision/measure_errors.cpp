@@ -52,7 +52,8 @@ Status PrecisionSearch::measure_errors() {
   table_.squared_error.assign(table_.parts.size(), std::vector<double>(table_.forms.size(), kNoError));
   for (auto& errors : table_.squared_error) errors[0] = 0;
   RUNG_CHECK(measure_values());
-  const std::vector<FormTrial> trials = form_trials(table_);
+  std::vector<FormTrial> trials = form_trials(table_);
+  std::erase_if(trials, [&](const FormTrial& trial) { return is_idle(trial.part, trial.form); });
   size_t done = 0;
   for (const auto& [part, form, stake] : trials) {
     RUNG_CHECK(services_.tell(fmt::format("precision: errors of parts {}/{}", done, trials.size())));

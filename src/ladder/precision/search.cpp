@@ -6,18 +6,13 @@
 #include <cmath>
 #include <limits>
 
-#include "ladder/precision/calibrate.hpp"
 #include "measure/clock.hpp"
-#include "open/calibration_source.hpp"
 
 namespace rung {
-namespace {
 
 bool ends_climb(const Error& error) {
   return error.kind == ErrorKind::device_fault || error.kind == ErrorKind::interrupted;
 }
-
-}  // namespace
 
 double excess(const PrecisionGoal& goal, const MeasuredError& error, double start) {
   double worst = 0;
@@ -41,8 +36,11 @@ double PrecisionSearch::added(double rel_l2) const { return std::max(0.0, rel_l2
 Recipe PrecisionSearch::with(const Precision& precision) const {
   Recipe recipe = services_.start->recipe;
   recipe.precision = precision;
-  recipe.calibration = needed(calibration_, precision);
-  if (!recipe.calibration.empty()) recipe.calibrated_on = calibrated_on_;
+  for (const auto& [form, sizes] : sizes_)
+    for (const auto& [label, size] : sizes)
+      if (table_.forms[form].is_at(precision_at(precision, label))) recipe.calibration[label] = size;
+  recipe.channel_calibration = needed(channels_, precision);
+  if (!recipe.calibration.empty() || !recipe.channel_calibration.empty()) recipe.calibrated_on = calibrated_on_;
   if (narrowest(precision) != DType::f32) recipe.rungs.emplace("precision");
   return recipe;
 }
@@ -93,34 +91,12 @@ Status PrecisionSearch::measure_start() {
   return {};
 }
 
-// Scales of floats of 8 bits are measured in plans that store values as those with such products will. Without them
-// values are scaled row by row.
-Status PrecisionSearch::calibrate_forms() {
-  const auto f8 = std::ranges::find_if(table_.forms, [](const PrecisionForm& form) { return is_f8(form.products); });
-  if (f8 == table_.forms.end()) return {};
-  RUNG_TRY(calibrated_on_, calibration_source(services_.bench->subject().model.graph, *services_.inputs));
-  for (size_t base = 0; base < table_.bases.size(); ++base) {
-    RUNG_CHECK(services_.tell("precision: the size of values"));
-    const auto form = static_cast<size_t>(f8 - table_.forms.begin());
-    const auto measured = calibrate(*services_.bench, with(uniform_entries(base, form)));
-    if (!measured && ends_climb(measured.error())) return tl::unexpected(measured.error());
-    if (!measured) {
-      note("values of 8 bits are scaled row by row: " + measured.error().message);
-      continue;
-    }
-    for (const auto& [label, largest] : *measured) {
-      float& most = calibration_[label];
-      most = std::max(most, largest);
-    }
-  }
-  return {};
-}
-
 Result<PrecisionFound> PrecisionSearch::run() {
   seconds_ = services_.seconds_left();
   table_.bases = {{.values = DType::f32, .squared_error = 0, .part_us = {}}};
   if (bf16_form()) table_.bases.push_back({.values = DType::bf16, .squared_error = {}, .part_us = {}});
   RUNG_CHECK(measure_start());
+  RUNG_CHECK(add_transformed_forms());
   RUNG_CHECK(calibrate_forms());
   RUNG_CHECK(time_forms());
   RUNG_CHECK(measure_errors());

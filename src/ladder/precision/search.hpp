@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "ladder/precision/report.hpp"
 #include "ladder/precision/table.hpp"
 #include "ladder/workbench.hpp"
+#include "open/calibrate.hpp"
 
 namespace rung {
 
@@ -34,6 +36,9 @@ struct PrecisionFound {
 // goal. The divergence of distributions and 1 - cosine grow as squares of the error do. `start`: the squared error
 // before any part was narrowed, which no choice removes.
 double excess(const PrecisionGoal& goal, const MeasuredError& error, double start);
+
+// Returns whether a climb cannot go on after the error of one plan.
+bool ends_climb(const Error& error);
 
 class PrecisionSearch {
  public:
@@ -68,6 +73,14 @@ class PrecisionSearch {
   void note(std::string text) { report_.notes.push_back(std::move(text)); }
 
   Status measure_start();
+  // transforms.cpp: forms whose values are made alike before they are rounded, and what all forms must know of values.
+  CalibrationRuns calibration_runs() const;
+  Status add_transformed_forms();
+  Status add_mixed_forms(size_t plain, const ChannelCalibration& channels);
+  Status add_percentile_form(size_t plain, const ChannelCalibration& channels);
+  Status add_transformed(PrecisionForm form, size_t plain);
+  Result<std::string> passed_in(size_t form) const;
+  bool is_idle(size_t part, size_t form) const;
   Status calibrate_forms();
   std::optional<size_t> bf16_form() const;
   // time_forms.cpp
@@ -100,8 +113,9 @@ class PrecisionSearch {
 
   SearchServices services_;
   PrecisionGoal goal_;
-  Graph watched_;  // the model's, with the values that are watched as outputs
-  Calibration calibration_;
+  Graph watched_;                        // the model's, with the values that are watched as outputs
+  std::map<size_t, Calibration> sizes_;  // of forms with static scales
+  ChannelCalibration channels_;          // of linears that can be smoothed
   std::optional<CalibrationSource> calibrated_on_;
   PrecisionTable table_;
   std::vector<TimedPlan> plans_;

@@ -65,7 +65,8 @@ struct Covered {
 bool alike(ProductKind kind, const LabelPrecision& a, const LabelPrecision& b) {
   if (a.values != b.values) return false;
   if (kind == ProductKind::attention) return a.attention == b.attention && a.cache == b.cache;
-  return a.products == b.products && a.weights == b.weights;
+  return a.products == b.products && a.weights == b.weights && a.smooth == b.smooth && a.rotate == b.rotate &&
+         a.percentile == b.percentile;
 }
 
 class Entries {

@@ -1,0 +1,152 @@
+// Forms of integers whose values are made alike before they are rounded, where a model has channels that are much
+// larger than the others; and the sizes of values that forms with static scales must know.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "ir/text.hpp"
+#include "ladder/precision/search.hpp"
+#include "open/calibration_source.hpp"
+
+namespace rung {
+namespace {
+
+constexpr double kSmooth = 0.5;       // channels and their columns of weights become alike
+constexpr double kPercentile = 99.9;  // of |x|
+constexpr float kOutlier = 8;         // times as large as half of the others: three of seven bits
+constexpr float kFar = 4;             // times the percentile: two of seven bits
+
+// Returns how much larger the largest of the channels is than the one in the middle; 1 where that is zero.
+float outlier_in(std::vector<float> channels) {
+  if (channels.empty()) return 1;
+  const auto middle = channels.begin() + static_cast<std::ptrdiff_t>(channels.size() / 2);
+  std::ranges::nth_element(channels, middle);
+  return *middle > 0 ? *std::ranges::max_element(channels) / *middle : 1;
+}
+
+}  // namespace
+
+CalibrationRuns PrecisionSearch::calibration_runs() const {
+  Workbench& bench = *services_.bench;
+  const auto answers = [&bench](const Graph& graph, const Recipe& recipe) -> Result<std::vector<NamedOutputs>> {
+    RUNG_TRY(const auto session, bench.session_of(graph, recipe));
+    return bench.judge().answers_of(*session);
+  };
+  return {&bench.subject().model.graph, &bench.target(), answers};
+}
+
+// Returns the text of the graph in which all products have that form.
+Result<std::string> PrecisionSearch::passed_in(size_t form) const {
+  RUNG_TRY(const Graph graph, apply_passes(services_.bench->subject().model.graph, with(uniform_entries(0, form)),
+                                           nullptr, {.target = &services_.bench->target()}));
+  return print(graph);
+}
+
+// Adds a form, unless the passes make the same of it as of the plain one.
+Status PrecisionSearch::add_transformed(PrecisionForm form, size_t plain) {
+  table_.forms.push_back(std::move(form));
+  RUNG_TRY(const std::string before, passed_in(plain));
+  RUNG_TRY(const std::string after, passed_in(table_.forms.size() - 1));
+  if (before != after) return {};
+  note(fmt::format("{}: no product would read other values", table_.forms.back().name));
+  table_.forms.pop_back();
+  return {};
+}
+
+// Returns whether the form does no more for a part than the plain one.
+bool PrecisionSearch::is_idle(size_t part, size_t form) const {
+  return table_.forms[form].smooth > 0 && std::ranges::none_of(channels_, [&](const auto& one) {
+           return table_.parts[part].covers({table_.parts[part].kind, {one.first}, 0});
+         });
+}
+
+// Floats of 8 bits have as many digits for small values as for large ones, so channels of different sizes cost them
+// nothing. A value of integers has as few digits as the largest one beside it leaves.
+Status PrecisionSearch::add_transformed_forms() {
+  const auto found = std::ranges::find_if(table_.forms, [](const PrecisionForm& form) {
+    return form.is_quantised_product() && form.is_at({.products = DType::i8});
+  });
+  if (found == table_.forms.end()) return {};
+  const auto plain = static_cast<size_t>(found - table_.forms.begin());
+  RUNG_CHECK(services_.tell("precision: the size of channels"));
+  const auto channels = measured_channels(calibration_runs(), with(uniform_entries(0, plain)));
+  if (!channels && ends_climb(channels.error())) return tl::unexpected(channels.error());
+  if (!channels) return note("channels are not measured: " + channels.error().message), Status{};
+  RUNG_TRY(calibrated_on_, calibration_source(services_.bench->subject().model.graph, *services_.inputs));
+  RUNG_CHECK(add_percentile_form(plain, *channels));
+  return add_mixed_forms(plain, *channels);
+}
+
+Status PrecisionSearch::add_mixed_forms(size_t plain, const ChannelCalibration& channels) {
+  const std::string name = table_.forms[plain].name;
+  float most = 1;
+  for (const auto& [label, sizes] : channels) most = std::max(most, outlier_in(sizes));
+  if (most < kOutlier) {
+    note(fmt::format(
+        "{} smoothed or rotated: the largest channel is {:.1f} times the one in the middle, wanted {} for a gain", name,
+        most, kOutlier));
+    return {};
+  }
+  PrecisionForm smoothed = table_.forms[plain], rotated = smoothed;
+  smoothed.name += " smoothed", smoothed.smooth = kSmooth;
+  rotated.name += " rotated", rotated.rotate = true;
+  PartPrecision whole{.labels = "*"};
+  smoothed.apply(whole);
+  channels_ = channels;
+  Recipe recipe = with({whole});
+  RUNG_CHECK(drop_unsmoothed(calibration_runs(), recipe));
+  channels_ = std::move(recipe.channel_calibration);
+  RUNG_CHECK(add_transformed(std::move(smoothed), plain));
+  return add_transformed(std::move(rotated), plain);
+}
+
+// A static scale that cuts a few values off is finer for all others.
+Status PrecisionSearch::add_percentile_form(size_t plain, const ChannelCalibration& channels) {
+  PrecisionForm cut = table_.forms[plain];
+  cut.name += fmt::format(" at {} %", kPercentile), cut.percentile = kPercentile;
+  PartPrecision whole{.labels = "*"};
+  cut.apply(whole);
+  const auto sizes = measured_sizes(calibration_runs(), with({whole}));
+  if (!sizes && ends_climb(sizes.error())) return tl::unexpected(sizes.error());
+  const auto is_far = [&](const auto& one) {
+    const auto largest = channels.find(one.first);
+    return largest != channels.end() && *std::ranges::max_element(largest->second) > kFar * one.second;
+  };
+  if (!sizes || std::ranges::none_of(*sizes, is_far)) {
+    note(fmt::format(
+        "{}: {}", cut.name,
+        sizes ? fmt::format("no value is more than {} times that percentile", kFar) : sizes.error().message));
+    return {};
+  }
+  const size_t form = table_.forms.size();
+  sizes_[form] = *sizes;
+  RUNG_CHECK(add_transformed(std::move(cut), plain));
+  if (table_.forms.size() == form) sizes_.erase(form);
+  return {};
+}
+
+// Static scales are measured in plans that store values as those with such products will. Without them values are
+// scaled row by row, as integers are where no floats of 8 bits are multiplied, unless a percentile is asked.
+Status PrecisionSearch::calibrate_forms() {
+  const bool has_floats =
+      std::ranges::any_of(table_.forms, [](const PrecisionForm& form) { return is_f8(form.products); });
+  for (size_t form = 0; form < table_.forms.size(); ++form) {
+    const PrecisionForm& one = table_.forms[form];
+    if (!one.is_quantised_product() || (!has_floats && one.percentile == 100)) continue;
+    if (!calibrated_on_) {
+      RUNG_TRY(calibrated_on_, calibration_source(services_.bench->subject().model.graph, *services_.inputs));
+    }
+    for (size_t base = 0; base < table_.bases.size(); ++base) {
+      RUNG_CHECK(services_.tell("precision: the size of values"));
+      const auto measured = measured_sizes(calibration_runs(), with(uniform_entries(base, form)));
+      if (!measured && ends_climb(measured.error())) return tl::unexpected(measured.error());
+      if (!measured) {
+        note("values of 8 bits are scaled row by row: " + measured.error().message);
+        continue;
+      }
+      for (const auto& [label, size] : *measured) sizes_[form][label] = std::max(sizes_[form][label], size);
+    }
+  }
+  return {};
+}
+
+}  // namespace rung
