@@ -37,32 +37,37 @@ class CachedAttention {
       : heads(all.heads),
         a(all.attention),
         base(base),
+        own_warp(shuffle(warp(), 0)),
         first_row(static_cast<int>(blockIdx.z) * kHeads),
         rows(min(kHeads, a.ratio - first_row)),
         of_group{a, 0, static_cast<int>(blockIdx.y)},
-        tiles(all, of_group, first_row, base),
+        tiles(all, of_group, first_row, own_warp, base),
         cluster(all, of_group, first_row, rows, base),
-        new_heads(heads, of_group.group, of_group.group * a.ratio + first_row, rows) {}
+        new_heads(heads, of_group.group, of_group.group * a.ratio + first_row, rows, own_warp) {}
 
   __device__ void run() {
     allow_dependents();
     if (threadIdx.x == 0) cluster.prepare();
     cluster_arrive();
-    new_heads.load_constants();
     new_heads.prefetch();
     tiles.prefetch();
+    new_heads.load_weights();
     wait_for_producers();
     new_heads.load();
     const int64_t slot = in_memory<const int64_t>(heads.places)[0];
     tiles.start();
     make_heads(slot);
     load_queries();
-    for (int i = 0; tiles.exists(i); ++i) {
-      tiles.take(i);
+#pragma unroll 1
+    for (; tiles.exists(); tiles.advance()) {
+      tiles.take_keys();
       FragmentC scores = score();
-      hide(scores, tiles.first(i));
-      add_values(soften(scores));
-      tiles.release(i);
+      tiles.release_keys();
+      hide(scores);
+      const FragmentB weights = soften(scores);
+      tiles.take_values();
+      add_values(weights);
+      tiles.release_values();
     }
     leave_sums();
     cluster_wait();  // all blocks have prepared
@@ -126,15 +131,15 @@ class CachedAttention {
     for (int i = 0; i < 4; ++i) even.x[i] += odd.x[i];
     return even;
   }
-  __device__ void hide(FragmentC& scores, int first) const {
+  __device__ void hide(FragmentC& scores) const {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const bool seen = tiles.is_seen(first + Tiles::key_of(half));
+      const bool seen = tiles.is_seen(Tiles::key_of(half));
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         float& score = scores.x[half * 2 + h];
         score *= scale[h];
-        if (a.softcap != 0.0f) score = capped(score, a.softcap);
+        if (__builtin_expect(a.softcap != 0.0f, false)) score = capped(score, a.softcap);
         if (!seen) score = -INFINITY;
       }
     }
@@ -154,11 +159,10 @@ class CachedAttention {
         running[h].sum += score = counted_weight<Factor>(running[h].weight(score));
       }
     }
-    if (any_lane(factor[0] != 1.0f || factor[1] != 1.0f))
 #pragma unroll
-      for (FragmentC& sum : sums)
+    for (FragmentC& sum : sums)
 #pragma unroll
-        for (int i = 0; i < 4; ++i) sum.x[i] *= factor[i % 2];
+      for (int i = 0; i < 4; ++i) sum.x[i] *= factor[i % 2];
     return {{transposed(pack<Factor>(scores.x[0], scores.x[1])), transposed(pack<Factor>(scores.x[2], scores.x[3]))}};
   }
   __device__ void add_values(const FragmentB& weights) {
@@ -183,14 +187,14 @@ class CachedAttention {
   __device__ void leave_sums() {
     wait_for_groups<0>();
     sync_warp();
-    auto& part = cluster.part_of(warp());
+    auto& part = cluster.part_of(own_warp);
     const int head = lane() % 4 * 2;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       float& sum = running[h].sum;
 #pragma unroll
       for (int step = 4; step < kLanes; step *= 2) sum += shuffle_xor(sum, step);
-      if (lane() < 4) part.running[head + h] = running[h];
+      if (lane() < 4) part.put(head + h, running[h]);
 #pragma unroll
       for (int i = 0; i < kValueParts * 4; ++i)
         part.put(head + h, Tiles::value_column(i / 4) + i % 4 * 2, {sums[i].x[h], sums[i].x[2 + h]});
@@ -201,6 +205,7 @@ class CachedAttention {
   const CacheHeadsArguments& heads;
   const AttentionArguments& a;
   unsigned char* const base;
+  const int own_warp;         // which the compiler knows to be the same for all lanes
   const int first_row, rows;  // of the packed rows, which are the query heads of the key head
   const AttentionRows of_group;
   Tiles tiles;

@@ -29,8 +29,8 @@ struct CachedAttentionConfig {
   constexpr int stages() const { return (width == 256 ? 2 : 3) * few_stages(); }
   constexpr int few_stages() const { return has_8_bits() ? 2 : 1; }
 
-  // Shared memory has the queries, the new key and value, the sums and statistics that the cluster's blocks send, the
-  // barrier that counts them, and the warps' rings, in whose place each warp leaves its sums.
+  // Shared memory has the queries, behind them the new key and value, the sums and statistics that the cluster's blocks
+  // send, the barrier that counts them, and the warps' rings, in whose place each warp leaves its sums.
   static constexpr int queries_at() { return 0; }
   constexpr int fresh_at() const { return queries_at() + kTileHeads * width * 2; }
   constexpr int sums_at() const { return fresh_at() + 2 * width * 2; }
