@@ -45,18 +45,40 @@ class CachedAttention {
         cluster(all, of_group, first_row, rows, base),
         new_heads(heads, of_group.group, of_group.group * a.ratio + first_row, rows, own_warp) {}
 
+  // The rehearsal is the work without data, of which nothing leaves the block: its instructions come through a memory
+  // that is busy with weights, so that they are there when the producers end.
   __device__ void run() {
     allow_dependents();
     if (threadIdx.x == 0) cluster.prepare();
-    cluster_arrive();
     new_heads.prefetch();
     tiles.prefetch();
-    new_heads.load_weights();
+#pragma unroll 1
+    for (int time = config.rehearses() ? 0 : 1; time < 2; ++time) {
+      const bool counts = time == 1;
+      if (counts) begin();
+      work(counts);
+    }
+  }
+
+ private:
+  __device__ T* queries() const { return reinterpret_cast<T*>(base + config.queries_at()); }
+
+  // Waits for the producers, once no warp reads what the rehearsal left.
+  __device__ void begin() {
+    sync_block();
+    cluster_arrive();
+    new_heads.begin();
+    tiles.begin();
+#pragma unroll
+    for (FragmentC& sum : sums) sum = FragmentC{};
+    running[0] = running[1] = Running{};
     wait_for_producers();
+  }
+  __device__ void work(bool counts) {
     new_heads.load();
-    const int64_t slot = in_memory<const int64_t>(heads.places)[0];
+    const int64_t slot = counts ? in_memory<const int64_t>(heads.places)[0] : -1;
     tiles.start();
-    make_heads(slot);
+    make_heads(slot, counts);
     load_queries();
 #pragma unroll 1
     for (; tiles.exists(); tiles.advance()) {
@@ -70,16 +92,13 @@ class CachedAttention {
       tiles.release_values();
     }
     leave_sums();
-    cluster_wait();  // all blocks have prepared
-    cluster.join();
+    if (counts) cluster_wait();  // all blocks have prepared
+    cluster.join(counts);
   }
 
- private:
-  __device__ T* queries() const { return reinterpret_cast<T*>(base + config.queries_at()); }
-
-  __device__ void make_heads(int64_t slot) {
+  __device__ void make_heads(int64_t slot, bool counts) {
     const bool exists = slot >= 0 && slot < heads.slots;
-    if (!exists && threadIdx.x == 0) report_fault(heads.fault, Fault::index_out_of_range);
+    if (counts && !exists && threadIdx.x == 0) report_fault(heads.fault, Fault::index_out_of_range);
     if (exists) tiles.set_new_row(static_cast<int>(slot));
     const bool stores = exists && blockIdx.x == 0 && first_row == 0;
     auto* const fresh = reinterpret_cast<Element<config.key_type>*>(base + config.fresh_at());
@@ -219,11 +238,11 @@ class CachedAttention {
 
 }  // namespace
 
-#define RUNG_VARIANT(entry, ...)                              \
-  RUNG_KERNEL((Config{__VA_ARGS__}.threads()), 2)             \
-  entry(const __grid_constant__ CachedAttentionArguments a) { \
-    extern __shared__ __align__(16) unsigned char base[];     \
-    CachedAttention<Config{__VA_ARGS__}>(a, base).run();      \
+#define RUNG_VARIANT(entry, ...)                                                             \
+  RUNG_KERNEL((Config{__VA_ARGS__}.bound_threads()), (Config{__VA_ARGS__}.bound_blocks()))   \
+  entry(const __grid_constant__ CachedAttentionArguments a) {                                \
+    extern __shared__ __align__(16) unsigned char base[];                                    \
+    CachedAttention<Config{__VA_ARGS__}>(a, base).run();                                     \
   }
 #include "kernels/gpu/attention/cached_attention_sm90.inc"
 #undef RUNG_VARIANT

@@ -48,15 +48,15 @@ class ClusterJoin {
     return *reinterpret_cast<Part*>(base + config.rings_at() + of_warp * ring_bytes);
   }
 
-  // All parts are there, and all blocks have prepared. Sums and statistics go through the same code, and loops stay
-  // short: each launch fetches its code again.
-  __device__ void join() const {
+  // All parts are there, and all blocks have prepared, where the work counts: where it does not, nothing is sent or
+  // stored. Sums and statistics go through the same code, and loops stay short: each launch fetches its code again.
+  __device__ void join(bool counts) const {
 #pragma unroll 1
-    for (int i = threadIdx.x; i < heads * (kQuads + splits()); i += config.threads()) send(i);
+    for (int i = threadIdx.x; i < heads * (kQuads + splits()); i += config.threads()) send(i, counts);
     // A block stays until all have sent, so that they have a place to send to.
-    all_received().wait(0);
+    if (counts) all_received().wait(0);
 #pragma unroll 1
-    for (int own = threadIdx.x; own < own_quads(); own += config.threads()) finish(own);
+    for (int own = threadIdx.x; own < own_quads(); own += config.threads()) finish(own, counts);
   }
 
  private:
@@ -76,7 +76,7 @@ class ClusterJoin {
   }
   // Joins four columns of a head and sends them to the block that finishes them, or, behind all columns of all heads,
   // sends a head's statistics to one of the blocks.
-  __device__ void send(int i) const {
+  __device__ void send(int i, bool counts) const {
     const int of_statistics = i - heads * kQuads;
     const bool has_columns = of_statistics < 0;
     const int number = has_columns ? i : of_statistics, to = number & (splits() - 1), place = number >> split_bits;
@@ -88,12 +88,13 @@ class ClusterJoin {
 #pragma unroll
     for (int w = 0; w < kWarps; ++w)
       add(x, part_of(w).quad(head, column), total.weight(part_of(w).largest(head)));
+    if (!counts) return;
     const uint32_t barrier = peer_address(&all_received(), to);
     if (!has_columns) return gpu::send(peer_address(received_statistics(rank, head), to), total.largest, x.x, barrier);
     const uint32_t words[4] = {as_bits(x.x), as_bits(x.y), as_bits(x.z), as_bits(x.w)};
     gpu::send(peer_address(received_sum(rank, place), to), words, barrier);
   }
-  __device__ void finish(int own) const {
+  __device__ void finish(int own, bool counts) const {
     const int quad = (own << split_bits) + rank, head = quad / kQuads, column = quad % kQuads * 4;
     if (column >= a.width) return;
     Running total;
@@ -110,7 +111,7 @@ class ClusterJoin {
     const float factor = inverse_of_sum(total.sum);
     T* const out = static_cast<T*>(a.out) + (of_group.group * a.ratio + first_row + head) * a.width;
     const uint2 words{pack<T>(x.x * factor, x.y * factor), pack<T>(x.z * factor, x.w * factor)};
-    *reinterpret_cast<uint2*>(out + column) = words;
+    if (counts) *reinterpret_cast<uint2*>(out + column) = words;
   }
 
   const AttentionArguments& a;

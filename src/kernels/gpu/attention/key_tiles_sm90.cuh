@@ -45,8 +45,7 @@ class KeyTiles {
         row_bytes(all.heads.groups * all.heads.half * 2 * sizeof(K)),
         ring(reinterpret_cast<Chunk*>(base + config.rings_at() + warp * config.ring_bytes(stages)) + lane()),
         fresh(reinterpret_cast<const K*>(base + config.fresh_at())),
-        end(a.keys),
-        from((static_cast<int>(blockIdx.x) + (warp << all.split_bits)) * kTileKeys) {}
+        own((static_cast<int>(blockIdx.x) + (warp << all.split_bits)) * kTileKeys) {}
 
   __device__ static int key_column(int part) { return part * 32 + lane() % 4 * 8; }
   __device__ static int value_column(int part) { return part * 64 + lane() / 4 * 8; }
@@ -59,13 +58,15 @@ class KeyTiles {
     if (threadIdx.x == 0) prefetch_to_l2(a.length);
     constexpr int kLine = 128 / sizeof(K), kTiles = (8 + config.warps() - 1) / config.warps();
     const bool of_keys = lane() < kTileKeys;
-    int row = from + lane() % kTileKeys;
+    int row = own + lane() % kTileKeys;
 #pragma unroll 1
-    for (int i = 0; i < kTiles && row < end; ++i, row += step)
+    for (int i = 0; i < kTiles && row < a.keys; ++i, row += step)
 #pragma unroll 1
       for (int column = 0; column < a.width; column += kLine)
         prefetch_to_l2(memory_of(of_keys ? a.segment[0].k : a.segment[0].v, column) + row_at(row));
   }
+  // Until then there is one tile, of keys before the first one, which are zeros.
+  __device__ void begin() { from = own, end = a.keys, stage = 0, knows_length = false; }
   // Starts the first copies. Usually keys lie in their own order from the first on, so that they come with the length.
   __device__ void start() {
 #pragma unroll 1
@@ -151,7 +152,8 @@ class KeyTiles {
         const char* const row = memory + row_at(key);
 #pragma unroll
         for (int part = 0; part < kKeyParts; ++part)
-          Copy::copy(&chunk(to, part * 2 + half), row + part * 32 * sizeof(K), key < end && key_column(part) < a.width);
+          Copy::copy(&chunk(to, part * 2 + half), row + part * 32 * sizeof(K),
+                     is_there(key) && key_column(part) < a.width);
       }
     }
     CopyGroup<0>::end();
@@ -166,11 +168,12 @@ class KeyTiles {
 #pragma unroll
         for (int part = 0; part < kValueParts; ++part)
           Copy::copy(&chunk(to, kKeyParts * 2 + part * 4 + j), row + part * 64 * sizeof(K),
-                     key < end && value_column(part) < a.width);
+                     is_there(key) && value_column(part) < a.width);
       }
     }
     CopyGroup<0>::end();
   }
+  __device__ bool is_there(int key) const { return static_cast<uint32_t>(key) < static_cast<uint32_t>(end); }
   __device__ const char* memory_of(const void* cache, int column) const {
     return static_cast<const char*>(cache) + (of_group.group * a.width + column) * sizeof(K);
   }
@@ -186,11 +189,12 @@ class KeyTiles {
   const uint32_t row_bytes;
   Chunk* const ring;
   const K* const fresh;  // the new key, then the new value
-  bool knows_length = false;
+  const int own;         // the first key of the warp's first tile, where nothing is hidden
+  bool knows_length = true;
   int oldest = 0;              // the row of the first key that is there
-  int end, new_key = -1;       // as keys are counted that are there; -1: there is no new one
+  int end = 0, new_key = -1;   // as keys are counted that are there; -1: there is no new one
   int window = 0, prefix = 0;  // keys are seen from the one on, and up to the other
-  int from;                    // the first key of the tile in use
+  int from = -kTileKeys;       // the first key of the tile in use
   int stage = 0;               // the place in the ring of the tile in use
 };
 

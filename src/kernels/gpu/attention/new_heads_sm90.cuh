@@ -19,8 +19,9 @@ class NewHeads {
   __device__ NewHeads(const CacheHeadsArguments& a, int group, int first, int queries, int warp)
       : a(a), group(group), first(first), queries(queries), warp(warp) {}
 
-  // Loads the norm's weights: usually before the producers have ended.
-  __device__ void load_weights() {
+  // Until then all that is loaded is zeros. The norm's weights usually come before the producers have ended.
+  __device__ void begin() {
+    half = a.half;
     if (!a.norm_weight) return;
     if (!a.weight_constant) wait_for_producers();
 #pragma unroll
@@ -85,15 +86,18 @@ class NewHeads {
     const uint64_t low = base + static_cast<uint64_t>(row * 2 * a.half + lane()) * bytes;
     const uint64_t high = low + a.half * bytes;
     Loaded to;
-    for_each_pair<kPairs>(a, [&](int i, uint32_t) {
+#pragma unroll
+    for (int i = 0; i < kPairs; ++i) {
+      if (static_cast<uint32_t>(lane() + i * kLanes) >= half) break;
       const uint32_t at = i * kLanes * bytes;
       to.low[i] = load_bits(low + at, type, 0), to.high[i] = load_bits(high + at, type, 0);
-    });
+    }
     return to;
   }
 
   const CacheHeadsArguments& a;
   const int group, first, queries, warp;
+  uint32_t half = 0;                             // columns of half a head that are loaded
   Loaded x[kOfWarp], weight[kOfWarp], cos, sin;  // x and weight: of the heads to come
 };
 
