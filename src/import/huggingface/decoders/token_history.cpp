@@ -124,12 +124,17 @@ NodeId TokenHistory::attend(size_t layer, const Projections& heads, const std::s
 }
 
 NodeId TokenHistory::asked(NodeId hidden) {
-  if (!remembers()) return hidden;
+  if (!remembers() || chunk_ == 1) return hidden;
   const Shape shape = w_.graph.shape(hidden);
   const NodeId rows = w_.reshape(hidden, {shape[1], shape[2]}, "last_token");
   if (chunk_ <= cache_.scored_chunk) return rows;
   const NodeId last = w_.binary(BinaryKind::sub, count_, w_.scalar(1, DType::i64), "last_token");
   return w_.op(Gather{.axis = 0}, {rows, last}, "last_token");
+}
+
+NodeId TokenHistory::by_token(NodeId result) {
+  const Shape shape = w_.graph.shape(result);
+  return remembers() && shape.rank() == 3 ? w_.reshape(result, {shape[1], shape[2]}, "last_token") : result;
 }
 
 }  // namespace rung::huggingface
