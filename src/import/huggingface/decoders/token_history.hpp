@@ -57,6 +57,7 @@ class TokenHistory {
   bool remembers() const { return cache_.length > 0; }
   NodeId declare_state(const std::string& name, const Type& type);
   NodeId places(int64_t slots);
+  RotaryTables tables_of_one(const RotaryFrequencies& frequencies, const std::string& label);
   NodeId remembered(const std::string& name, NodeId chunk, int64_t slots);
 
   ModelFrame& frame_;
