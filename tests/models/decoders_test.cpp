@@ -72,7 +72,7 @@ TEST(DecoderPlan, HasFourProductsAndOneAttentionPerLayer) {
 
 // On Hopper the last launch of a token's layers ends with its scores: its norm is a part of the products beside it. One
 // look-up gives the angles, and the position moves where it stands.
-TEST(DecoderPlan, OfOneTokenHasItsHeadInTheLastLaunch) {
+TEST(DecoderPlan, OfOneTokenEndsWithItsScores) {
   const Target target{.kind = "cuda", .machine = testing::hopper(), .kernels = gpu::all_kernels()};
   Recipe recipe = in_bf16();
   recipe.rungs.insert("regions"), recipe.joined = true;
