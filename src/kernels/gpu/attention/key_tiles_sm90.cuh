@@ -63,7 +63,8 @@ class KeyTiles {
     for (int i = 0; i < kTiles && row < a.keys; ++i, row += step)
 #pragma unroll 1
       for (int column = 0; column < a.width; column += kLine)
-        prefetch_to_l2(memory_of(of_keys ? a.segment[0].k : a.segment[0].v, column) + row_at(row));
+        prefetch_to_l2(memory_of(of_keys ? a.segment[0].k : a.segment[0].v, column) +
+                       static_cast<uint64_t>(row) * row_bytes);
   }
   // Until then there is one tile, of keys before the first one, which are zeros.
   __device__ void begin() { from = own, end = a.keys, stage = 0, knows_length = false; }
@@ -177,10 +178,11 @@ class KeyTiles {
   __device__ const char* memory_of(const void* cache, int column) const {
     return static_cast<const char*>(cache) + (of_group.group * a.width + column) * sizeof(K);
   }
-  // Returns where a key's row begins in memory, of which the oldest key may have any row.
+  // Returns where a key's row begins in memory, of which the oldest key may have any row; the first row where it is not
+  // there.
   __device__ uint64_t row_at(int key) const {
     const uint32_t row = oldest + key, wrapped = row - a.keys;  // huge where it is not wrapped
-    return static_cast<uint64_t>(min(row, wrapped)) * row_bytes;
+    return is_there(key) ? static_cast<uint64_t>(min(row, wrapped)) * row_bytes : 0;
   }
 
   const AttentionArguments& a;
