@@ -25,8 +25,8 @@ struct CachedAttentionConfig {
   // widths 64 and 128, with which blocks find room beside those of linear_chain_sm90.
   constexpr int bound_threads() const { return width == 64 ? 288 : threads(); }
   constexpr int bound_blocks() const { return width == 128 ? 4 : 2; }
-  // Whether blocks do their work once on no data: heads of 256 have no registers for a loop around all of it.
-  constexpr bool rehearses() const { return width < 256; }
+  // Whether blocks do their work once on no data: wider heads have no registers for a loop around all of it.
+  constexpr bool rehearses() const { return width == 64 || (width == 128 && !has_8_bits()); }
   constexpr bool has_8_bits() const { return key_type == DType::f8e4m3fn; }
   constexpr int chunk_bytes() const { return has_8_bits() ? 8 : 16; }
   constexpr int chunks() const { return width / 8; }  // of a lane in a tile: of keys, then as many of values
