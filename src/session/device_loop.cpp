@@ -19,12 +19,17 @@ namespace {
 
 bool has_penalties(const sampling::Settings& s) { return s.repetition != 1 || s.presence != 0 || s.frequency != 0; }
 
-// The state `draw` is the seed and the number of the next draw. What settings leave out is no operand: it would be read
-// for each token.
+// The state `draw` is the seed and the number of the next draw. What settings leave out is no operand and no state: it
+// would be read or written for each token, by a launch of its own.
 std::string text_of_choice(int64_t vocabulary, const SamplerOptions& options) {
   const auto settings = std::bit_cast<std::array<float, sampling::kSettings>>(options.settings);
   const bool biased = !options.bias.empty(), counted = has_penalties(options.settings);
-  std::string operands, slots, states, results;
+  std::string operands, slots, states, results, draw = "draw: i64[2] = constant(values=[0,0])\n";
+  if (!sampling::is_greedy(options.settings)) {
+    draw = "draw: i64[2] = input()\nnext: i64[2] = constant(values=[0,1])\n";
+    states += "state draw, next=draw_next\n";
+    results += ", draw_next=add(draw, next)";
+  }
   if (biased) {
     operands += fmt::format(", bias:f32[{}]", vocabulary);
     slots = "bias";
@@ -39,10 +44,9 @@ std::string text_of_choice(int64_t vocabulary, const SamplerOptions& options) {
   }
   const std::string given = slots.empty() ? "" : fmt::format(", slots={}", slots);
   return fmt::format(
-      "settings: f32[{}] = constant(values=[{}])\nnext: i64[2] = constant(values=[0,1])\none: i64[1] = "
-      "constant(values=[1])\ntoken = sample(logits:f32[1,{}], settings, draw:i64[2]{}{})\n{}state draw, "
-      "next=draw_next\nreturn token=token, draw_next=add(draw, next){}",
-      settings.size(), fmt::join(settings, ","), vocabulary, operands, given, states, results);
+      "settings: f32[{}] = constant(values=[{}])\n{}one: i64[1] = constant(values=[1])\n"
+      "token = sample(logits:f32[1,{}], settings, draw{}{})\n{}return token=token{}",
+      settings.size(), fmt::join(settings, ","), draw, vocabulary, operands, given, states, results);
 }
 
 // Opens the plan that chooses, whose logits are the decoder's and whose token is the decoder's next one.
@@ -73,11 +77,13 @@ Result<std::unique_ptr<DeviceLoop>> DeviceLoop::make(Session& step, int64_t voca
   RUNG_TRY(Session choice, open_choice(step, vocabulary, options, {{"logits", logits}, {"token", token}}));
   std::unique_ptr<DeviceLoop> loop(new DeviceLoop(step, std::move(choice)));
   loop->token_ = token;
+  loop->draws_ = !sampling::is_greedy(options.settings);
   loop->counts_seen_ = has_penalties(options.settings);
   loop->seed_ = options.seed;
   if (!options.bias.empty()) RUNG_CHECK(loop->choice_.set_state("bias", bias_of(vocabulary, options)));
   gpu::Gpu& gpu = *plan.target->gpu;
   RUNG_TRY(loop->queue_, gpu::Queue::make(gpu));
+  RUNG_TRY(loop->made_, gpu.allocate(static_cast<size_t>(steps) * sizeof(int64_t)));
   RUNG_TRY(loop->tokens_, gpu::Pinned::make(gpu, static_cast<size_t>(steps) * sizeof(int64_t)));
   for (int64_t count = 1; count <= steps; count *= 4) RUNG_CHECK(loop->record(count));
   return loop;
@@ -90,14 +96,18 @@ Status DeviceLoop::record(int64_t steps) {
   return {};
 }
 
+// Tokens stay on the device until the last one: the next step would wait for a write to the host's memory.
 Status DeviceLoop::enqueue(int64_t steps, gpu::Stream stream) {
   RUNG_TRY(auto copies, gpu::RangeCopies::make(queue_->gpu()));
   if (!copies) return no_device("this build has no kernels for the device");
+  const gpu::Address host = gpu::address_of(tokens_->data()), token = gpu::address_of(token_);
   for (int64_t i = 0; i < steps; ++i) {
     RUNG_CHECK(step_.recorder().enqueue_launches(stream));
     RUNG_CHECK(choice_.recorder().enqueue_launches(stream));
-    copies->add(gpu::address_of(tokens_->data() + i * static_cast<int64_t>(sizeof(int64_t))), gpu::address_of(token_),
-                sizeof(int64_t));
+    const bool is_last = i + 1 == steps;
+    const size_t before = static_cast<size_t>(i) * sizeof(int64_t);
+    copies->add((is_last ? host : made_->address()) + before, token, sizeof(int64_t));
+    if (is_last && i > 0) copies->add(host, made_->address(), before);
     RUNG_CHECK(copies->launch(stream));
   }
   return {};
@@ -110,7 +120,7 @@ Status DeviceLoop::go_on(int64_t token, int64_t drawn, std::span<const int64_t> 
   };
   RUNG_CHECK(write(tokens_of(plan), token));
   RUNG_CHECK(write(find_named(plan.inputs, "count"), 1));
-  RUNG_CHECK(choice_.set_state("draw", Tensor::of<int64_t>({2}, {seed_, drawn})));
+  if (draws_) RUNG_CHECK(choice_.set_state("draw", Tensor::of<int64_t>({2}, {seed_, drawn})));
   if (!counts_seen_) return {};
   const auto count = static_cast<int64_t>(seen.size());
   return choice_.set_state("seen", Tensor::of<int64_t>({count}, {seen.begin(), seen.end()}));

@@ -42,10 +42,11 @@ class DeviceLoop {
 
   Session& step_;
   Session choice_;
-  bool counts_seen_ = false;
+  bool draws_ = false, counts_seen_ = false;
   int64_t seed_ = 0;
   std::byte* token_ = nullptr;  // on the device: input_ids of the decoder, and the result of the choice
   std::unique_ptr<gpu::Queue> queue_;
+  std::shared_ptr<gpu::Block> made_;     // the tokens of the run under way but the last, on the device
   std::unique_ptr<gpu::Pinned> tokens_;  // of the last run, in order
   std::vector<Steps> graphs_;            // by steps, ascending
 };

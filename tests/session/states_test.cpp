@@ -126,6 +126,26 @@ TEST_P(StatesOf, AreUpdatedInTheirOwnMemory) {
   EXPECT_THAT(session.state("t")->as<float>(), ElementsAre(9, 1, 9, 3, 4));
 }
 
+// A counter is not copied where a row reads each element before it writes it.
+TEST_P(StatesOf, AreCountedInTheirOwnMemory) {
+  Session session =
+      open(plan_of_text("x: f32[3] = input()\n"
+                        "c: i64[3] = input()\n"
+                        "state c, next=c_next, initial=constant(values=[3,4,5])\n"
+                        "return y=cast(c, to=f32), c_next=add(c, cast(x, to=i64))"));
+  const Plan& plan = session.plan();
+  const auto sum = std::ranges::find_if(plan.steps, [](const Step& step) { return as<Binary>(step.op) != nullptr; });
+  ASSERT_NE(sum, plan.steps.end());
+  const bool updates = plan.target->kernel_named(sum->choice.kernel)->updates == 0;
+  EXPECT_EQ(updates, GetParam().on == On::device) << sum->choice.kernel;
+  EXPECT_EQ(sum->output.index == plan.states[0].buffer, updates);
+  EXPECT_EQ(plan.steps.size(), updates ? 3u : 4u) << "a copy follows where the row does not update";
+  EXPECT_TRUE(check_plan(plan));
+  EXPECT_THAT(run(session, {1, 0, 2}), ElementsAre(3, 4, 5));
+  EXPECT_THAT(run(session, {1, 0, 2}), ElementsAre(4, 4, 7));
+  EXPECT_THAT(session.state("c")->as<int64_t>(), ElementsAre(5, 4, 9));
+}
+
 TEST_P(StatesOf, AreNotUpdatedUnderALaterReader) {
   Session session =
       open(plan_of_text("x: f32[2] = input()\n"

@@ -69,9 +69,17 @@ std::vector<float> scores(const Decoder& decoder) {
   return {values.begin(), values.end()};
 }
 
-auto near(const std::vector<float>& wanted) { return testing::Pointwise(testing::FloatNear(2e-4f), wanted); }
+auto near(const std::vector<float>& wanted, float tolerance = 2e-4f) {
+  return testing::Pointwise(testing::FloatNear(tolerance), wanted);
+}
 
-class Generate : public testing::TestWithParam<std::string> {};
+class Generate : public testing::TestWithParam<std::string> {
+ protected:
+  // In bf16 the last layer's sum is rounded where the row of a chunk's last token is looked up, and not for one token.
+  static auto near(const std::vector<float>& wanted) {
+    return tasks::near(wanted, GetParam().ends_with("_bf16") ? 1.6e-2f : 2e-4f);
+  }
+};
 INSTANTIATE_TEST_SUITE_P(Checkpoints, Generate, testing::ValuesIn(decoders()),
                          [](const auto& name) { return name.param; });
 

@@ -160,7 +160,7 @@ class Pi0FastWriter {
   NodeId asked(NodeId hidden) {
     if (position_ == kNoNode) return hidden;
     const NodeId rows = w_.reshape(hidden, {chunk_, c_.prefix.width}, "last_token");
-    if (chunk_ <= cache_.scored_chunk) return rows;
+    if (chunk_ == 1 || chunk_ <= cache_.scored_chunk) return rows;
     const NodeId last = w_.binary(BinaryKind::sub, count_, w_.scalar(1, DType::i64), "last_token");
     return w_.op(Gather{.axis = 0}, {rows, last}, "last_token");
   }

@@ -76,9 +76,9 @@ Result<Model> import_decoder(const ConfigSource& source, Classes classes, const 
   DecoderWriter writer(*frame, config, names, history);
   const NodeId hidden = writer.hidden();
   if (frame->head() == Head::causal_lm)
-    frame->output("logits", writer.logits(hidden));
+    frame->output("logits", history.by_token(writer.logits(hidden)));
   else
-    frame->output("last_hidden_state", hidden);
+    frame->output("last_hidden_state", history.by_token(hidden));
   history.write_states();
   return frame->finish();
 }

@@ -39,7 +39,6 @@ TokenHistory::TokenHistory(ModelFrame& frame, const DecoderConfig& config, const
   if (!remembers()) return;
   count_ = add_count_input(frame.model, "count", chunk_);
   position_ = declare_state("position", {DType::i64, {1}});
-  next_.back().node = w_.binary(BinaryKind::add, position_, count_, "position");
   length_ = w_.binary(BinaryKind::add, position_, w_.scalar(static_cast<double>(chunk_), DType::i64), "position");
 }
 
@@ -51,7 +50,9 @@ NodeId TokenHistory::declare_state(const std::string& name, const Type& type) {
   return frame_.model.graph.input(name, type);
 }
 
+// The position moves behind all that reads it, so that it moves where it stands.
 void TokenHistory::write_states() {
+  if (remembers()) next_.front().node = w_.binary(BinaryKind::add, position_, count_, "position");
   for (const Output& state : next_) frame_.model.graph.set_output(state.name, state.node);
 }
 
@@ -80,12 +81,25 @@ NodeId TokenHistory::rows_of(NodeId table, const std::string& label, int64_t fir
 const RotaryTables& TokenHistory::tables(const RotaryFrequencies& frequencies, const std::string& label) {
   const auto [found, added] = tables_.try_emplace(label);
   if (!added) return found->second;
+  if (remembers() && chunk_ == 1) return found->second = tables_of_one(frequencies, label);
   const auto rows = [&](const std::string& name, double (*f)(double)) {
     const int64_t tokens = remembers() ? cache_.length : chunk_;
     const NodeId table = w_.graph.literal(label + name, table_of(frequencies, {tokens, 1, c_.head_width}, f));
     return remembers() ? rows_of(table, label) : table;
   };
   return found->second = {rows(".cos", std::cos), rows(".sin", std::sin)};
+}
+
+// One look-up gives both rows of one token.
+RotaryTables TokenHistory::tables_of_one(const RotaryFrequencies& frequencies, const std::string& label) {
+  const Shape one{cache_.length, 1, c_.head_width};
+  const auto table = [&](const std::string& name, double (*f)(double)) {
+    return w_.graph.literal(label + name, table_of(frequencies, one, f));
+  };
+  const NodeId both = w_.op(Concat{.axis = 1}, {table(".cos", std::cos), table(".sin", std::sin)}, label);
+  const NodeId rows = rows_of(both, label);
+  const auto row = [&](int64_t i) { return w_.op(Slice{.axis = 1, .begin = i, .end = i + 1}, {rows}, label); };
+  return {row(0), row(1)};
 }
 
 // Writes keys or values of the chunk, T[1,S,G,D], among those of the tokens before it, and returns all, T[1,slots,G,D].
@@ -124,12 +138,17 @@ NodeId TokenHistory::attend(size_t layer, const Projections& heads, const std::s
 }
 
 NodeId TokenHistory::asked(NodeId hidden) {
-  if (!remembers()) return hidden;
+  if (!remembers() || chunk_ == 1) return hidden;
   const Shape shape = w_.graph.shape(hidden);
   const NodeId rows = w_.reshape(hidden, {shape[1], shape[2]}, "last_token");
   if (chunk_ <= cache_.scored_chunk) return rows;
   const NodeId last = w_.binary(BinaryKind::sub, count_, w_.scalar(1, DType::i64), "last_token");
   return w_.op(Gather{.axis = 0}, {rows, last}, "last_token");
+}
+
+NodeId TokenHistory::by_token(NodeId result) {
+  const Shape shape = w_.graph.shape(result);
+  return remembers() && shape.rank() == 3 ? w_.reshape(result, {shape[1], shape[2]}, "last_token") : result;
 }
 
 }  // namespace rung::huggingface

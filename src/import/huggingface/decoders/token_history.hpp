@@ -45,8 +45,11 @@ class TokenHistory {
   // a cache f32[1,H,S,slots], which is -inf where a query sees no key.
   NodeId attend(size_t layer, const Projections& heads, const std::string& label, NodeId bias = kNoNode);
   // Returns the hidden states whose scores are asked for: of all tokens T[B,S,width], or, with a cache, of the last
-  // real one T[1,width]; of all tokens of a small chunk T[S,width].
+  // real one T[1,width]; of all tokens of a small chunk T[S,width]. A chunk of one token keeps T[1,1,width]: nothing
+  // stands between its last layer and the norm, which becomes a part of both products beside it.
   NodeId asked(NodeId hidden);
+  // Returns what was computed of asked() as the run's result: T[B,S,N], or, with a cache, T[tokens,N].
+  NodeId by_token(NodeId result);
   // Adds the outputs that become the states, behind the model's own.
   void write_states();
 
@@ -54,6 +57,7 @@ class TokenHistory {
   bool remembers() const { return cache_.length > 0; }
   NodeId declare_state(const std::string& name, const Type& type);
   NodeId places(int64_t slots);
+  RotaryTables tables_of_one(const RotaryFrequencies& frequencies, const std::string& label);
   NodeId remembered(const std::string& name, NodeId chunk, int64_t slots);
 
   ModelFrame& frame_;

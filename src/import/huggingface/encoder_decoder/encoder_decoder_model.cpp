@@ -120,7 +120,7 @@ class EncoderDecoderWriter {
     };
     NodeId x = decoder_.first_norm(embedded(history));
     for (size_t i = 0; i < c_.shared.layers.size(); ++i) x = decoder_.layer(i, x, attend_before, cross);
-    frame_.output("logits", logits(decoder_.last_norm(history.asked(x))));
+    frame_.output("logits", history.by_token(logits(decoder_.last_norm(history.asked(x)))));
   }
 
   NodeId embedded(TokenHistory& history) {

@@ -37,44 +37,68 @@ class CachedAttention {
       : heads(all.heads),
         a(all.attention),
         base(base),
+        own_warp(shuffle(warp(), 0)),
         first_row(static_cast<int>(blockIdx.z) * kHeads),
         rows(min(kHeads, a.ratio - first_row)),
         of_group{a, 0, static_cast<int>(blockIdx.y)},
-        tiles(all, of_group, first_row, base),
+        tiles(all, of_group, first_row, own_warp, base),
         cluster(all, of_group, first_row, rows, base),
-        new_heads(heads, of_group.group, of_group.group * a.ratio + first_row, rows) {}
+        new_heads(heads, of_group.group, of_group.group * a.ratio + first_row, rows, own_warp) {}
 
+  // The rehearsal is the work without data, of which nothing leaves the block: its instructions come through a memory
+  // that is busy with weights, so that they are there when the producers end.
   __device__ void run() {
     allow_dependents();
     if (threadIdx.x == 0) cluster.prepare();
-    cluster_arrive();
-    new_heads.load_constants();
     new_heads.prefetch();
     tiles.prefetch();
-    wait_for_producers();
-    new_heads.load();
-    const int64_t slot = in_memory<const int64_t>(heads.places)[0];
-    tiles.start();
-    make_heads(slot);
-    load_queries();
-    for (int i = 0; tiles.exists(i); ++i) {
-      tiles.take(i);
-      FragmentC scores = score();
-      hide(scores, tiles.first(i));
-      add_values(soften(scores));
-      tiles.release(i);
+#pragma unroll 1
+    for (int time = config.rehearses() ? 0 : 1; time < 2; ++time) {
+      const bool counts = time == 1;
+      if (counts) begin();
+      work(counts);
     }
-    leave_sums();
-    cluster_wait();  // all blocks have prepared
-    cluster.join();
   }
 
  private:
   __device__ T* queries() const { return reinterpret_cast<T*>(base + config.queries_at()); }
 
-  __device__ void make_heads(int64_t slot) {
+  // Waits for the producers, once no warp reads what the rehearsal left.
+  __device__ void begin() {
+    sync_block();
+    cluster_arrive();
+    new_heads.begin();
+    tiles.begin();
+#pragma unroll
+    for (FragmentC& sum : sums) sum = FragmentC{};
+    running[0] = running[1] = Running{};
+    wait_for_producers();
+  }
+  __device__ void work(bool counts) {
+    new_heads.load();
+    const int64_t slot = counts ? in_memory<const int64_t>(heads.places)[0] : -1;
+    tiles.start();
+    make_heads(slot, counts);
+    load_queries();
+#pragma unroll 1
+    for (; tiles.exists(); tiles.advance()) {
+      tiles.take_keys();
+      FragmentC scores = score();
+      tiles.release_keys();
+      hide(scores);
+      const FragmentB weights = soften(scores);
+      tiles.take_values();
+      add_values(weights);
+      tiles.release_values();
+    }
+    leave_sums();
+    if (counts) cluster_wait();  // all blocks have prepared
+    cluster.join(counts);
+  }
+
+  __device__ void make_heads(int64_t slot, bool counts) {
     const bool exists = slot >= 0 && slot < heads.slots;
-    if (!exists && threadIdx.x == 0) report_fault(heads.fault, Fault::index_out_of_range);
+    if (counts && !exists && threadIdx.x == 0) report_fault(heads.fault, Fault::index_out_of_range);
     if (exists) tiles.set_new_row(static_cast<int>(slot));
     const bool stores = exists && blockIdx.x == 0 && first_row == 0;
     auto* const fresh = reinterpret_cast<Element<config.key_type>*>(base + config.fresh_at());
@@ -126,15 +150,15 @@ class CachedAttention {
     for (int i = 0; i < 4; ++i) even.x[i] += odd.x[i];
     return even;
   }
-  __device__ void hide(FragmentC& scores, int first) const {
+  __device__ void hide(FragmentC& scores) const {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const bool seen = tiles.is_seen(first + Tiles::key_of(half));
+      const bool seen = tiles.is_seen(Tiles::key_of(half));
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         float& score = scores.x[half * 2 + h];
         score *= scale[h];
-        if (a.softcap != 0.0f) score = capped(score, a.softcap);
+        if (__builtin_expect(a.softcap != 0.0f, false)) score = capped(score, a.softcap);
         if (!seen) score = -INFINITY;
       }
     }
@@ -154,11 +178,10 @@ class CachedAttention {
         running[h].sum += score = counted_weight<Factor>(running[h].weight(score));
       }
     }
-    if (any_lane(factor[0] != 1.0f || factor[1] != 1.0f))
 #pragma unroll
-      for (FragmentC& sum : sums)
+    for (FragmentC& sum : sums)
 #pragma unroll
-        for (int i = 0; i < 4; ++i) sum.x[i] *= factor[i % 2];
+      for (int i = 0; i < 4; ++i) sum.x[i] *= factor[i % 2];
     return {{transposed(pack<Factor>(scores.x[0], scores.x[1])), transposed(pack<Factor>(scores.x[2], scores.x[3]))}};
   }
   __device__ void add_values(const FragmentB& weights) {
@@ -183,14 +206,14 @@ class CachedAttention {
   __device__ void leave_sums() {
     wait_for_groups<0>();
     sync_warp();
-    auto& part = cluster.part_of(warp());
+    auto& part = cluster.part_of(own_warp);
     const int head = lane() % 4 * 2;
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       float& sum = running[h].sum;
 #pragma unroll
       for (int step = 4; step < kLanes; step *= 2) sum += shuffle_xor(sum, step);
-      if (lane() < 4) part.running[head + h] = running[h];
+      if (lane() < 4) part.put(head + h, running[h]);
 #pragma unroll
       for (int i = 0; i < kValueParts * 4; ++i)
         part.put(head + h, Tiles::value_column(i / 4) + i % 4 * 2, {sums[i].x[h], sums[i].x[2 + h]});
@@ -201,6 +224,7 @@ class CachedAttention {
   const CacheHeadsArguments& heads;
   const AttentionArguments& a;
   unsigned char* const base;
+  const int own_warp;         // which the compiler knows to be the same for all lanes
   const int first_row, rows;  // of the packed rows, which are the query heads of the key head
   const AttentionRows of_group;
   Tiles tiles;
@@ -214,11 +238,11 @@ class CachedAttention {
 
 }  // namespace
 
-#define RUNG_VARIANT(entry, ...)                              \
-  RUNG_KERNEL((Config{__VA_ARGS__}.threads()), 2)             \
-  entry(const __grid_constant__ CachedAttentionArguments a) { \
-    extern __shared__ __align__(16) unsigned char base[];     \
-    CachedAttention<Config{__VA_ARGS__}>(a, base).run();      \
+#define RUNG_VARIANT(entry, ...)                                                             \
+  RUNG_KERNEL((Config{__VA_ARGS__}.bound_threads()), (Config{__VA_ARGS__}.bound_blocks()))   \
+  entry(const __grid_constant__ CachedAttentionArguments a) {                                \
+    extern __shared__ __align__(16) unsigned char base[];                                    \
+    CachedAttention<Config{__VA_ARGS__}>(a, base).run();                                     \
   }
 #include "kernels/gpu/attention/cached_attention_sm90.inc"
 #undef RUNG_VARIANT

@@ -21,6 +21,12 @@ struct CachedAttentionConfig {
 
   constexpr int warps() const { return width == 64 ? 8 : width == 128 ? 4 : 3; }
   constexpr int threads() const { return warps() * 32; }
+  // The registers of this many blocks of this many threads fit a multiprocessor: at most 112 and 128 of a thread of the
+  // widths 64 and 128, with which blocks find room beside those of linear_chain_sm90.
+  constexpr int bound_threads() const { return width == 64 ? 288 : threads(); }
+  constexpr int bound_blocks() const { return width == 128 ? 4 : 2; }
+  // Whether blocks do their work once on no data: wider heads have no registers for a loop around all of it.
+  constexpr bool rehearses() const { return width == 64 || (width == 128 && !has_8_bits()); }
   constexpr bool has_8_bits() const { return key_type == DType::f8e4m3fn; }
   constexpr int chunk_bytes() const { return has_8_bits() ? 8 : 16; }
   constexpr int chunks() const { return width / 8; }  // of a lane in a tile: of keys, then as many of values
@@ -29,8 +35,8 @@ struct CachedAttentionConfig {
   constexpr int stages() const { return (width == 256 ? 2 : 3) * few_stages(); }
   constexpr int few_stages() const { return has_8_bits() ? 2 : 1; }
 
-  // Shared memory has the queries, the new key and value, the sums and statistics that the cluster's blocks send, the
-  // barrier that counts them, and the warps' rings, in whose place each warp leaves its sums.
+  // Shared memory has the queries, behind them the new key and value, the sums and statistics that the cluster's blocks
+  // send, the barrier that counts them, and the warps' rings, in whose place each warp leaves its sums.
   static constexpr int queries_at() { return 0; }
   constexpr int fresh_at() const { return queries_at() + kTileHeads * width * 2; }
   constexpr int sums_at() const { return fresh_at() + 2 * width * 2; }

@@ -15,11 +15,14 @@ class ClusterJoin {
   using T = Element<config.type>;
   static constexpr int kHeads = CachedAttentionConfig::kTileHeads, kWarps = config.warps(), kQuads = config.width / 4;
 
-  // A warp's sums of values, [heads, columns], and their statistics; it takes the place of the warp's ring.
+  // A warp's sums of values, [heads, columns], and behind the columns of a head its weights' sum and its largest score;
+  // it takes the place of the warp's ring.
   struct Part {
     float x[kHeads][config.width + 4];
-    Running running[kHeads];
     __device__ void put(int head, int column, float2 both) { *reinterpret_cast<float2*>(&x[head][column]) = both; }
+    __device__ void put(int head, const Running& of_head) { put(head, config.width, {of_head.sum, of_head.largest}); }
+    __device__ float4 quad(int head, int column) const { return *reinterpret_cast<const float4*>(&x[head][column]); }
+    __device__ float largest(int head) const { return x[head][config.width + 1]; }
   };
   static_assert(sizeof(Part) <= static_cast<size_t>(config.ring_bytes(config.few_stages())));
 
@@ -45,17 +48,15 @@ class ClusterJoin {
     return *reinterpret_cast<Part*>(base + config.rings_at() + of_warp * ring_bytes);
   }
 
-  // All parts are there, and all blocks have prepared. Loops stay short: each launch fetches its code again.
-  __device__ void join() const {
+  // All parts are there, and all blocks have prepared, where the work counts: where it does not, nothing is sent or
+  // stored. Sums and statistics go through the same code, and loops stay short: each launch fetches its code again.
+  __device__ void join(bool counts) const {
 #pragma unroll 1
-    for (int quad = threadIdx.x; quad < heads * kQuads; quad += config.threads()) send_quad(quad);
-#pragma unroll 1
-    for (int i = threadIdx.x; i < heads * splits(); i += config.threads())
-      send_statistics(i >> split_bits, i & (splits() - 1));
+    for (int i = threadIdx.x; i < heads * (kQuads + splits()); i += config.threads()) send(i, counts);
     // A block stays until all have sent, so that they have a place to send to.
-    all_received().wait(0);
+    if (counts) all_received().wait(0);
 #pragma unroll 1
-    for (int own = threadIdx.x; own < own_quads(); own += config.threads()) finish(own);
+    for (int own = threadIdx.x; own < own_quads(); own += config.threads()) finish(own, counts);
   }
 
  private:
@@ -70,39 +71,30 @@ class ClusterJoin {
   }
   __device__ Barrier& all_received() const { return *reinterpret_cast<Barrier*>(base + config.barrier_at()); }
 
-  __device__ Running statistics_of(int head) const {
-    Running total;
-#pragma unroll
-    for (int w = 0; w < kWarps; ++w) total.raise(part_of(w).running[head].largest);
-#pragma unroll
-    for (int w = 0; w < kWarps; ++w) {
-      const Running& of_warp = part_of(w).running[head];
-      total.sum += of_warp.sum * total.weight(of_warp.largest);
-    }
-    return total;
-  }
   __device__ static void add(float4& x, const float4& part, float weight) {
     x.x += part.x * weight, x.y += part.y * weight, x.z += part.z * weight, x.w += part.w * weight;
   }
-  __device__ void send_quad(int quad) const {
-    const int head = quad / kQuads, column = quad % kQuads * 4, to = quad & (splits() - 1);
+  // Joins four columns of a head and sends them to the block that finishes them, or, behind all columns of all heads,
+  // sends a head's statistics to one of the blocks.
+  __device__ void send(int i, bool counts) const {
+    const int of_statistics = i - heads * kQuads;
+    const bool has_columns = of_statistics < 0;
+    const int number = has_columns ? i : of_statistics, to = number & (splits() - 1), place = number >> split_bits;
+    const int head = has_columns ? i / kQuads : place, column = has_columns ? i % kQuads * 4 : config.width;
     Running total;
 #pragma unroll
-    for (int w = 0; w < kWarps; ++w) total.raise(part_of(w).running[head].largest);
+    for (int w = 0; w < kWarps; ++w) total.raise(part_of(w).largest(head));
     float4 x{};
 #pragma unroll
     for (int w = 0; w < kWarps; ++w)
-      add(x, *reinterpret_cast<const float4*>(&part_of(w).x[head][column]),
-          total.weight(part_of(w).running[head].largest));
+      add(x, part_of(w).quad(head, column), total.weight(part_of(w).largest(head)));
+    if (!counts) return;
+    const uint32_t barrier = peer_address(&all_received(), to);
+    if (!has_columns) return gpu::send(peer_address(received_statistics(rank, head), to), total.largest, x.x, barrier);
     const uint32_t words[4] = {as_bits(x.x), as_bits(x.y), as_bits(x.z), as_bits(x.w)};
-    send(peer_address(received_sum(rank, quad >> split_bits), to), words, peer_address(&all_received(), to));
+    gpu::send(peer_address(received_sum(rank, place), to), words, barrier);
   }
-  __device__ void send_statistics(int head, int to) const {
-    const Running total = statistics_of(head);
-    send(peer_address(received_statistics(rank, head), to), total.largest, total.sum,
-         peer_address(&all_received(), to));
-  }
-  __device__ void finish(int own) const {
+  __device__ void finish(int own, bool counts) const {
     const int quad = (own << split_bits) + rank, head = quad / kQuads, column = quad % kQuads * 4;
     if (column >= a.width) return;
     Running total;
@@ -117,8 +109,9 @@ class ClusterJoin {
       add(x, *received_sum(from, own), weight);
     }
     const float factor = inverse_of_sum(total.sum);
-    *reinterpret_cast<uint2*>(of_group.template out<T>(first_row + head) + column) =
-        make_uint2(pack<T>(x.x * factor, x.y * factor), pack<T>(x.z * factor, x.w * factor));
+    T* const out = static_cast<T*>(a.out) + (of_group.group * a.ratio + first_row + head) * a.width;
+    const uint2 words{pack<T>(x.x * factor, x.y * factor), pack<T>(x.z * factor, x.w * factor)};
+    if (counts) *reinterpret_cast<uint2*>(out + column) = words;
   }
 
   const AttentionArguments& a;

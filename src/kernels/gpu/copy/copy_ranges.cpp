@@ -26,9 +26,9 @@ Status RangeCopies::launch(Stream stream) {
   if (longest == 0) return {};
   const auto pieces = static_cast<uint32_t>((longest + kCopiedPiece - 1) / kCopiedPiece);
   void* parameters[] = {&arguments_};
-  return gpu_.check(
-      gpu_.runtime().launch(function_, {.grid = {pieces, count}, .block = {kCopyRangesThreads}}, parameters, stream),
-      "copying");
+  const Launch of_ranges{
+      .grid = {pieces, count}, .block = {kCopyRangesThreads}, .dependent = gpu_.info().dependent_launch};
+  return gpu_.check(gpu_.runtime().launch(function_, of_ranges, parameters, stream), "copying");
 }
 
 }  // namespace rung::gpu

@@ -163,14 +163,15 @@ Status enqueue(const Call& call) {
   return variant ? call.launch("elementwise", variant->symbol, shape, arguments) : call.no_kernel("elementwise");
 }
 
-constexpr Kernel row(std::string_view name, std::string_view op) {
-  return {.name = name, .op = op, .supports = supports, .enqueue = enqueue};
+// A thread reads its elements before it writes them: `updates` names an operand that may be the result's memory.
+constexpr Kernel row(std::string_view name, std::string_view op, int updates = -1) {
+  return {.name = name, .op = op, .supports = supports, .updates = updates, .enqueue = enqueue};
 }
 
 }  // namespace
 
 extern const Kernel unary_gpu = row("unary_gpu", "unary");
-extern const Kernel binary_gpu = row("binary_gpu", "binary");
+extern const Kernel binary_gpu = row("binary_gpu", "binary", 0);
 extern const Kernel cast_gpu = row("cast_gpu", "cast");
 extern const Kernel select_gpu = row("select_gpu", "select");
 extern const Kernel gated_mul_gpu = row("gated_mul_gpu", "gated_mul");
