@@ -95,6 +95,9 @@ REASONS = {
     r'norm_long': 'Rows too long for registers, of any types and strides: an element at a time, lanes in a row.',
     r'(reduce|cumsum).*': 'Any types and strides, known only as it runs: an element at a time.',
     r'sample_.*|top_k_.*': 'One element a lane, lanes in a row: a row of logits begins at any element.',
+    r'quantize_(bf16|f16)_to_i8_8':
+        'Loads are of 16 bytes. Eight results are 8 bytes, and two loops store them: one for rows of finite numbers, '
+        'one for all.',
     r'quantize_.*_1':
         'The way for rows that do not begin or end at multiples of a vector: an element at a time.',
 }
