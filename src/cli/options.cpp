@@ -214,7 +214,15 @@ Option Option::shows_default() const { return Option(option_->capture_default_st
 Option Option::splits_at(char delimiter) const { return Option(option_->delimiter(delimiter)); }
 Option Option::within(int least, int most) const { return Option(option_->check(CLI::Range(least, most))); }
 Option Option::within(double least, double most) const { return Option(option_->check(CLI::Range(least, most))); }
-Option Option::positive() const { return Option(option_->check(CLI::PositiveNumber)); }
+// The parser's own check tells of a range up to the largest double, in 300 digits.
+Option Option::positive() const {
+  const auto fault_of = [](std::string& text) {
+    double value = 0;
+    const bool is_positive = CLI::detail::lexical_cast(text, value) && value > 0;
+    return is_positive ? std::string() : fmt::format("got '{}', wanted a number above 0", text);
+  };
+  return Option(option_->check(CLI::Validator(fault_of, "POSITIVE")));
+}
 Option Option::one_of(const std::vector<std::string>& values) const {
   return Option(option_->check(CLI::IsMember(values)));
 }
