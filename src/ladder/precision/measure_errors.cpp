@@ -23,12 +23,12 @@ struct FormTrial {
   double stake = 0;
 };
 
-std::vector<FormTrial> form_trials(const PrecisionTable& table) {
+std::vector<FormTrial> form_trials(const PrecisionTable& table, size_t first_form) {
   std::vector<FormTrial> trials;
   double run_us = table.bases[0].rest_us;
   for (const auto& part : table.bases[0].part_us) run_us += part[0];
   for (size_t part = 0; part < table.parts.size(); ++part)
-    for (size_t form = 1; form < table.forms.size(); ++form)
+    for (size_t form = first_form; form < table.forms.size(); ++form)
       if (const double stake = table.stake(part, form); stake > kLeastStake * run_us)
         trials.push_back({part, form, stake});
   std::ranges::stable_sort(trials, [](const FormTrial& a, const FormTrial& b) { return a.stake > b.stake; });
@@ -48,11 +48,8 @@ Result<double> PrecisionSearch::squared_error_alone(const PrecisionTable& table,
   return error ? added(error->rel_l2) : kNoError;
 }
 
-Status PrecisionSearch::measure_errors() {
-  table_.squared_error.assign(table_.parts.size(), std::vector<double>(table_.forms.size(), kNoError));
-  for (auto& errors : table_.squared_error) errors[0] = 0;
-  RUNG_CHECK(measure_values());
-  std::vector<FormTrial> trials = form_trials(table_);
+Status PrecisionSearch::measure_errors(size_t first_form) {
+  std::vector<FormTrial> trials = form_trials(table_, first_form);
   std::erase_if(trials, [&](const FormTrial& trial) { return is_idle(trial.part, trial.form); });
   size_t done = 0;
   for (const auto& [part, form, stake] : trials) {

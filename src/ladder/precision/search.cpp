@@ -96,10 +96,10 @@ Result<PrecisionFound> PrecisionSearch::run() {
   table_.bases = {{.values = DType::f32, .squared_error = 0, .part_us = {}}};
   if (bf16_form()) table_.bases.push_back({.values = DType::bf16, .squared_error = {}, .part_us = {}});
   RUNG_CHECK(measure_start());
-  RUNG_CHECK(add_transformed_forms());
-  RUNG_CHECK(calibrate_forms());
-  RUNG_CHECK(time_forms());
-  RUNG_CHECK(measure_errors());
+  RUNG_CHECK(time_plain_forms());
+  RUNG_CHECK(measure_values());
+  RUNG_CHECK(measure_errors(1));
+  RUNG_CHECK(try_transformed_forms());
   RUNG_CHECK(split_parts());
   RUNG_TRY(frontier_, mixed_frontier(table_));
   RUNG_CHECK(meet_goal());

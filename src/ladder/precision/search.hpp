@@ -75,16 +75,18 @@ class PrecisionSearch {
   Status measure_start();
   // transforms.cpp: forms whose values are made alike before they are rounded, and what all forms must know of values.
   CalibrationRuns calibration_runs() const;
+  Status try_transformed_forms();
   Status add_transformed_forms();
   Status add_mixed_forms(size_t plain, const ChannelCalibration& channels);
   Status add_percentile_form(size_t plain, const ChannelCalibration& channels);
   Status add_transformed(PrecisionForm form, size_t plain);
   Result<std::string> passed_in(size_t form) const;
   bool is_idle(size_t part, size_t form) const;
-  Status calibrate_forms();
+  Status calibrate_form(size_t base, size_t form);
   std::optional<size_t> bf16_form() const;
   // time_forms.cpp
-  Status time_forms();
+  Status time_plain_forms();
+  Status time_forms(size_t first_form);
   Status time_form(size_t base, size_t form, double seconds);
   Status keep_times(size_t base, size_t form, const Attempt& attempt);
   bool is_form_of(ProductKind kind, size_t form) const;
@@ -95,8 +97,8 @@ class PrecisionSearch {
   const TimedPlan* plan_of(size_t base, size_t form) const;
   const Whole* uniform_whole(size_t base, size_t form) const;  // null: there is none
   // measure_errors.cpp
-  Status measure_errors();
   Status measure_values();
+  Status measure_errors(size_t first_form);
   Result<double> squared_error_alone(const PrecisionTable& table, size_t part, size_t form);
   Status split_parts();
   Result<bool> split(size_t part, const std::vector<PrecisionPart>& halves);

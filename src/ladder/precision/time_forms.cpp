@@ -12,7 +12,7 @@
 namespace rung {
 namespace {
 
-constexpr double kNoTimes = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 constexpr double kTimesShare = 0.55;        // of the search's time, left to the stages that follow
 constexpr double kFormsTuningShare = 0.25;  // of the search's time, for the kernels of all forms together
 constexpr double kTimingShare = 0.1, kMostTimingSeconds = 2;  // for the times of their launches; of one form
@@ -64,10 +64,20 @@ const PrecisionSearch::Whole* PrecisionSearch::uniform_whole(size_t base, size_t
   return found == wholes_.end() ? nullptr : &*found;
 }
 
-Status PrecisionSearch::time_forms() {
+Status PrecisionSearch::time_plain_forms() {
+  RUNG_CHECK(time_forms(0));
+  table_.parts = rung::parts_of(products_);
+  table_.squared_error.assign(table_.parts.size(), std::vector<double>(table_.forms.size(), kNotMeasured));
+  for (auto& errors : table_.squared_error) errors[0] = 0;
+  fill_times();
+  for (Whole& whole : wholes_) whole.mixture = uniform(whole.mixture.base, whole.mixture.forms[0]);
+  return {};
+}
+
+Status PrecisionSearch::time_forms(size_t first_form) {
   const size_t count = table_.bases.size() * table_.forms.size();
   for (size_t base = 0; base < table_.bases.size(); ++base)
-    for (size_t form = 0; form < table_.forms.size(); ++form) {
+    for (size_t form = first_form; form < table_.forms.size(); ++form) {
       const std::string name = fmt::format("{}, values in {}", table_.forms[form].name, table_.bases[base].values);
       RUNG_CHECK(services_.tell(fmt::format("precision: all {}", name)));
       if (plans_.size() > 1 && !has_time_beside(kTimesShare))
@@ -75,9 +85,6 @@ Status PrecisionSearch::time_forms() {
       else
         RUNG_CHECK(time_form(base, form, seconds_ / static_cast<double>(count)));
     }
-  table_.parts = rung::parts_of(products_);
-  fill_times();
-  for (Whole& whole : wholes_) whole.mixture = uniform(whole.mixture.base, whole.mixture.forms[0]);
   return {};
 }
 
@@ -86,12 +93,15 @@ Status PrecisionSearch::time_form(size_t base, size_t form, double seconds) {
   if (base == 0 && form == 0) return keep_times(base, form, *services_.start);
   const int64_t began = now_ns();
   const std::string name = fmt::format("all {}, values in {}", table_.forms[form].name, table_.bases[base].values);
+  RUNG_CHECK(calibrate_form(base, form));
   auto recipe = tuned(with(uniform_entries(base, form)), kFormsTuningShare * seconds);
   if (!recipe) return note(fmt::format("{}: cannot be built: {}", name, recipe.error().message)), Status{};
   RUNG_TRY(auto attempt, built(*recipe, name));
   if (!attempt) return {};
   RUNG_CHECK(keep_times(base, form, *attempt));
-  RUNG_CHECK(add_whole(std::move(*attempt), {.base = base, .forms = {form}}, name));
+  MixedPrecision mixture{.base = base, .forms = {form}};  // of one part, until the parts are known
+  if (!table_.parts.empty()) mixture = uniform(base, form);
+  RUNG_CHECK(add_whole(std::move(*attempt), std::move(mixture), name));
   trial_s_ = std::max(trial_s_, static_cast<double>(now_ns() - began) * 1e-9 - kFormsTuningShare * seconds);
   return {};
 }
@@ -118,7 +128,7 @@ void PrecisionSearch::fill_times() {
   const std::optional<size_t> bf16 = bf16_form();
   for (size_t base = 0; base < table_.bases.size(); ++base) {
     ValuesTimes& times = table_.bases[base];
-    times.part_us.assign(table_.parts.size(), std::vector<double>(table_.forms.size(), kNoTimes));
+    times.part_us.assign(table_.parts.size(), std::vector<double>(table_.forms.size(), kNotMeasured));
     const TimedPlan* own = plan_of(base, base == 0 ? 0 : *bf16);
     if (!own) {
       times.squared_error.reset();

@@ -2,6 +2,7 @@
 // larger than the others; and the sizes of values that forms with static scales must know.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <limits>
 
 #include "ir/text.hpp"
 #include "ladder/precision/search.hpp"
@@ -10,10 +11,12 @@
 namespace rung {
 namespace {
 
-constexpr double kSmooth = 0.5;       // channels and their columns of weights become alike
-constexpr double kPercentile = 99.9;  // of |x|
-constexpr float kOutlier = 8;         // times as large as half of the others: three of seven bits
-constexpr float kFar = 4;             // times the percentile: two of seven bits
+constexpr double kSmooth = 0.5;           // channels and their columns of weights become alike
+constexpr double kPercentile = 99.9;      // of |x|
+constexpr float kOutlier = 8;             // times as large as half of the others: three of seven bits
+constexpr float kFar = 4;                 // times the percentile: two of seven bits
+constexpr double kTransformsShare = 0.4;  // of the search's time, left to the stages that follow
+constexpr double kTransformTrials = 8;    // plain ones take no longer than one of these
 
 // Returns how much larger the largest of the channels is than the one in the middle; 1 where that is zero.
 float outlier_in(std::vector<float> channels) {
@@ -57,6 +60,22 @@ bool PrecisionSearch::is_idle(size_t part, size_t form) const {
   return table_.forms[form].smooth > 0 && std::ranges::none_of(channels_, [&](const auto& one) {
            return table_.parts[part].covers({table_.parts[part].kind, {one.first}, 0});
          });
+}
+
+// Plans of these forms are as fast as the plain ones, and turning all weights takes many times as long as building one
+// of those: so they come when the errors of plain forms are known, and only where time abounds.
+Status PrecisionSearch::try_transformed_forms() {
+  if (services_.seconds_left() < kTransformsShare * seconds_ + kTransformTrials * trial_s_) {
+    note("integers of smoothed, turned or cut values: there was no time to measure them");
+    return {};
+  }
+  const size_t plain_forms = table_.forms.size();
+  RUNG_CHECK(add_transformed_forms());
+  for (auto& errors : table_.squared_error)
+    errors.resize(table_.forms.size(), std::numeric_limits<double>::quiet_NaN());
+  RUNG_CHECK(time_forms(plain_forms));
+  fill_times();
+  return measure_errors(plain_forms);
 }
 
 // Floats of 8 bits have as many digits for small values as for large ones, so channels of different sizes cost them
@@ -126,26 +145,21 @@ Status PrecisionSearch::add_percentile_form(size_t plain, const ChannelCalibrati
 
 // Static scales are measured in plans that store values as those with such products will. Without them values are
 // scaled row by row, as integers are where no floats of 8 bits are multiplied, unless a percentile is asked.
-Status PrecisionSearch::calibrate_forms() {
+Status PrecisionSearch::calibrate_form(size_t base, size_t form) {
+  const PrecisionForm& one = table_.forms[form];
   const bool has_floats =
-      std::ranges::any_of(table_.forms, [](const PrecisionForm& form) { return is_f8(form.products); });
-  for (size_t form = 0; form < table_.forms.size(); ++form) {
-    const PrecisionForm& one = table_.forms[form];
-    if (!one.is_quantised_product() || (!has_floats && one.percentile == 100)) continue;
-    if (!calibrated_on_) {
-      RUNG_TRY(calibrated_on_, calibration_source(services_.bench->subject().model.graph, *services_.inputs));
-    }
-    for (size_t base = 0; base < table_.bases.size(); ++base) {
-      RUNG_CHECK(services_.tell("precision: the size of values"));
-      const auto measured = measured_sizes(calibration_runs(), with(uniform_entries(base, form)));
-      if (!measured && ends_climb(measured.error())) return tl::unexpected(measured.error());
-      if (!measured) {
-        note("values of 8 bits are scaled row by row: " + measured.error().message);
-        continue;
-      }
-      for (const auto& [label, size] : *measured) sizes_[form][label] = std::max(sizes_[form][label], size);
-    }
+      std::ranges::any_of(table_.forms, [](const PrecisionForm& other) { return is_f8(other.products); });
+  if (!one.is_quantised_product() || (!has_floats && one.percentile == 100)) return {};
+  if (!calibrated_on_) {
+    RUNG_TRY(calibrated_on_, calibration_source(services_.bench->subject().model.graph, *services_.inputs));
   }
+  RUNG_CHECK(services_.tell(fmt::format("precision: the size of values for {}", one.name)));
+  const auto measured = measured_sizes(calibration_runs(), with(uniform_entries(base, form)));
+  if (!measured && ends_climb(measured.error())) return tl::unexpected(measured.error());
+  if (!measured) {
+    return note(fmt::format("{}: values are scaled row by row: {}", one.name, measured.error().message)), Status{};
+  }
+  for (const auto& [label, size] : *measured) sizes_[form][label] = std::max(sizes_[form][label], size);
   return {};
 }
 
