@@ -29,6 +29,9 @@ Result<double> parse_percent(const std::string& text) {
   const std::string_view unit(end, static_cast<size_t>(text.data() + text.size() - end));
   if (code != std::errc() || (unit != "%" && unit != " %"))
     return wrong_usage("--max-slowdown: got '{}', wanted a percentage such as 3%", text);
+  if (!(value >= 100 * tasks::kLeastSlowdown && value <= 100 * tasks::kMostSlowdown))
+    return wrong_usage("--max-slowdown: got '{}', wanted {}% to {}%", text, 100 * tasks::kLeastSlowdown,
+                       100 * tasks::kMostSlowdown);
   return value / 100;
 }
 

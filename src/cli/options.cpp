@@ -186,10 +186,19 @@ void add_model_options(CLI::App& app, CommonOptions& options) {
   add(app, "log", options.log_level).within(0, 5);
 }
 
+// An empty value is most often a script's variable that is not set: taken for "not given", `--reference ""` would judge
+// by another reference than the caller means. A text alone may be empty.
+CLI::Option* wants_value(CLI::Option* option, const OptionRow& row) {
+  if (row.flag == "text") return option;
+  const std::string wanted = fmt::format("got an empty value, wanted {}", row.value);
+  return option->check(CLI::Validator([wanted](std::string& text) { return text.empty() ? wanted : ""; }, ""));
+}
+
 template <class T>
 Option add_value(CLI::App& app, std::string_view flag, T& target) {
   const OptionRow& row = option_row(flag);
-  return Option(describe(app.add_option("--" + std::string(flag), target, std::string(row.help)), row));
+  CLI::Option* option = app.add_option("--" + std::string(flag), target, std::string(row.help));
+  return Option(wants_value(describe(option, row), row));
 }
 
 }  // namespace
@@ -255,7 +264,8 @@ Option add(CLI::App& app, std::string_view flag, std::string& target) { return a
 Option add(CLI::App& app, std::string_view flag, std::vector<std::string>& target) {
   const OptionRow& row = option_row(flag);
   const CLI::callback_t take = [&target](const CLI::results_t& given) { return target = given, true; };
-  return Option(describe(app.add_option("--" + std::string(flag), take, std::string(row.help))->take_all(), row));
+  CLI::Option* option = app.add_option("--" + std::string(flag), take, std::string(row.help))->take_all();
+  return Option(wants_value(describe(option, row), row));
 }
 Option add(CLI::App& app, std::string_view flag, std::optional<int64_t>& target) {
   return add_value(app, flag, target);

@@ -119,6 +119,11 @@ INSTANTIATE_TEST_SUITE_P(
                                "--shape: got 2 shapes of one input, wanted one: only 'rung climb' and 'rung build'"},
                     WrongUsage{{"run", bert_tiny(), "--freeze", "attention_mask"}, "--freeze attention_mask"},
                     WrongUsage{{"build", bert_tiny(), "--budget", "3s"}, "--retune"},
+                    WrongUsage{{"verify", bert_tiny(), "--reference", ""}, "--reference: got an empty value"},
+                    WrongUsage{{"run", bert_tiny(), "--recipe", ""}, "--recipe: got an empty value, wanted FILE.json"},
+                    WrongUsage{{"build", bert_tiny(), "--out", "p", "--recipe", ""}, "--recipe: got an empty value"},
+                    WrongUsage{{"compare", "a", "b", "--max-slowdown", "-1%"}, "got '-1%', wanted 0.1% to 10000%"},
+                    WrongUsage{{"compare", "a", "b", "--max-slowdown", "nan%"}, "got 'nan%', wanted 0.1% to 10000%"},
                     WrongUsage{{"predict", bert_tiny()}, "--gpu"},
                     WrongUsage{{"predict", bert_tiny(), "--gpu", "mi999"},
                                "--gpu: got 'mi999', wanted one of h100, h200, mi300x, mi325x, mi350x, mi355x"}));

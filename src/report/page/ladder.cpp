@@ -101,9 +101,10 @@ Html never_tried(const std::vector<LadderRow>& rows) {
 
 Html ladder(const ClimbResult& result) {
   std::vector<LadderRow> rows = ladder_rows(result);
-  const auto untried = std::ranges::stable_partition(rows, [](const LadderRow& row) { return was_tried(row.receipt); });
-  const std::vector<LadderRow> never(untried.begin(), untried.end());
-  rows.erase(untried.begin(), untried.end());
+  const auto untried =
+      std::stable_partition(rows.begin(), rows.end(), [](const LadderRow& row) { return was_tried(row.receipt); });
+  const std::vector<LadderRow> never(untried, rows.end());
+  rows.erase(untried, rows.end());
   Axis axis = axis_of(result, rows);
   Html table = html("<table class='ladder' role='table'>{}<tbody role='rowgroup'>\n{}</tbody></table>", heading(axis),
                     each(rows, [&](const LadderRow& row) { return row_markup(row, axis); }));
