@@ -90,6 +90,21 @@ TEST_F(OutlierClimb, ChoosesSmoothedIntegers) {
   EXPECT_LE(outcome.result.rel_l2, 0.03);
 }
 
+// Turning all weights takes many times as long as a trial of a plain form, which must not wait for it.
+TEST_F(OutlierClimb, MeasuresErrorsOfPlainFormsFirst) {
+  make_model(200);
+  std::vector<std::string> told;
+  options.progress = [&told](const std::string& what, double) { told.push_back(what); };
+  climbed();
+  const auto place = [&told](std::string_view what) {
+    return std::ranges::find_if(told, [&](const std::string& one) { return one.starts_with(what); }) - told.begin();
+  };
+  EXPECT_LT(place("precision: all i8, "), place("precision: errors of parts"));
+  EXPECT_LT(place("precision: errors of parts"), place("precision: the size of channels"));
+  EXPECT_LT(place("precision: the size of channels"), place("precision: all i8 smoothed"));
+  EXPECT_LT(place("precision: all i8 smoothed"), std::ssize(told));
+}
+
 TEST_F(OutlierClimb, TriesNothingWhereChannelsAreAlike) {
   make_model(1);
   const PrecisionReport report = climbed().result.precision_search;
