@@ -1,5 +1,7 @@
 // rung generate: a text by a decoder language model, token by token.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
@@ -15,10 +17,10 @@ namespace {
 
 struct GenerateFlags {
   CommonOptions common;
-  std::string text, chat, recipe;
+  std::string text, chat, recipe, actions, action_shape;
   int most = 128, steps = 16;
   std::optional<double> temperature, top_p, min_p, repetition_penalty;
-  std::optional<uint64_t> top_k, seed;
+  std::optional<uint64_t> top_k, seed, skip_tokens;
   std::vector<std::string> stops;
   std::string speculate = "off";
 };
@@ -30,6 +32,34 @@ tasks::SamplingWishes wishes_of(const GenerateFlags& flags) {
           .repetition_penalty = flags.repetition_penalty,
           .top_k = flags.top_k,
           .seed = flags.seed};
+}
+
+std::optional<int64_t> whole_number(std::string_view text) {
+  int64_t number = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// Reads --action-shape, "TIMES,VALUES", and what belongs to it.
+Result<std::optional<tasks::ActionTask>> actions_of(const GenerateFlags& flags) {
+  if (flags.actions.empty()) return std::nullopt;
+  tasks::ActionTask task{.tokenizer = flags.actions};
+  if (flags.skip_tokens) task.skipped_tokens = static_cast<int64_t>(std::min<uint64_t>(*flags.skip_tokens, INT32_MAX));
+  if (flags.action_shape.empty()) return std::optional(std::move(task));
+  const std::string_view given = flags.action_shape;
+  const size_t comma = std::min(given.find(','), given.size());
+  const auto horizon = whole_number(given.substr(0, comma));
+  const auto dims = whole_number(given.substr(std::min(comma + 1, given.size())));
+  if (!horizon || !dims || *horizon < 1 || *dims < 1)
+    return wrong_usage("--action-shape: got '{}', wanted TIMES,VALUES, such as 50,7", given);
+  task.shape = {*horizon, *dims};
+  return std::optional(std::move(task));
+}
+
+void print_actions(const tasks::Generated& made) {
+  if (!made.actions) return;
+  for (const auto& row : *made.actions) fmt::print("{}\n", fmt::join(row, " "));
 }
 
 void print_summary(const tasks::Generated& made) {
@@ -51,15 +81,17 @@ Status generate(const GenerateFlags& flags) {
                            .options = {.most = flags.most, .sampling = wishes_of(flags), .stops = flags.stops}};
   task.options.steps = flags.steps;
   RUNG_TRY(task.recipe, recipe_in(flags.recipe));
+  RUNG_TRY(task.actions, actions_of(flags));
   RUNG_TRY(task.options.speculate, parse_speculate(flags.speculate));
-  if (!flags.common.json)
+  if (!flags.common.json && !task.actions)
     task.hear = [](std::string_view piece) {
       fmt::print("{}", piece);
       return std::fflush(stdout) == 0;
     };
   RUNG_TRY(const tasks::Generated made, tasks::generate(task));
   if (flags.common.json) return print_json(to_json(made)), Status{};
-  if (!made.text) fmt::print("{}\n", fmt::join(made.tokens, " "));
+  print_actions(made);
+  if (!made.text && !made.actions) fmt::print("{}\n", fmt::join(made.tokens, " "));
   print_summary(made);
   return {};
 }
@@ -83,6 +115,9 @@ std::pair<CLI::App*, Run> generate_command(CLI::App& app) {
   add(*command, "repetition-penalty", flags->repetition_penalty);
   add(*command, "seed", flags->seed);
   add(*command, "stop", flags->stops);
+  auto actions = add(*command, "actions", flags->actions);
+  add(*command, "action-shape", flags->action_shape).needs(actions);
+  add(*command, "skip-tokens", flags->skip_tokens).needs(actions);
   add(*command, "speculate", flags->speculate).one_of({"off", "on", "auto"});
   return {command, [flags] { return generate(*flags); }};
 }

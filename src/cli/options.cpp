@@ -94,6 +94,15 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      "makes tokens that the text has less likely, above 1; default: the model's own"},
     {"seed", "", "N", "of the random numbers that draw tokens; equal seeds make equal texts; default: 0"},
     {"stop", "", "TEXT", "end before this text; repeatable"},
+    {"actions", "", "DIR",
+     "print the actions that the new tokens of a Pi0-FAST policy stand for; the directory has FAST's tokenizer.json "
+     "and "
+     "processor_config.json"},
+    {"action-shape", "", "TIMES,VALUES",
+     "with --actions: the sizes of a chunk of actions, where processor_config.json does not say them"},
+    {"skip-tokens", "", "N",
+     "with --actions: how many tokens at the end of the policy's vocabulary are special ones, behind those of actions; "
+     "default: 128"},
     {"speculate", "", "WHEN",
      "read draft tokens ahead, out of the text itself, so that one run may make several tokens: off, on, or auto, "
      "which "

@@ -106,17 +106,39 @@ Result<Decoder> decoder_of(const GenerateTask& task, const Beginning& beginning,
   return open_decoder(decoder_task(task, beginning, model.has_encoder));
 }
 
+Result<std::optional<ActionTokenizer>> action_tokenizer_of(const GenerateTask& task) {
+  if (!task.actions) return std::nullopt;
+  RUNG_TRY(ActionTokenizer tokenizer, ActionTokenizer::open(task.actions->tokenizer, task.actions->shape));
+  return std::optional(std::move(tokenizer));
+}
+
+// A text that was left before its end has no actions.
+Status add_actions(const ActionTokenizer& tokenizer, PolicyTokens place, Generated& made) {
+  RUNG_TRY(const std::vector<double> values, tokenizer.decode_policy(made.tokens, place));
+  made.actions.emplace();
+  for (auto row = values.begin(); row != values.end(); row += tokenizer.shape().dims)
+    made.actions->emplace_back(row, row + tokenizer.shape().dims);
+  return {};
+}
+
 }  // namespace
 
 Result<Generated> generate(const GenerateTask& task) {
+  RUNG_TRY(const auto action_tokenizer, action_tokenizer_of(task));
   RUNG_TRY(TextModel model, text_model_of(task));
   RUNG_TRY(const Beginning beginning, beginning_of(task, model));
   RUNG_TRY(Decoder decoder, decoder_of(task, beginning, model));
+  const int64_t vocabulary = decoder.vocabulary();
   RUNG_TRY(TextGeneration generation, TextGeneration::begin(model.text, std::make_shared<Decoder>(std::move(decoder)),
                                                             beginning.tokens, task.options, beginning.source));
   for (bool listens = true; listens;) {
     RUNG_TRY(const std::optional<Piece> piece, generation.next());
-    if (!piece) return generation.made();
+    if (!piece) {
+      Generated made = generation.made();
+      if (action_tokenizer)
+        RUNG_CHECK(add_actions(*action_tokenizer, {vocabulary, task.actions->skipped_tokens}, made));
+      return made;
+    }
     listens = piece->text.empty() || task.hear(piece->text);
   }
   Generated made = generation.made();

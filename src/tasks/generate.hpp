@@ -9,8 +9,16 @@
 #include "open/options.hpp"
 #include "plan/recipe.hpp"
 #include "tasks/text_generation.hpp"
+#include "text/action_tokenizer.hpp"
 
 namespace rung::tasks {
+
+// Names the tokenizer that makes actions of a policy's tokens.
+struct ActionTask {
+  std::string tokenizer;         // FAST's directory
+  ActionShape shape = {};        // of what its files do not say
+  int64_t skipped_tokens = 128;  // at the end of the policy's vocabulary
+};
 
 struct GenerateTask {
   OpenOptions model;   // its input input_ids may be given as the prompt
@@ -19,13 +27,15 @@ struct GenerateTask {
   int64_t length = 0;  // of a directory: the most tokens of the text; 0: those of the prompt and the new ones
   GenerateOptions options;
   std::optional<Recipe> recipe = {};  // of a directory, for all of its plans; none: the default one
+  std::optional<ActionTask> actions = {};
   // Called with each piece of the text as soon as it is certain; false: nobody listens any more, and the text ends.
   std::function<bool(std::string_view)> hear = [](std::string_view) { return true; };
 };
 
 // `stopped_by` may be "listener", too. Errors: no prompt or several (usage); those of open_decoder(), of the tokenizer,
 // of the template and of the model's settings; a prompt beyond the model's positions, or with tokens that it does not
-// have; scores that are no numbers.
+// have; scores that are no numbers; those
+// of ActionTokenizer::open() and decode_policy().
 Result<Generated> generate(const GenerateTask& task);
 
 }  // namespace rung::tasks

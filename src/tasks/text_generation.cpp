@@ -134,6 +134,7 @@ nlohmann::json to_json(const Generated& made) {
                       {"floor_ms", made.floor_ms},
                       {"stopped_by", made.stopped_by}};
   json["text"] = made.text ? nlohmann::json(*made.text) : nlohmann::json(nullptr);
+  if (made.actions) json["actions"] = *made.actions;
   return json;
 }
 

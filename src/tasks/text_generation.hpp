@@ -42,7 +42,9 @@ struct Generated {
   double bytes_per_token = 0;  // weights and the part of caches that the last token reads
   uint64_t weight_bytes = 0;   // of all chunks' plans, in all layouts, each block once
   double floor_ms = 0;         // the time that memory needs for those bytes; 0: its speed is not known
-  std::string stopped_by;      // "count", "stop token", "stop string", "full cache"; empty: it could go on
+  // A row for each time, if the caller wants the actions that the tokens stand for.
+  std::optional<std::vector<std::vector<double>>> actions;
+  std::string stopped_by;  // "count", "stop token", "stop string", "full cache"; empty: it could go on
 };
 nlohmann::json to_json(const Generated& generated);
 

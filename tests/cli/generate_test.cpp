@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/json.hpp"
 #include "cli/tool.hpp"
 #include "import/npz.hpp"
 
@@ -153,6 +154,40 @@ TEST_F(GenerateCommand, SpeculatesWithAPlanThatGivesAllScores) {
   EXPECT_EQ(json["tokens"], kGreedy);
   EXPECT_GT(json["accepted"], 0);
   expect_error(with("--scored-chunk=8"), 2, "scored-chunk were fixed");
+}
+
+class ActionsCommand : public GenerateCommand {
+ protected:
+  // Runs a Pi0-FAST policy, whose vocabulary the tokens of actions fill.
+  Ran generate(const std::vector<std::string>& options) {
+    const std::string policy = std::string(RUNG_TEST_DATA) + "/pi0_fast_tiny";
+    std::vector<std::string> all{"generate", policy, "--inputs", policy + "/inputs.npz", "--temperature", "0"};
+    all.insert(all.end(), options.begin(), options.end());
+    return tool.run(all);
+  }
+  const std::string letters = std::string(RUNG_TEST_DATA) + "/actions/letters";
+};
+
+TEST_F(ActionsCommand, GivesTheActionsOfTokens) {
+  const Json wanted = (*read_json_file(letters + "/cases.json"))[0]["decoded"];
+  const Json got = made(generate({"--new", "16", "--actions", letters, "--skip-tokens", "0", "--json"}))["actions"];
+  ASSERT_EQ(got.size(), wanted.size());
+  for (size_t time = 0; time < 4; ++time)
+    for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(got[time][i], wanted[time][i], 1e-12);
+  const Ran ran = generate({"--new", "16", "--actions", letters, "--skip-tokens", "0", "--action-shape", "4,4"});
+  EXPECT_THAT(ran.out, ::testing::StartsWith("0.25952571107"));
+  EXPECT_FALSE(made(generate({"--new", "16", "--json"})).contains("actions"));
+}
+
+TEST_F(ActionsCommand, RefusesTokensThatAreNoChunk) {
+  expect_error(generate({"--new", "15", "--actions", letters, "--skip-tokens", "0"}), 1,
+               "got 15 coefficients, wanted 4 x 4");
+  expect_error(generate({"--new", "16", "--actions", letters}), 1, "has no room for 128 action tokens");
+  expect_error(generate({"--actions", letters, "--action-shape", "4"}), 2,
+               "--action-shape: got '4', wanted TIMES,VALUES");
+  expect_error(generate({"--actions", letters, "--action-shape", "4,5"}), 1, "action_dim of actions: got 5, and");
+  expect_error(generate({"--actions", tool / "nothing"}), 1, "processor_config.json");
+  expect_error(generate({"--skip-tokens", "0"}), 2, "--actions");
 }
 
 TEST_F(GenerateCommand, RefusesWhatItCannotUse) {
