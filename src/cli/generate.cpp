@@ -1,7 +1,6 @@
 // rung generate: a text by a decoder language model, token by token.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
@@ -34,26 +33,16 @@ tasks::SamplingWishes wishes_of(const GenerateFlags& flags) {
           .seed = flags.seed};
 }
 
-std::optional<int64_t> whole_number(std::string_view text) {
-  int64_t number = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (code != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 // Reads --action-shape, "TIMES,VALUES", and what belongs to it.
 Result<std::optional<tasks::ActionTask>> actions_of(const GenerateFlags& flags) {
   if (flags.actions.empty()) return std::nullopt;
   tasks::ActionTask task{.tokenizer = flags.actions};
   if (flags.skip_tokens) task.skipped_tokens = static_cast<int64_t>(std::min<uint64_t>(*flags.skip_tokens, INT32_MAX));
   if (flags.action_shape.empty()) return std::optional(std::move(task));
-  const std::string_view given = flags.action_shape;
-  const size_t comma = std::min(given.find(','), given.size());
-  const auto horizon = whole_number(given.substr(0, comma));
-  const auto dims = whole_number(given.substr(std::min(comma + 1, given.size())));
-  if (!horizon || !dims || *horizon < 1 || *dims < 1)
-    return wrong_usage("--action-shape: got '{}', wanted TIMES,VALUES, such as 50,7", given);
-  task.shape = {*horizon, *dims};
+  const auto shape = parse_dims(flags.action_shape);
+  if (!shape || shape->rank() != 2)
+    return wrong_usage("--action-shape: got '{}', wanted TIMES,VALUES, such as 50,7", flags.action_shape);
+  task.shape = {(*shape)[0], (*shape)[1]};
   return std::optional(std::move(task));
 }
 

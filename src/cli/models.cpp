@@ -8,24 +8,30 @@
 #include "import/npz.hpp"
 
 namespace rung::cli {
+
+std::optional<Shape> parse_dims(std::string_view text) {
+  Shape shape;
+  const char *at = text.data(), *end = at + text.size();
+  while (at < end) {
+    int64_t dim = 0;
+    const auto [next, code] = std::from_chars(at, end, dim);
+    const bool separated = next == end || (*next == ',' && next + 1 < end);
+    if (code != std::errc() || dim < 1 || !separated || shape.rank() == Dims::kMaxRank) return std::nullopt;
+    shape.push_back(dim);
+    at = next == end ? next : next + 1;
+  }
+  return shape;
+}
+
 namespace {
 
 // Parses "input_ids=1,128".
 Result<std::pair<std::string, Shape>> parse_shape(const std::string& text) {
   size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) return wrong_usage("--shape: got '{}', wanted NAME=1,128", text);
-  Shape shape;
-  const char *at = text.data() + equals + 1, *end = text.data() + text.size();
-  while (at < end) {
-    int64_t dim = 0;
-    auto [next, code] = std::from_chars(at, end, dim);
-    bool separated = next == end || *next == ',';
-    if (code != std::errc() || dim < 1 || !separated || shape.rank() == Dims::kMaxRank)
-      return wrong_usage("--shape: got '{}', wanted NAME=1,128 with positive dimensions", text);
-    shape.push_back(dim);
-    at = next == end ? next : next + 1;
-  }
-  return std::pair(text.substr(0, equals), shape);
+  auto shape = parse_dims(std::string_view(text).substr(equals + 1));
+  if (!shape) return wrong_usage("--shape: got '{}', wanted NAME=1,128 with positive dimensions", text);
+  return std::pair(text.substr(0, equals), std::move(*shape));
 }
 
 // The shapes of each plan's inputs: the k-th shape of an input that is repeated belongs to the k-th plan.

@@ -1,6 +1,9 @@
 // MODEL and the flags beside it, as the tasks take them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
+#include <string_view>
+
 #include "cli/options.hpp"
 #include "open/options.hpp"
 #include "plan/recipe.hpp"
@@ -8,6 +11,9 @@
 namespace rung::cli {
 
 using Inputs = NamedTensors;
+
+// Parses positive dimensions, such as "1,128"; an empty text is a scalar's. Returns none for any other text.
+std::optional<Shape> parse_dims(std::string_view text);
 
 // Makes the options for opening a model. Errors: unreadable shapes, an input with two (usage), an unreadable file.
 Result<OpenOptions> model_options(const CommonOptions& options);

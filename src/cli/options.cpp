@@ -95,9 +95,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"seed", "", "N", "of the random numbers that draw tokens; equal seeds make equal texts; default: 0"},
     {"stop", "", "TEXT", "end before this text; repeatable"},
     {"actions", "", "DIR",
-     "print the actions that the new tokens of a Pi0-FAST policy stand for; the directory has FAST's tokenizer.json "
-     "and "
-     "processor_config.json"},
+     "print the actions that the new tokens of a Pi0-FAST policy stand for; the directory has FAST's "
+     "tokenizer.json and processor_config.json"},
     {"action-shape", "", "TIMES,VALUES",
      "with --actions: the sizes of a chunk of actions, where processor_config.json does not say them"},
     {"skip-tokens", "", "N",

@@ -15,9 +15,9 @@ namespace rung::tasks {
 
 // Names the tokenizer that makes actions of a policy's tokens.
 struct ActionTask {
-  std::string tokenizer;         // FAST's directory
-  ActionShape shape = {};        // of what its files do not say
-  int64_t skipped_tokens = 128;  // at the end of the policy's vocabulary
+  std::string tokenizer;   // FAST's directory
+  ActionShape shape = {};  // of what its files do not say
+  int64_t skipped_tokens = PolicyTokens{}.skipped;
 };
 
 struct GenerateTask {
@@ -34,8 +34,7 @@ struct GenerateTask {
 
 // `stopped_by` may be "listener", too. Errors: no prompt or several (usage); those of open_decoder(), of the tokenizer,
 // of the template and of the model's settings; a prompt beyond the model's positions, or with tokens that it does not
-// have; scores that are no numbers; those
-// of ActionTokenizer::open() and decode_policy().
+// have; scores that are no numbers; those of ActionTokenizer::open() and decode_policy().
 Result<Generated> generate(const GenerateTask& task);
 
 }  // namespace rung::tasks

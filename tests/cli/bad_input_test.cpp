@@ -115,6 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
                     WrongUsage{{"run", bert_tiny(), "--device", "tpu"}, "--device: got 'tpu'"},
                     WrongUsage{{"run", bert_tiny(), "--shape", "input_ids"}, "--shape: got 'input_ids'"},
                     WrongUsage{{"run", bert_tiny(), "--shape", "input_ids=1,0"}, "--shape: got 'input_ids=1,0'"},
+                    WrongUsage{{"run", bert_tiny(), "--shape", "input_ids=1,9,"}, "--shape: got 'input_ids=1,9,'"},
                     WrongUsage{{"run", bert_tiny(), "--shape", "input_ids=1,8", "--shape", "input_ids=1,9"},
                                "--shape: got 2 shapes of one input, wanted one: only 'rung climb' and 'rung build'"},
                     WrongUsage{{"run", bert_tiny(), "--freeze", "attention_mask"}, "--freeze attention_mask"},
