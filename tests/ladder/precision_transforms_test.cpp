@@ -90,7 +90,7 @@ TEST_F(OutlierClimb, ChoosesSmoothedIntegers) {
   EXPECT_LE(outcome.result.rel_l2, 0.03);
 }
 
-// Turning all weights takes many times as long as a trial of a plain form, which must not wait for it.
+// Rotating all weights takes many times as long as a trial of a plain form, which must not wait for it.
 TEST_F(OutlierClimb, MeasuresErrorsOfPlainFormsFirst) {
   make_model(200);
   std::vector<std::string> told;

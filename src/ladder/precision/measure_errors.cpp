@@ -12,7 +12,6 @@
 namespace rung {
 namespace {
 
-constexpr double kNoError = std::numeric_limits<double>::quiet_NaN();
 constexpr double kErrorsShare = 0.35, kSplitsShare = 0.3;  // of the search's time, left to the stages that follow
 constexpr double kLeastStake = 0.001;                      // of a run: no race shows what is saved below it
 constexpr size_t kMostSplits = 4;
@@ -45,7 +44,7 @@ Result<double> PrecisionSearch::squared_error_alone(const PrecisionTable& table,
   const std::string name = fmt::format("{} in {}", table.parts[part].name(), table.forms[form].name);
   RUNG_TRY(const auto error, error_on_watched(with(entries_of(table, alone, products_)), name));
   trial_s_ = std::max(trial_s_, static_cast<double>(now_ns() - began) * 1e-9);
-  return error ? added(error->rel_l2) : kNoError;
+  return error ? added(error->rel_l2) : kNotMeasured;
 }
 
 Status PrecisionSearch::measure_errors(size_t first_form) {

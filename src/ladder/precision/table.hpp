@@ -2,6 +2,7 @@
 // be worth building, and the recipe's entries of one.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "ladder/precision/solver.hpp"
 
 namespace rung {
+
+constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
 // The times of all parts in plans that store the values between products in one type.
 struct ValuesTimes {

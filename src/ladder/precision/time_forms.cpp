@@ -12,7 +12,6 @@
 namespace rung {
 namespace {
 
-constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 constexpr double kTimesShare = 0.55;        // of the search's time, left to the stages that follow
 constexpr double kFormsTuningShare = 0.25;  // of the search's time, for the kernels of all forms together
 constexpr double kTimingShare = 0.1, kMostTimingSeconds = 2;  // for the times of their launches; of one form

@@ -2,7 +2,6 @@
 // larger than the others; and the sizes of values that forms with static scales must know.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <limits>
 
 #include "ir/text.hpp"
 #include "ladder/precision/search.hpp"
@@ -62,17 +61,16 @@ bool PrecisionSearch::is_idle(size_t part, size_t form) const {
          });
 }
 
-// Plans of these forms are as fast as the plain ones, and turning all weights takes many times as long as building one
-// of those: so they come when the errors of plain forms are known, and only where time abounds.
+// A plan of these forms is no faster than the plain one, and rotating all weights takes many times as long as building
+// that: so they come when the errors of plain forms are known, and only where time abounds.
 Status PrecisionSearch::try_transformed_forms() {
   if (services_.seconds_left() < kTransformsShare * seconds_ + kTransformTrials * trial_s_) {
-    note("integers of smoothed, turned or cut values: there was no time to measure them");
+    note("integers of smoothed, rotated or cut values: there was no time to measure them");
     return {};
   }
   const size_t plain_forms = table_.forms.size();
   RUNG_CHECK(add_transformed_forms());
-  for (auto& errors : table_.squared_error)
-    errors.resize(table_.forms.size(), std::numeric_limits<double>::quiet_NaN());
+  for (auto& errors : table_.squared_error) errors.resize(table_.forms.size(), kNotMeasured);
   RUNG_CHECK(time_forms(plain_forms));
   fill_times();
   return measure_errors(plain_forms);
