@@ -149,7 +149,7 @@ TEST_F(GivenRecipe, KeepsItsFittingChoicesWhenRetuned) {
   const std::string own = linear();
   recipe["choices"][own] = {{"kernel", "linear_openblas"}};
   recipe["choices"][own + " of another model"] = {{"kernel", "linear_openblas"}};
-  Ran ran = run("build", {"--retune", "--budget", "1s", "--database", "", "--json"});
+  Ran ran = run("build", {"--retune", "--budget", "1s", "--database", tool / "empty.json", "--json"});
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_EQ(Json::parse(ran.out)["choices"]["kept"], 1);
   EXPECT_EQ(Json::parse(ran.out)["choices"]["left_out"], 1);
