@@ -138,12 +138,19 @@ class RegionFormer {
     std::vector<NodeId> operands;
     for (const auto& [id, lifted] : writer.operands()) operands.push_back(lifted ? lift(id) : id);
     const Region op{print_region(program)};
-    const auto type = graph_.infer(op, operands);
-    const bool taken = type && context_.kernel_for(graph_, op, operands);
+    const bool taken = are_rows_of(operands, shape) && context_.kernel_for(graph_, op, operands);
     if (taken) replace(rows, results, graph_.add(op, operands, graph_[seed].label));
     const bool scans = std::ranges::any_of(rows.members(), [&](NodeId id) { return is_scan(graph_, id); });
     look();
     return taken || !scans;
+  }
+
+  // A region has the rows that its operands broadcast to: where a member alone widens them, they are too few.
+  bool are_rows_of(const std::vector<NodeId>& operands, const Shape& shape) const {
+    std::vector<Type> types;
+    for (const NodeId operand : operands) types.push_back(graph_.type(operand));
+    const auto rows = region_shape(types);
+    return rows && *rows == shape;
   }
 
   // Some reductions have no kernel of their own.

@@ -200,6 +200,11 @@ TEST(FormRegions, EndsBeforeWhatReadsItsResult) {
   expect_region("w: f32[4,4] = constant()\ns = softmax(neg(x:f32[3,4]))\ny = add(s, linear(s, w))",
                 "y = add(" + softmax + ", linear(" + softmax + ", w))");
 }
+TEST(FormRegions, KeepsRowsThatOnlyANumberWidens) {
+  expect_unchanged(form_regions,
+                   "wide: f32[1,1,2,2] = constant(values=[3,3,3,3])\n"
+                   "p = mul(x:f32[2,1,1,2], wide)\nq = tanh(p)\nreturn p=p, q=q");
+}
 TEST(FormRegions, KeepsWhatIsConstant) {
   expect_unchanged(form_regions, "w: f32[3,4] = constant()\ny = linear(x:f32[2,4], softmax(neg(w)))");
 }
