@@ -24,11 +24,11 @@ std::string search(const std::vector<std::string>& arguments) {
 Status with_op_of_fault(Status status, const CommonOptions& common, const std::vector<std::string>& more) {
   if (!device_failed(status)) return status;
   fmt::print(stderr, "rung: the device failed; its ops are now run one by one, in another process, to find which\n");
-  const auto model = model_options(common);
+  const auto model = judged_model_options(common);
   if (!model) return status;
   std::vector<std::string> arguments{"run", "--stepwise"};
   for (const auto& part : {command_line_of(*model), more}) arguments.insert(arguments.end(), part.begin(), part.end());
-  if (!common.inputs.empty()) arguments.insert(arguments.end(), {"--inputs", common.inputs});
+  if (!common.inputs.empty()) arguments.insert(arguments.end(), {"--inputs", common.inputs[0]});
   status.error().message += "; " + search(arguments);
   return status;
 }

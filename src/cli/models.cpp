@@ -77,6 +77,15 @@ bool split_encoder(const CommonOptions& options, std::vector<ShapesOfPlan>& plan
   return true;
 }
 
+// The first file's arrays give inputs their shapes; each further one is one more set of values.
+Status add_inputs(const std::vector<std::string>& files, OpenOptions& model) {
+  for (const std::string& file : files) {
+    RUNG_TRY(GivenArrays set, arrays_in(file));
+    (&file == &files.front() ? model.inputs : model.further_inputs.emplace_back()) = std::move(set);
+  }
+  return {};
+}
+
 Result<OpenOptions> without_shapes(const CommonOptions& options) {
   OpenOptions model{.path = options.model,
                     .device = {},
@@ -88,7 +97,7 @@ Result<OpenOptions> without_shapes(const CommonOptions& options) {
                     .code = options.trust_code ? CodeUse::trusted : CodeUse::checked,
                     .command_line = true};
   RUNG_TRY(model.dtype, parse_dtype(options.dtype));
-  RUNG_TRY(model.inputs, arrays_in(options.inputs));
+  RUNG_CHECK(add_inputs(options.inputs, model));
   RUNG_TRY(model.device, asked_device(options.device, "--"));
   return model;
 }
@@ -105,6 +114,14 @@ Result<GivenArrays> arrays_in(const std::string& file) {
 }
 
 Result<OpenOptions> model_options(const CommonOptions& options) {
+  if (options.inputs.size() > 1)
+    return wrong_usage(
+        "--inputs: got {} files, wanted one: only 'rung climb', 'rung build' and 'rung verify' take several sets",
+        options.inputs.size());
+  return judged_model_options(options);
+}
+
+Result<OpenOptions> judged_model_options(const CommonOptions& options) {
   RUNG_TRY(auto shapes, parse_shapes(options.shapes));
   if (shapes.size() > 1)
     return wrong_usage(

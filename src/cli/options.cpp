@@ -29,7 +29,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      "build gets several shapes of one input, it makes a plan for each in one file, and --shape chooses the plan in "
      "other commands"},
     {"inputs", "", "FILE.npz",
-     "inputs by name; inputs left out get the model's defaults, or random values in commands that only measure time"},
+     "inputs by name; inputs left out get the model's defaults, or random values in commands that only measure time; "
+     "repeatable: climb, build and verify find scales and judge answers on all sets, and time the first"},
     {"freeze", "", "NAME,...", "take these inputs as constants at the value that --inputs gives them"},
     {"observe", "", "LABEL,...",
      "also return these values from inside the model; `rung inspect --graph` lists their labels"},

@@ -68,8 +68,8 @@ std::string options_markdown();
 
 // Options that most commands share.
 struct CommonOptions {
-  std::string model, device, dtype = "model", inputs;  // device: as asked_device() takes it
-  std::vector<std::string> shapes, freeze, observed;
+  std::string model, device, dtype = "model";  // device: as asked_device() takes it
+  std::vector<std::string> inputs, shapes, freeze, observed;
   std::optional<uint64_t> random_weights;
   int threads = 0;  // 0: all cores of this process
   int cache = 0;    // tokens; 0: none

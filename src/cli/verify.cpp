@@ -103,7 +103,7 @@ Status run_replays(const VerifyFlags& options, tasks::VerifyTask task) {
 Status run_verify(const VerifyFlags& options) {
   log_to_stderr(options.common.log_level);
   tasks::VerifyTask task{.bisect = options.bisect};
-  RUNG_TRY(task.model, model_options(options.common));
+  RUNG_TRY(task.model, judged_model_options(options.common));
   RUNG_TRY(task.recipe, recipe_in(options.recipe));
   RUNG_TRY(task.map, parse_map(options.map));
   RUNG_TRY(task.reference, arrays_in(options.reference));

@@ -31,11 +31,16 @@ NamedTensors sample_missing(const Plan& plan, const NamedTensors& given, uint64_
   return inputs;
 }
 
+bool gives_all_inputs(const Opened& opened) {
+  return sample_missing(*opened.subject, opened.given, 1).size() == opened.given.size();
+}
+
 std::vector<NamedTensors> verification_inputs(const Opened& opened) {
+  std::vector<NamedTensors> given{opened.given};
+  given.insert(given.end(), opened.further.begin(), opened.further.end());
+  if (given.size() == 1 && !gives_all_inputs(opened)) given.resize(kFrozenSeeds, opened.given);
   std::vector<NamedTensors> inputs;
-  for (uint64_t seed = 1; seed <= kFrozenSeeds; ++seed)
-    inputs.push_back(sample_missing(*opened.subject, opened.given, seed));
-  if (inputs[0].size() == opened.given.size()) inputs.resize(1);
+  for (const NamedTensors& set : given) inputs.push_back(sample_missing(*opened.subject, set, inputs.size() + 1));
   return inputs;
 }
 

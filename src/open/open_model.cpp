@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <ranges>
 
 #include "device/cpu/start_team.hpp"
@@ -26,6 +27,9 @@ Status check_options(const OpenOptions& options) {
 }
 
 Status check_options_of_plan(const OpenOptions& options) {
+  if (!options.further_inputs.empty())
+    return wrong_usage("'{}' is a plan: got {} sets of {}, wanted one", options.path, 1 + options.further_inputs.size(),
+                       options.named("inputs"));
   if (options.freeze.empty() && options.observed.empty() && !options.random_weights && !options.dtype &&
       !options.drop_head && options.cache.length == 0 && options.cache.scored_chunk == 0)
     return {};
@@ -94,7 +98,7 @@ Result<NamedTensors> read_inputs(const GivenArrays& inputs, const Types& types) 
       return mismatch("{}there is no input '{}'; the inputs are: {}", in_file, name, fmt::join(names, ", "));
     }
     if (type != known->second && !may_narrow(type, known->second))
-      return mismatch("input '{}': got {}, wanted {}", name, type, known->second);
+      return mismatch("{}input '{}': got {}, wanted {}", in_file, name, type, known->second);
     return true;
   };
   RUNG_TRY(NamedTensors given, inputs.read(is_wanted));
@@ -162,6 +166,34 @@ Result<Opened> open_plan(const OpenOptions& options) {
 
 // ---- a directory
 
+// The types of a model's inputs before any of them is frozen.
+Types all_input_types(const Subject& subject) {
+  Types types = input_types(subject.model);
+  for (const auto& [name, value] : subject.frozen) types[name] = value.type();
+  return types;
+}
+bool have_equal_bits(const Tensor& a, const Tensor& b) {
+  return a.type() == b.type() && (a.bytes() == 0 || std::memcmp(a.data(), b.data(), a.bytes()) == 0);
+}
+
+// Reads a further set of inputs: it gives what the first does, and frozen inputs no other value.
+Result<NamedTensors> read_further(const GivenArrays& inputs, const OpenOptions& options, const Opened& opened) {
+  const std::string &file = inputs.source, &first = options.inputs.source;
+  RUNG_TRY(NamedTensors set, read_inputs(inputs, all_input_types(*opened.subject)));
+  for (const auto& [name, value] : opened.given)
+    if (!set.contains(name)) return mismatch("'{}' gives no '{}', but '{}' does", file, name, first);
+  for (const auto& [name, value] : opened.subject->frozen) {
+    const auto own = set.find(name);
+    if (own == set.end()) continue;
+    if (!have_equal_bits(own->second, value))
+      return mismatch("'{}' and '{}' give '{}', which is frozen, two values", first, file, name);
+    set.erase(own);
+  }
+  for (const auto& [name, value] : set)
+    if (!opened.given.contains(name)) return mismatch("'{}' gives '{}', but '{}' does not", file, name, first);
+  return set;
+}
+
 // The values given state the shapes of their inputs; OpenOptions::shapes states those of other inputs.
 Result<ImportOptions> import_options(const OpenOptions& options) {
   ImportOptions import;
@@ -191,6 +223,9 @@ Status complete(const OpenOptions& options, ImportOptions import, Opened& opened
   Subject& subject = *opened.subject;
   RUNG_TRY(opened.given, read_inputs(options.inputs, input_types(subject.model)));
   RUNG_CHECK(freeze(options, opened.given, subject));
+  for (const GivenArrays& set : options.further_inputs) {
+    RUNG_TRY(opened.further.emplace_back(), read_further(set, options, opened));
+  }
   if (import.dtype == DType::f32) return subject.reference = subject.model.graph, Status{};
   import.dtype = DType::f32;
   RUNG_TRY(Model reference, import_model(options.path, import));

@@ -15,16 +15,18 @@ namespace rung {
 
 struct Opened {
   const Target* target = nullptr;
-  std::optional<Subject> subject;    // of a directory
-  std::optional<PlanSet> plans;      // of a plan file
-  std::shared_ptr<const Plan> plan;  // of a plan file: the plan for the options' shapes; null: they leave it open
-  NamedTensors given;                // the options' inputs that are not frozen
+  std::optional<Subject> subject;     // of a directory
+  std::optional<PlanSet> plans;       // of a plan file
+  std::shared_ptr<const Plan> plan;   // of a plan file: the plan for the options' shapes; null: they leave it open
+  NamedTensors given;                 // the options' inputs that are not frozen
+  std::vector<NamedTensors> further;  // of OpenOptions::further_inputs
 };
 
 bool is_plan_file(const std::string& path);
 
 // Errors: a number of threads that no team has, options that were decided when a plan was built, shapes that no plan of
-// a file serves, a frozen input without a value, a shape that contradicts a value (usage); no such device; the errors
+// a file serves, a frozen input without a value, a shape that contradicts a value, further sets of inputs for a plan
+// (usage); no such device; the errors
 // of import_model() and load_plans(); inputs that do not fit, or, for a plan file, another kind of device or another
 // number of threads than it was built for (mismatch).
 Result<Opened> open_model(const OpenOptions& options);

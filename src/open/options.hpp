@@ -29,8 +29,9 @@ struct OpenOptions {
   std::optional<DType> dtype;           // f32, or bf16: the opt-in precision; none: each tensor as in the checkpoint
   std::map<std::string, Shape> shapes;  // of inputs that `inputs` does not give
   GivenArrays inputs;
-  std::vector<std::string> freeze;    // names of `inputs` that become constants
-  std::vector<std::string> observed;  // labels in the graph whose values are outputs too
+  std::vector<GivenArrays> further_inputs;  // more sets of them, to find a directory's scales and judge its answers
+  std::vector<std::string> freeze;          // names of `inputs` that become constants
+  std::vector<std::string> observed;        // labels in the graph whose values are outputs too
   std::optional<uint64_t> random_weights;
   bool drop_head = false;           // see ImportOptions::drop_head
   DecoderCache cache = {};          // of a decoder's directory

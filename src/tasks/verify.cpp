@@ -90,6 +90,13 @@ Result<std::optional<Sway>> sway_of(const VerifyTask& task, const Opened& opened
   return std::optional(sway);
 }
 
+// Refuses several sets of inputs where an option is for the answers to one.
+Status wants_one_set(const OpenOptions& model, const Opened& opened, std::string_view option) {
+  if (opened.further.empty()) return {};
+  return wrong_usage("got {} sets of {}, wanted one with {}", 1 + opened.further.size(), model.named("inputs"),
+                     model.named(option));
+}
+
 // Compares with given outputs. The tolerance is that of the output's dtype over a deep graph: f32 rounding of sums that
 // long, and the sway of this model's answers; or the unit roundoff of bf16 if the recipe asks for it; or that of a
 // graph in 16 bits, if its author made it so.
@@ -141,7 +148,7 @@ Status give_source(const VerifyTask& task, Opened& opened) {
 Result<std::vector<uint64_t>> add_seeds(const VerifyTask& task, const Opened& opened, Subject& subject,
                                         std::vector<NamedTensors>& inputs) {
   if (task.seeds == 0) return std::vector<uint64_t>();
-  if (inputs.size() < kFrozenSeeds)
+  if (gives_all_inputs(opened))
     return wrong_usage("{} {}: {} gives every input, wanted one that is left out, for seeds to sample",
                        task.model.named("seeds"), task.seeds, task.model.named("inputs"));
   const std::vector<uint64_t> seeds = fresh_seeds(task.seeds, task.first_seed);
@@ -190,7 +197,10 @@ Tolerance tolerance_of_graph(DType precision) {
 
 Result<Verified> verify(const VerifyTask& task) {
   RUNG_TRY(Opened opened, open_model(task.model));
-  if (task.reference.read) return verify_given(task, opened);
+  if (task.reference.read) {
+    RUNG_CHECK(wants_one_set(task.model, opened, "reference"));
+    return verify_given(task, opened);
+  }
   if (!opened.subject)
     return wrong_usage("'{}' is a plan: give {} or {}, or verify the model directory with {}", task.model.path,
                        task.model.named("reference"), task.model.named("replays"), task.model.named("recipe"));
@@ -229,6 +239,7 @@ Json to_json(const Verified& verified) {
 
 Result<Replays> verify_replays(const VerifyTask& task, int64_t count) {
   RUNG_TRY(Opened opened, open_model(task.model));
+  RUNG_CHECK(wants_one_set(task.model, opened, "replays"));
   RUNG_TRY(PlanSet plans, plans_of(opened, task.recipe, task.model));
   RUNG_TRY(SetSession session, SetSession::create(plans));
   for (size_t i = 0; i < plans.size(); ++i)

@@ -50,6 +50,39 @@ TEST_F(VerifyAgainstAFile, RefusesMapsOfUnknownOutputsAndSecondOnes) {
   expect_error(verify({"last_hidden_state=a", "last_hidden_state=b"}), 2, "'last_hidden_state' has an array already");
 }
 
+class VerifyOnSeveralSets : public testing::Test {
+ protected:
+  Tool tool;
+  std::vector<std::string> sets{"--inputs", bert_tiny() + "/inputs.npz", "--inputs", tool / "second.npz"};
+
+  void SetUp() override {
+    NamedTensors second = *read_npz(bert_tiny() + "/inputs.npz");
+    std::ranges::fill(second.at("input_ids").as<int64_t>(), 7);
+    ASSERT_TRUE(write_npz(tool / "second.npz", second));
+  }
+  Ran run(const std::string& command, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{command, bert_tiny()};
+    arguments.insert(arguments.end(), sets.begin(), sets.end());
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return tool.run(arguments);
+  }
+};
+
+TEST_F(VerifyOnSeveralSets, JudgesAllOfThem) {
+  const Ran ran = run("verify");
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("2 inputs against the"));
+}
+
+TEST_F(VerifyOnSeveralSets, RefusesWhatTakesOne) {
+  expect_error(run("verify", {"--reference", bert_tiny() + "/outputs.npz"}), 2, "got 2 sets of --inputs, wanted one");
+  expect_error(run("verify", {"--replays", "2"}), 2, "got 2 sets of --inputs, wanted one with --replays");
+  expect_error(run("verify", {"--seeds", "2"}), 2, "--inputs gives every input");
+  for (const char* command : {"run", "bench", "inspect"})
+    expect_error(run(command), 2,
+                 "--inputs: got 2 files, wanted one: only 'rung climb', 'rung build' and 'rung verify'");
+}
+
 TEST_F(VerifyAgainstAFile, RefusesOptionsThatItWouldIgnore) {
   expect_error(tool.run({"verify", bert_tiny(), "--map", "a=b"}), 2, "--reference");
   for (const std::vector<std::string>& other : {std::vector<std::string>{"--bisect"}, {"--replays", "2"}}) {
