@@ -37,6 +37,8 @@ struct ClimbOptions {
   Tensors inputs = {};
   std::vector<std::string> freeze = {}, skip = {};
   std::optional<std::string> database = {};  // none: the user's own; empty: no database
+  std::vector<Tensors> further_inputs = {};
+  std::optional<double> error = {}, cosine = {}, kl = {};  // none: not stated
 };
 
 // A callback that is told a climb's progress, from 0 to 1, and the receipt of a rung that was just decided, or null.
@@ -116,11 +118,16 @@ struct Caller {
 inline Result<Climb> climb(const std::string& path, const ClimbOptions& options = {}, const Progress& progress = {}) {
   if (Status status = detail::check_nuls(path, options.model); !status) return status;
   if (Status status = detail::check_bytes(options.inputs); !status) return status;
+  for (const Tensors& set : options.further_inputs)
+    if (Status status = detail::check_bytes(set); !status) return status;
   if (Status status = detail::check_nuls("freeze", options.freeze); !status) return status;
   if (Status status = detail::check_nuls("skip", options.skip); !status) return status;
   if (Status status = detail::check_nul("database", options.database.value_or("")); !status) return status;
   const detail::COptions model(options.model);
   const detail::CTensors inputs(options.inputs);
+  const std::vector<detail::CTensors> further(options.further_inputs.begin(), options.further_inputs.end());
+  std::vector<rung_input_set> sets;
+  for (const detail::CTensors& set : further) sets.push_back({set.named.data(), set.named.size()});
   const auto freeze = detail::c_strings(options.freeze), skip = detail::c_strings(options.skip);
   detail::Caller caller{progress, nullptr};
   rung_climb_options c RUNG_CLIMB_OPTIONS_INIT;
@@ -130,6 +137,10 @@ inline Result<Climb> climb(const std::string& path, const ClimbOptions& options 
   c.freeze = freeze.data(), c.freeze_count = freeze.size();
   c.skip = skip.data(), c.skip_count = skip.size();
   if (options.database) c.database = options.database->c_str();
+  c.further_inputs = sets.data(), c.further_count = sets.size();
+  if (options.error) c.error = &*options.error;
+  if (options.cosine) c.cosine = &*options.cosine;
+  if (options.kl) c.kl = &*options.kl;
   if (progress) c.progress = &detail::Caller::call, c.context = &caller;
   rung_climb* climb = nullptr;
   const rung_status code = rung_climb_model(path.c_str(), &c, &climb);

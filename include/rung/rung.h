@@ -336,6 +336,12 @@ typedef struct rung_progress {
   const rung_receipt* receipt;  // of a rung that was just decided; NULL: none was
 } rung_progress;
 
+// One more set of values for the inputs of a climb, in host memory: the names and shapes of its first set.
+typedef struct rung_input_set {
+  const rung_named_tensor* inputs;
+  size_t count;
+} rung_input_set;
+
 // Options of a climb. Start from RUNG_CLIMB_OPTIONS_INIT.
 typedef struct rung_climb_options {
   size_t size;
@@ -352,9 +358,16 @@ typedef struct rung_climb_options {
   // RUNG_INTERRUPTED, and keeps what was tuned. It must not throw. NULL: no callback.
   bool (*progress)(void* context, const rung_progress* progress);
   void* context;
+  const rung_input_set* further_inputs;  // scales are found and answers judged on all sets; the first is timed
+  size_t further_count;
+  // The error that the answers may have against f32, for the worst of all sets; NULL: not stated. Where one is stated,
+  // the climb chooses the precision of each part by measurement, and keeps the fastest plan within all of them.
+  const double* error;   // the most relative L2 error, above 0 and below 1
+  const double* cosine;  // the least cosine, above 0 and below 1
+  const double* kl;      // the most Kullback-Leibler divergence of the output "logits", in nats, a mean over rows
 } rung_climb_options;
 #define RUNG_CLIMB_OPTIONS_INIT \
-  { sizeof(rung_climb_options), NULL, 60.0, NULL, 0, NULL, 0, NULL, 0, NULL, NULL, NULL }
+  { sizeof(rung_climb_options), NULL, 60.0, NULL, 0, NULL, 0, NULL, 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, NULL }
 
 // The result of a climb: its plan, receipts and reports.
 typedef struct rung_climb rung_climb;

@@ -4,7 +4,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 
+#include <deque>
 #include <exception>
+#include <optional>
+#include <vector>
 
 #include "core/errors.hpp"
 #include "core/hearing.hpp"
@@ -91,11 +94,31 @@ class Climb {
   std::shared_ptr<rung_climb> climb_;
 };
 
-// `options`: OpenOptions', budget_s, inputs, freeze, skip, database.
+// Sets of inputs, borrowed as long as this lives.
+class InputSets {
+ public:
+  explicit InputSets(nb::handle sequence) {
+    for (nb::handle set : sequence) {
+      const NamedArrays& arrays = arrays_.emplace_back(set);
+      sets_.push_back({arrays.data(), arrays.size()});
+    }
+  }
+  const rung_input_set* data() const { return sets_.data(); }
+  size_t size() const { return sets_.size(); }
+
+ private:
+  std::deque<NamedArrays> arrays_;
+  std::vector<rung_input_set> sets_;
+};
+
+// `options`: OpenOptions', budget_s, inputs, further_inputs, error, cosine, kl, freeze, skip, database.
 std::unique_ptr<Climb> climb(nb::handle where, const nb::dict& options, nb::object progress) {
   const std::string path = path_of(where, "path");
   OpenOptions open(options);
   NamedArrays inputs(options["inputs"]);
+  const InputSets further(options["further_inputs"]);
+  const auto limit = [&](const char* name) { return nb::cast<std::optional<double>>(options[name]); };
+  const std::optional<double> error = limit("error"), cosine = limit("cosine"), kl = limit("kl");
   Words freeze(options["freeze"]), skip(options["skip"]);
   const OptionalPath database(options["database"], "database");
   Listener listener{std::move(progress), nullptr};
@@ -104,6 +127,11 @@ std::unique_ptr<Climb> climb(nb::handle where, const nb::dict& options, nb::obje
   climbing.budget_s = nb::cast<double>(options["budget_s"]);
   climbing.inputs = inputs.data();
   climbing.input_count = inputs.size();
+  climbing.further_inputs = further.data();
+  climbing.further_count = further.size();
+  climbing.error = error ? &*error : nullptr;
+  climbing.cosine = cosine ? &*cosine : nullptr;
+  climbing.kl = kl ? &*kl : nullptr;
   climbing.freeze = freeze.data();
   climbing.freeze_count = freeze.size();
   climbing.skip = skip.data();

@@ -8,7 +8,8 @@ from typing import Any
 
 from ._errors import UsageError
 
-OPTIONS = ("device", "dtype", "budget", "shape_budget", "threads", "database", "freeze", "progress", "fallback")
+OPTIONS = ("device", "dtype", "budget", "shape_budget", "threads", "database", "freeze", "progress", "fallback",
+           "error", "cosine", "kl")
 
 
 class Backend:
@@ -41,8 +42,8 @@ def backend(graph: Any, example_inputs: Sequence[Any], *, options: Mapping[str, 
         with torch.inference_mode():
             model(ids)
 
-    options: device, dtype, budget (of each graph), threads, database, freeze, progress, fallback: as rung.optimize()
-    has them. Weights are read once: after a change of them call torch.compiler.reset().
+    options: device, dtype, budget (of each graph), threads, database, freeze, progress, fallback, error, cosine, kl:
+    as rung.optimize() has them. Weights are read once: after a change of them call torch.compiler.reset().
 
     Errors: UsageError, an unknown option, a mode, or a graph whose gradient may be wanted; those of rung.optimize().
     """

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -99,18 +99,23 @@ class Climb:
         return value
 
 
-def climb(path: Path, inputs: Mapping[str, Any] | None = None, shapes: Shapes | None = None, device: object = None,
-          dtype: DType | None = None, *, budget: str | float = "60s", freeze: Iterable[str] = (),
-          skip: Iterable[str] = (), threads: int = 0, database: Path | None = None,
-          drop_head: bool = False,
+def climb(path: Path, inputs: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
+          shapes: Shapes | None = None, device: object = None, dtype: DType | None = None, *,
+          budget: str | float = "60s", freeze: Iterable[str] = (), skip: Iterable[str] = (), threads: int = 0,
+          database: Path | None = None, drop_head: bool = False, error: float | None = None,
+          cosine: float | None = None, kl: float | None = None,
           progress: bool | Callable[[str, float, Receipt | None], object] | None = None) -> Climb:
     """Climbs a model directory: tries what makes it faster, keeps what does and is right, within `budget`.
 
-    inputs: arrays to verify and time with, by name, in host memory; samples for those left out.
+    inputs: arrays to verify and time with, by name, in host memory; samples for those left out. Or several sets of the
+    same names and shapes: scales are found and answers judged on all of them, and the first is timed.
     shapes, device, dtype, threads, drop_head: as rung.load() has them; "bf16" climbs the opt-in rung "precision" too.
     budget: all the time it may take: "60s", "5m" or seconds, at least 1.
     freeze: names among `inputs` that the plan takes as constants at those values.
     skip: names of rungs not to climb.
+    error, cosine, kl: the most relative L2 error, the least cosine, and the most Kullback-Leibler divergence of the
+    output "logits" (nats, a mean over rows) that the answers may have against f32, for the worst set of inputs. Where
+    one is stated, the climb chooses the precision of each part by measurement, and keeps the fastest plan within all.
     database: a file for what tuning found; None: the user's own; "": none.
     progress: None: the ladder as it grows in a notebook, a bar by tqdm where that is installed, lines on a terminal.
     True: the same, and lines wherever the others are not. False: nothing. Or a callable that gets what is done (a
@@ -120,9 +125,10 @@ def climb(path: Path, inputs: Mapping[str, Any] | None = None, shapes: Shapes | 
     Ctrl-C ends the climb, which keeps what it had tuned, and comes out as KeyboardInterrupt.
     Errors: those of rung.load(); Error, the model as it is gives wrong outputs.
     """
+    sets = [inputs] if inputs is None or isinstance(inputs, Mapping) else list(inputs)
     options = open_options(device, threads, dtype, shapes, drop_head) | {
-        "budget_s": seconds_of(budget), "inputs": inputs, "freeze": freeze, "skip": skip,
-        "database": database}
+        "budget_s": seconds_of(budget), "inputs": sets[0] if sets else None, "further_inputs": sets[1:], "error": error,
+        "cosine": cosine, "kl": kl, "freeze": freeze, "skip": skip, "database": database}
     with shown(progress) as listener:
         return Climb(_core.climb(path, options, listener))
 

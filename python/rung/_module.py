@@ -30,6 +30,12 @@ class Settings:
     database: Any = None
     freeze: tuple[str, ...] = ()
     progress: Any = None
+    error: float | None = None
+    cosine: float | None = None
+    kl: float | None = None
+
+    def limits(self) -> dict[str, float | None]:
+        return {"error": self.error, "cosine": self.cosine, "kl": self.kl}
 
     def opening(self, device: str) -> dict[str, Any]:
         return {"device": device, "dtype": self.dtype, "threads": self.threads, "database": self.database,
@@ -135,7 +141,7 @@ class Optimized(StandIn):
         settings = self._settings
         try:
             return climb(self._path, inputs, budget=settings.budget, progress=settings.progress,
-                         **settings.opening(self._device))
+                         **settings.limits(), **settings.opening(self._device))
         except FileError as error:
             prefix = f"'{self._path}': "
             if not str(error).startswith(prefix):

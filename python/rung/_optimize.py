@@ -14,7 +14,8 @@ from ._types import Receipt
 def optimize(module: Any, example_inputs: Any, device: object = None, dtype: DType | None = None,
              budget: str | float = "60s", *, dynamic_shapes: Any = None, fallback: bool = False,
              freeze: Iterable[str] = (), threads: int = 0, shape_budget: str | float = "10s",
-             database: Path | None = None,
+             database: Path | None = None, error: float | None = None, cosine: float | None = None,
+             kl: float | None = None,
              progress: bool | Callable[[str, float, Receipt | None], object] | None = None) -> Any:
     """Exports a module of PyTorch, climbs it, and gives a module that stands in for it.
 
@@ -31,7 +32,8 @@ def optimize(module: Any, example_inputs: Any, device: object = None, dtype: DTy
     example_inputs: a tensor, a tuple of arguments, or a mapping of them by name: what is measured and verified with.
     Arguments that are no tensors are constants.
     device: where to run, as rung.load() has it; None: where the module's weights are.
-    dtype, threads, database, progress, freeze: as rung.climb() has them; `freeze` has names of forward()'s parameters.
+    dtype, threads, database, error, cosine, kl, progress, freeze: as rung.climb() has them; `freeze` has names of
+    forward()'s parameters.
     budget: all the time that the climb may take.
     dynamic_shapes: as torch.export.export() has them; a call with shapes not seen before first builds their plan by
     the climb's recipe, in at most `shape_budget` for what has to be measured. `result.prepare(...)` does it ahead.
@@ -54,5 +56,5 @@ def optimize(module: Any, example_inputs: Any, device: object = None, dtype: DTy
     from ._parts import optimized
 
     settings = Settings(None if device is None else str(device), dtype, budget, shape_budget, threads, database,
-                        tuple(freeze), progress)
+                        tuple(freeze), progress, error, cosine, kl)
     return optimized(module, example_inputs, settings, dynamic_shapes, fallback)

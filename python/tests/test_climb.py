@@ -44,6 +44,20 @@ def test_says_how_much_faster_its_plan_is(climbed: rung.Climb) -> None:
         assert [speedup.ci_low, speedup.ci_high] == climbed.report[told]["ci95"]
 
 
+def test_keeps_a_stated_error_on_all_sets(tmp_path: Path, bert_inputs: Arrays) -> None:
+    sets = [bert_inputs, {name: array.copy() for name, array in bert_inputs.items()}]
+    found = climb(tmp_path / "tuning.json", shapes=None, inputs=sets, error=0.05, kl=None)
+    assert found.report["precision_search"]["limit_rel_l2"] == 0.05
+    assert found.report["rel_l2"] <= 0.05
+
+
+def test_refuses_sets_and_limits_that_do_not_fit(tmp_path: Path, bert_inputs: Arrays) -> None:
+    with pytest.raises(rung.UsageError, match="error: got 2, wanted a relative error above 0 and below 1"):
+        climb(tmp_path / "tuning.json", error=2.0)
+    with pytest.raises(rung.MismatchError, match="'set 2 of inputs' gives no 'attention_mask'"):
+        climb(tmp_path / "tuning.json", shapes=None, inputs=[bert_inputs, {}])
+
+
 def test_receipts_are_a_data_frame_where_pandas_is(climbed: rung.Climb) -> None:
     pandas = pytest.importorskip("pandas")
     assert isinstance(climbed.receipts, pandas.DataFrame)

@@ -242,6 +242,14 @@ def test_compiles_graphs_of_torch_compile(layers: Layers, ids: Any) -> None:
         model(ids, plain=True)
 
 
+def test_a_module_keeps_a_stated_error(layers: Layers, ids: Any) -> None:
+    model = rung.optimize(layers, (ids,), error=0.03, **SHORT)
+    assert model.climb.report["precision_search"]["limit_rel_l2"] == 0.03
+    with torch.inference_mode():
+        got, wanted = model(ids)["state"], layers(ids)["state"]
+    assert (got - wanted).norm() <= 0.03 * wanted.norm()
+
+
 def test_options_of_the_backend_are_checked(layers: Layers, ids: Any) -> None:
     for given, words in (({"options": {"depth": 3}}, "options: got 'depth', wanted device"),
                          ({"mode": "max-autotune"}, "mode: got 'max-autotune', wanted none")):

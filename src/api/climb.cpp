@@ -88,10 +88,29 @@ class Teller {
   bool ended_ = false;
 };
 
+// Sets that come from no file are named in errors by their place.
+Status add_further_inputs(const rung_climb_options& options, OpenOptions& model) {
+  if (options.further_count == 0) return {};
+  RUNG_CHECK(want(options.further_inputs, "further_inputs"));
+  const auto name = [](size_t i) { return fmt::format("set {} of inputs", i + 1); };
+  model.inputs.source = name(0);
+  for (size_t i = 0; i < options.further_count; ++i) {
+    const rung_input_set& set = options.further_inputs[i];
+    RUNG_TRY(GivenArrays arrays, arrays_of(set.inputs, set.count, "further_inputs"));
+    arrays.source = name(i + 1);
+    model.further_inputs.push_back(std::move(arrays));
+  }
+  return {};
+}
+
+std::optional<double> number_at(const double* place) { return place ? std::optional(*place) : std::nullopt; }
+
 Result<tasks::ClimbTask> task_of(const char* path, const rung_climb_options& options) {
   tasks::ClimbTask task;
   RUNG_TRY(task.model, model_options(path, options.model));
   RUNG_TRY(task.model.inputs, arrays_of(options.inputs, options.input_count, "inputs"));
+  RUNG_CHECK(add_further_inputs(options, task.model));
+  task.goal = {.rel_l2 = number_at(options.error), .cosine = number_at(options.cosine), .kl = number_at(options.kl)};
   RUNG_TRY(task.model.freeze, texts_of(options.freeze, options.freeze_count, "freeze"));
   RUNG_TRY(task.skip, texts_of(options.skip, options.skip_count, "skip"));
   task.budget_s = options.budget_s;

@@ -131,6 +131,29 @@ TEST(PublicClimb, NamesWhatItCannotClimb) {
   EXPECT_EQ(kind(kModel, no_value), api::Kind::usage);
 }
 
+TEST(PublicClimb, KeepsAStatedErrorOnAllSets) {
+  api::ClimbOptions options = quick();
+  options.inputs = known_inputs();
+  options.further_inputs = {known_inputs(), known_inputs()};
+  options.error = 0.05, options.cosine = 0.99;
+  auto climb = api::climb(kModel, options);
+  ASSERT_TRUE(climb) << climb.error().message();
+  const Json report = Json::parse(climb->report());
+  EXPECT_EQ(report.at("precision_search").at("limit_rel_l2"), 0.05);
+  EXPECT_EQ(report.at("precision_search").at("limit_cosine"), 0.99);
+  EXPECT_LE(report.at("rel_l2"), 0.05);
+}
+
+TEST(PublicClimb, RefusesLimitsAndSetsThatDoNotFit) {
+  const auto message = [](const api::ClimbOptions& options) { return api::climb(kModel, options).error().message(); };
+  api::ClimbOptions none = quick(), beyond = quick(), unlike = quick();
+  none.error = 0, beyond.cosine = 1.5;
+  unlike.inputs = known_inputs(), unlike.further_inputs = {known_inputs(), {}};
+  EXPECT_THAT(message(none), HasSubstr("error: got 0, wanted a relative error above 0 and below 1"));
+  EXPECT_THAT(message(beyond), HasSubstr("cosine: got 1.5, wanted a cosine above 0 and below 1"));
+  EXPECT_THAT(message(unlike), HasSubstr("'set 3 of inputs' gives no 'attention_mask', but 'set 1 of inputs' does"));
+}
+
 TEST(PublicTasks, TellWhatTheCommandsPrint) {
   const api::TaskOptions options{.model = kOptions, .runs = 3};
   auto bench = api::bench(kModel, options);
