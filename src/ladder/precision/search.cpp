@@ -10,6 +10,12 @@
 
 namespace rung {
 
+namespace {
+
+constexpr double kRefineShare = 0.2;  // of the search's time, for mixtures that measured plans speak for
+
+}  // namespace
+
 bool ends_climb(const Error& error) {
   return error.kind == ErrorKind::device_fault || error.kind == ErrorKind::interrupted;
 }
@@ -103,7 +109,9 @@ Result<PrecisionFound> PrecisionSearch::run() {
   RUNG_CHECK(split_parts());
   RUNG_TRY(frontier_, mixed_frontier(table_));
   RUNG_CHECK(meet_goal());
-  RUNG_CHECK(fill_frontier());
+  RUNG_CHECK(fill_frontier(kRefineShare));
+  RUNG_CHECK(refine());
+  RUNG_CHECK(fill_frontier(0));
   return conclude();
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "ladder/precision/corrections.hpp"
 #include "ladder/precision/report.hpp"
 #include "ladder/precision/table.hpp"
 #include "ladder/workbench.hpp"
@@ -105,10 +106,16 @@ class PrecisionSearch {
   std::optional<size_t> part_to_split(const std::set<std::string>& tried) const;
   // wholes.cpp
   Status meet_goal();
-  Status fill_frontier();
+  Status fill_frontier(double share_left);
   // Both return null where the plan cannot be built or gives no numbers.
   Result<const Whole*> add_whole(Attempt attempt, MixedPrecision mixture, std::string name);
-  Result<const Whole*> measure_mixture(size_t index);
+  Result<const Whole*> measure_mixture(const MixedPrecision& mixture, const PrecisionChoice& predicted);
+  Result<const Whole*> measure_at(size_t index);  // of the frontier
+  // refine.cpp
+  std::vector<MeasuredSaving> measured_savings() const;
+  double squared_error_within_goal() const;
+  Result<std::optional<MixedPrecision>> mixture_worth_a_trial() const;
+  Status refine();
   PrecisionFound conclude();
   std::optional<size_t> choose();
   std::vector<PartReport> parts_of(const MixedPrecision& chosen) const;
@@ -125,6 +132,7 @@ class PrecisionSearch {
   MixedFrontier frontier_;
   std::vector<Whole> wholes_;
   std::set<size_t> measured_;  // mixtures of the frontier, by their indices
+  size_t mixtures_ = 0;        // that were tried
   PrecisionReport report_;
   double start_squared_ = 0, seconds_ = 0, trial_s_ = 0;
 };

@@ -145,6 +145,16 @@ double PrecisionTable::stake(size_t part, size_t form) const {
   return most;
 }
 
+PrecisionChoice predicted(const PrecisionTable& table, const MixedPrecision& mixture) {
+  const ValuesTimes& base = table.bases[mixture.base];
+  PrecisionChoice sum{base.rest_us, base.squared_error.value_or(kNotMeasured), mixture.forms};
+  for (size_t part = 0; part < mixture.forms.size(); ++part) {
+    sum.us += base.part_us[part][mixture.forms[part]];
+    sum.squared_error += table.squared_error[part][mixture.forms[part]];
+  }
+  return sum;
+}
+
 Result<MixedFrontier> mixed_frontier(const PrecisionTable& table) {
   MixedFrontier all, best;
   for (size_t base = 0; base < table.bases.size(); ++base) RUNG_CHECK(add_frontier(table, base, all));

@@ -37,8 +37,13 @@ struct PrecisionTable {
 // A form for each part, and the type of the values between them.
 struct MixedPrecision {
   size_t base = 0;
-  std::vector<size_t> forms;  // by part
+  std::vector<size_t> forms;                                                        // by part
+  friend auto operator<=>(const MixedPrecision&, const MixedPrecision&) = default;  // NOLINT(modernize-use-nullptr)
 };
+
+// Returns the sums of the mixture's times and squared errors by the table; its options are the mixture's forms. NaN:
+// one of them was not measured.
+PrecisionChoice predicted(const PrecisionTable& table, const MixedPrecision& mixture);
 
 // Mixtures as the table predicts them.
 struct MixedFrontier {

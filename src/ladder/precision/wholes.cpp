@@ -13,7 +13,7 @@ namespace rung {
 namespace {
 
 constexpr double kNoPrediction = std::numeric_limits<double>::quiet_NaN();
-constexpr double kGoalShare = 0.1;            // of the search's time, left to the points beside the goal
+constexpr double kGoalShare = 0.2;            // of the search's time, left to the points beside the goal
 constexpr double kMixtureTuningShare = 0.02;  // of the search's time, for what a mixture needs beyond uniform plans
 constexpr size_t kMostRounds = 6;             // of plans that approach the goal
 constexpr double kNearGoal = 0.9;             // of the goal's squared error: nearer ones are not looked for
@@ -44,12 +44,15 @@ Result<const PrecisionSearch::Whole*> PrecisionSearch::add_whole(Attempt attempt
   return &wholes_.back();
 }
 
-Result<const PrecisionSearch::Whole*> PrecisionSearch::measure_mixture(size_t index) {
-  const int64_t began = now_ns();
-  RUNG_CHECK(services_.tell(fmt::format("precision: mixture {}", measured_.size() + 1)));
+Result<const PrecisionSearch::Whole*> PrecisionSearch::measure_at(size_t index) {
   measured_.insert(index);
-  const MixedPrecision mixture = frontier_[index];
-  const PrecisionChoice& predicted = frontier_.choices[index];
+  return measure_mixture(frontier_[index], frontier_.choices[index]);
+}
+
+Result<const PrecisionSearch::Whole*> PrecisionSearch::measure_mixture(const MixedPrecision& mixture,
+                                                                       const PrecisionChoice& predicted) {
+  const int64_t began = now_ns();
+  RUNG_CHECK(services_.tell(fmt::format("precision: mixture {}", ++mixtures_)));
   const std::string name = fmt::format("the mixture of {:.3g} us", predicted.us);
   auto recipe = without_idle_entries(with(entries_of(table_, mixture, products_)),
                                      services_.bench->subject().model.graph, {.target = &services_.bench->target()});
@@ -78,7 +81,7 @@ Status PrecisionSearch::meet_goal() {
     const auto within = fastest_within(frontier_.choices, target);
     const size_t next = std::min(within.value_or(0), fast - 1);
     if (next <= slow) return {};
-    RUNG_TRY(const Whole* whole, measure_mixture(next));
+    RUNG_TRY(const Whole* whole, measure_at(next));
     const double times = whole ? excess(goal_, whole->error, start_squared_) : std::numeric_limits<double>::infinity();
     (times <= 1 ? slow : fast) = next;
     if (times <= 1 && times > kNearGoal) return {};
@@ -91,11 +94,11 @@ Status PrecisionSearch::meet_goal() {
 }
 
 // Measures mixtures over the whole range of times, those in the largest gaps first.
-Status PrecisionSearch::fill_frontier() {
+Status PrecisionSearch::fill_frontier(double share_left) {
   for (const size_t index : spread_over(frontier_.choices, kMixtures)) {
-    if (measured_.size() >= kMixtures || !has_time_beside(0)) break;
+    if (measured_.size() >= kMixtures || !has_time_beside(share_left)) break;
     const bool is_start = frontier_.choices[index].squared_error <= 0;
-    if (!measured_.contains(index) && !is_start) RUNG_CHECK(measure_mixture(index));
+    if (!measured_.contains(index) && !is_start) RUNG_CHECK(measure_at(index));
   }
   return {};
 }
