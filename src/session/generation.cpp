@@ -59,7 +59,7 @@ Result<int64_t> Generation::choose() {
     return token;
   }
   const int64_t began = now_ns();
-  if (!decoder_->logits()) RUNG_CHECK(speculation_.read(*decoder_, accepted()));
+  if (!decoder_->logits()) RUNG_CHECK(speculation_.read({*decoder_, sampler_, accepted(), options_.most - made_}));
   RUNG_TRY(const int64_t token, sampler_.next(*decoder_->logits()));
   token_ms_ = static_cast<double>(now_ns() - began) * 1e-6;
   return token;

@@ -7,6 +7,7 @@
 #include "open/open_model.hpp"
 #include "plan/named.hpp"
 #include "tasks/decoder.hpp"
+#include "tasks/draft.hpp"
 
 namespace rung::tasks {
 namespace {
@@ -106,6 +107,15 @@ Result<Decoder> decoder_of(const GenerateTask& task, const Beginning& beginning,
   return open_decoder(decoder_task(task, beginning, model.has_encoder));
 }
 
+// Returns the task's options with the draft that it names.
+Result<GenerateOptions> options_of(const GenerateTask& task, const ModelText& text, const Decoder& decoder) {
+  GenerateOptions options = task.options;
+  if (task.draft.empty()) return options;
+  RUNG_TRY(Decoder draft, open_draft(task.draft, task.model, {task.model.path, text, decoder}));
+  options.draft = std::make_shared<Decoder>(std::move(draft));
+  return options;
+}
+
 Result<std::optional<ActionTokenizer>> action_tokenizer_of(const GenerateTask& task) {
   if (!task.actions) return std::nullopt;
   RUNG_TRY(ActionTokenizer tokenizer, ActionTokenizer::open(task.actions->tokenizer, task.actions->shape));
@@ -128,9 +138,10 @@ Result<Generated> generate(const GenerateTask& task) {
   RUNG_TRY(TextModel model, text_model_of(task));
   RUNG_TRY(const Beginning beginning, beginning_of(task, model));
   RUNG_TRY(Decoder decoder, decoder_of(task, beginning, model));
+  RUNG_TRY(const GenerateOptions options, options_of(task, model.text, decoder));
   const int64_t vocabulary = decoder.vocabulary();
   RUNG_TRY(TextGeneration generation, TextGeneration::begin(model.text, std::make_shared<Decoder>(std::move(decoder)),
-                                                            beginning.tokens, task.options, beginning.source));
+                                                            beginning.tokens, options, beginning.source));
   for (bool listens = true; listens;) {
     RUNG_TRY(const std::optional<Piece> piece, generation.next());
     if (!piece) {

@@ -1,0 +1,84 @@
+// Opens a draft beside its model, and compares their vocabularies.
+// SPDX-License-Identifier: Apache-2.0
+#include "tasks/draft.hpp"
+
+#include <algorithm>
+
+#include "open/open_model.hpp"
+#include "tasks/decoder.hpp"
+
+namespace rung::tasks {
+namespace {
+
+// What was asked of the model's graph is not asked of the draft's, and a plan was built already.
+OpenOptions options_of_draft(const std::string& path, const OpenOptions& options, const Plan& plan) {
+  OpenOptions draft{.path = path,
+                    .device = plan.target->word(),
+                    .threads = options.threads,
+                    .code = options.code,
+                    .command_line = options.command_line};
+  if (is_plan_file(path)) return draft;
+  draft.dtype = options.dtype;
+  draft.random_weights = options.random_weights;
+  return draft;
+}
+
+Result<int64_t> length_of_draft(const OpenOptions& draft, int64_t length) {
+  if (is_plan_file(draft.path)) return length;
+  RUNG_TRY(const Model model, import_model(draft.path, {.random_seed = draft.random_weights}));
+  return model.positions > 0 ? std::min(length, model.positions) : length;
+}
+
+struct OpenWriter {
+  ModelText text;
+  Decoder decoder;
+};
+
+Result<OpenWriter> open_writer(const OpenOptions& options, int64_t length) {
+  DecoderTask task{.model = options, .scored_chunk = 0};
+  RUNG_TRY(task.length, length_of_draft(options, length));
+  if (is_exported(options.path)) task.chunks = {1};
+  RUNG_TRY(PlanSet plans, decoder_plans(task));
+  RUNG_TRY(ModelText text,
+           is_plan_file(options.path) ? ModelText::of_plan(plans.first()) : ModelText::of_directory(options.path));
+  RUNG_TRY(Decoder decoder, Decoder::create(std::move(plans)));
+  return OpenWriter{std::move(text), std::move(decoder)};
+}
+
+Status has_an_encoder(const std::string& name) {
+  return mismatch("the draft '{}' has an encoder: wanted a model that reads the text alone", name);
+}
+
+// A directory's plans would be those of a decoder alone.
+Status check_directory(const std::string& path) {
+  if (is_plan_file(path)) return {};
+  RUNG_TRY(const ModelText text, ModelText::of_directory(path));
+  return text.settings().is_encoder_decoder.value ? has_an_encoder(path) : Status{};
+}
+
+}  // namespace
+
+Status check_draft(const TextWriter& model, const TextWriter& draft) {
+  if (draft.decoder.has_encoder()) return has_an_encoder(draft.name);
+  const int64_t wanted = model.decoder.vocabulary(), got = draft.decoder.vocabulary();
+  if (got != wanted)
+    return mismatch("the draft '{}' knows {} tokens, and '{}' knows {}: wanted the same tokens", draft.name, got,
+                    model.name, wanted);
+  const auto ours = model.text.tokenizer(), drafts = draft.text.tokenizer();
+  if (!ours || !drafts) return {};
+  const auto other = (*drafts)->first_difference(**ours);
+  if (!other) return {};
+  return mismatch("the draft '{}' and '{}' have another token {}: wanted the same tokens", draft.name, model.name,
+                  *other);
+}
+
+Result<Decoder> open_draft(const std::string& path, const OpenOptions& options, const TextWriter& model) {
+  RUNG_CHECK(check_directory(path));
+  const OpenOptions own = options_of_draft(path, options, model.decoder.plan_of_one());
+  auto opened = open_writer(own, model.decoder.most_tokens());
+  if (!opened) return fail_in(opened.error(), "the draft");
+  RUNG_CHECK(check_draft(model, {path, opened->text, opened->decoder}));
+  return std::move(opened->decoder);
+}
+
+}  // namespace rung::tasks
