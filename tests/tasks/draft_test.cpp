@@ -157,15 +157,24 @@ TEST(Draft, GuessesNoMoreThanIsWanted) {
 TEST(Draft, OfShorterTextsLeavesTheRestAlone) {
   const auto text = ModelText::of_directory(saved("llama"));
   ASSERT_TRUE(text) << text.error().message;
-  auto decoder = open_decoder({.model = {.path = saved("llama"), .threads = 1}, .length = 32, .chunks = {1, 8}});
-  ASSERT_TRUE(decoder);
   auto generation = TextGeneration::begin(
-      *text, std::make_shared<Decoder>(std::move(*decoder)), llamas_prompt(),
+      *text, opened("llama"), llamas_prompt(),
       {.most = 18, .sampling = kGreedy, .speculate = Speculate::on, .draft = opened("llama", 15)});
   ASSERT_TRUE(generation) << generation.error().message;
   for (int i = 0; i < 18; ++i) ASSERT_TRUE(generation->next().value()) << i;
   EXPECT_EQ(generation->made().tokens, made_by(task_with("", kGreedy)).tokens);
   EXPECT_EQ(generation->made().drafted, 3) << "behind 13 tokens there is room for two, and one is not read";
+}
+
+// The prompt is read in two runs by each of the two.
+TEST(Draft, MayBeInterruptedWhileItReads) {
+  const auto text = ModelText::of_directory(saved("llama"));
+  ASSERT_TRUE(text) << text.error().message;
+  int asked = 0;
+  const auto generation = TextGeneration::begin(*text, opened("llama"), llamas_prompt(),
+                                                {.draft = opened("llama"), .interrupted = [&] { return ++asked > 3; }});
+  EXPECT_EQ(generation.error().kind, ErrorKind::interrupted);
+  EXPECT_THAT(generation.error().message, HasSubstr("the draft: interrupted after 8 tokens"));
 }
 
 // What it guesses is counted as the text's only while it guesses.
