@@ -89,8 +89,9 @@ def test_drafts_change_no_text(model: rung.LanguageModel) -> None:
 
 
 def test_a_draft_changes_no_text(model: rung.LanguageModel) -> None:
+    both: list[dict[str, Any]] = [{"temperature": 0}, {"temperature": 2.0, "top_k": 0, "seed": 3}]
     with rung.load_language_model(DATA / "checkpoints" / "qwen2", threads=1) as other:
-        for settings in ({"temperature": 0}, {"temperature": 2.0, "top_k": 0, "seed": 3}):
+        for settings in both:
             plain = [piece.token for piece in model.generate(PROMPT, new=15, **settings)]
             for draft in (model, other):
                 generation = model.generate(PROMPT, new=15, speculate="on", draft=draft, draft_tokens=3, **settings)

@@ -11,6 +11,7 @@ namespace rung {
 namespace {
 
 constexpr int64_t kPlainRuns = 2, kAheadRuns = 4;  // that are timed before they are compared
+constexpr int64_t kAheadForPlain = 16;             // runs with drafts for each further plain one
 
 }  // namespace
 
@@ -32,11 +33,15 @@ std::string_view Speculation::outcome() const {
   return lost_ ? "stopped" : "kept";
 }
 
-// The first runs are plain ones, with which those behind them are compared.
+// A plain run that something disturbed would speak for drafts for good, were it one of two in a long text.
+bool wants_plain_run(const TimedRuns& plain, const TimedRuns& ahead) {
+  return plain.count < kPlainRuns + ahead.count / kAheadForPlain;
+}
+
 bool Speculation::drafts_now(int64_t accepted) {
   if (when_ != Speculate::automatic) return when_ == Speculate::on;
   lost_ = lost_ || !drafts_pay(plain_, ahead_, accepted);
-  return !lost_ && plain_.count >= kPlainRuns;
+  return !lost_ && !wants_plain_run(plain_, ahead_);
 }
 
 // The run that reads drafts gives the token behind them, too. A model's drafts that nobody wants would cost time.

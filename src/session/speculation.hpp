@@ -24,6 +24,8 @@ struct TimedRuns {
 // Returns whether drafts make tokens no slower: a run with drafts makes one token, and one for each draft accepted.
 // True until there are enough runs of both kinds to tell.
 bool drafts_pay(const TimedRuns& plain, const TimedRuns& ahead, int64_t accepted);
+// Returns whether the next run should have no drafts, so that those that have some are compared with enough others.
+bool wants_plain_run(const TimedRuns& plain, const TimedRuns& ahead);
 
 // A text whose next token is to be chosen.
 struct TextToRead {

@@ -10,7 +10,7 @@
 namespace rung::tasks {
 namespace {
 
-// What was asked of the model's graph is not asked of the draft's, and a plan was built already.
+// Options about the model's graph are not the draft's; a plan has its own type and weights.
 OpenOptions options_of_draft(const std::string& path, const OpenOptions& options, const Plan& plan) {
   OpenOptions draft{.path = path,
                     .device = plan.target->word(),

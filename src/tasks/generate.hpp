@@ -33,9 +33,9 @@ struct GenerateTask {
   std::function<bool(std::string_view)> hear = [](std::string_view) { return true; };
 };
 
-// `stopped_by` may be "listener", too. Errors: no prompt or several (usage); those of open_decoder(), open_draft(), of the
-// tokenizer, of the template and of the model's settings; a prompt beyond the model's positions, or with tokens that it does not
-// have; scores that are no numbers; those of ActionTokenizer::open() and decode_policy().
+// `stopped_by` may be "listener", too. Errors: no prompt or several (usage); those of open_decoder(), open_draft(), of
+// the tokenizer, of the template and of the model's settings; a prompt beyond the model's positions, or with tokens
+// that it does not have; scores that are no numbers; those of ActionTokenizer::open() and decode_policy().
 Result<Generated> generate(const GenerateTask& task);
 
 }  // namespace rung::tasks

@@ -22,7 +22,7 @@ struct SamplingWishes {
 struct GenerateOptions {
   int64_t most = 128;  // new tokens
   SamplingWishes sampling;
-  std::vector<std::string> stops;  // strings that end the text where they begin
+  std::vector<std::string> stops;           // strings that end the text where they begin
   std::optional<Speculate> speculate = {};  // none: off, or automatic with a draft
   std::shared_ptr<Decoder> draft = {};      // whose guesses are read ahead (check_draft()); null: the text's own
   int64_t draft_tokens = 0;                 // that it guesses at once; 0: a usual number

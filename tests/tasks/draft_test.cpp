@@ -100,7 +100,7 @@ TEST_P(DraftOf, LeavesTheTextAsItIs) {
 }
 
 // A part of the guesses is accepted, and the caches of the rest are forgotten, rings of a window among them.
-TEST_P(DraftOf, GuessesAsIfItHadReadTheTextAlone) {
+TEST_P(DraftOf, GuessesAsIfItReadTheTextAlone) {
   DraftModel draft(opened(GetParam()), 4);
   Sampler chooses = chooser({.temperature = 2});
   Tokens text = llamas_prompt();
@@ -279,7 +279,7 @@ TEST_F(RefusedDraft, ReadsNoTextByItself) {
   EXPECT_THAT(refusal(folder / "nothing"), HasSubstr(folder / "nothing"));
 }
 
-TEST_F(RefusedDraft, IsOpenedForTheTextsThatItsPositionsAllow) {
+TEST_F(RefusedDraft, IsOpenedForAsManyTokensAsItsPositions) {
   auto config = nlohmann::json::parse(read_text_file(saved("llama") + "/config.json").value());
   config["max_position_embeddings"] = 20;
   folder.write("config.json", config.dump());
