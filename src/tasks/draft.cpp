@@ -29,14 +29,21 @@ Result<int64_t> length_of_draft(const OpenOptions& draft, int64_t length) {
   return model.positions > 0 ? std::min(length, model.positions) : length;
 }
 
+// A plan tells it by itself.
+Result<bool> is_encoder_decoder(const std::string& path) {
+  if (is_plan_file(path)) return false;
+  RUNG_TRY(const ModelText text, ModelText::of_directory(path));
+  return text.settings().is_encoder_decoder.value;
+}
+
 struct OpenWriter {
   ModelText text;
   Decoder decoder;
 };
 
-Result<OpenWriter> open_writer(const OpenOptions& options, int64_t length) {
-  DecoderTask task{.model = options, .scored_chunk = 0};
-  RUNG_TRY(task.length, length_of_draft(options, length));
+Result<OpenWriter> open_writer(DecoderTask task) {
+  const OpenOptions& options = task.model;
+  RUNG_TRY(task.length, length_of_draft(options, task.length));
   if (is_exported(options.path)) task.chunks = {1};
   RUNG_TRY(PlanSet plans, decoder_plans(task));
   RUNG_TRY(ModelText text,
@@ -45,21 +52,15 @@ Result<OpenWriter> open_writer(const OpenOptions& options, int64_t length) {
   return OpenWriter{std::move(text), std::move(decoder)};
 }
 
-Status has_an_encoder(const std::string& name) {
-  return mismatch("the draft '{}' has an encoder: wanted a model that reads the text alone", name);
-}
-
-// A directory's plans would be those of a decoder alone.
-Status check_directory(const std::string& path) {
-  if (is_plan_file(path)) return {};
-  RUNG_TRY(const ModelText text, ModelText::of_directory(path));
-  return text.settings().is_encoder_decoder.value ? has_an_encoder(path) : Status{};
+tl::unexpected<Error> has_an_encoder(const TextWriter& model, const std::string& draft) {
+  return mismatch("the draft '{}' has an encoder, and '{}' has none: wanted a model that reads the text alone", draft,
+                  model.name);
 }
 
 }  // namespace
 
 Status check_draft(const TextWriter& model, const TextWriter& draft) {
-  if (draft.decoder.has_encoder()) return has_an_encoder(draft.name);
+  if (draft.decoder.has_encoder() && !model.decoder.has_encoder()) return has_an_encoder(model, draft.name);
   const int64_t wanted = model.decoder.vocabulary(), got = draft.decoder.vocabulary();
   if (got != wanted)
     return mismatch("the draft '{}' knows {} tokens, and '{}' knows {}: wanted the same tokens", draft.name, got,
@@ -72,10 +73,15 @@ Status check_draft(const TextWriter& model, const TextWriter& draft) {
                   *other);
 }
 
-Result<Decoder> open_draft(const std::string& path, const OpenOptions& options, const TextWriter& model) {
-  RUNG_CHECK(check_directory(path));
-  const OpenOptions own = options_of_draft(path, options, model.decoder.plan_of_one());
-  auto opened = open_writer(own, model.decoder.most_tokens());
+Result<Decoder> open_draft(const std::string& path, const OpenOptions& options, const TextWriter& model,
+                           int64_t source) {
+  DecoderTask task{.model = options_of_draft(path, options, model.decoder.plan_of_one()),
+                   .length = model.decoder.most_tokens(),
+                   .scored_chunk = 0,
+                   .source = source};
+  RUNG_TRY(task.has_encoder, is_encoder_decoder(path));
+  if (task.has_encoder && !model.decoder.has_encoder()) return has_an_encoder(model, path);
+  auto opened = open_writer(std::move(task));
   if (!opened) return fail_in(opened.error(), "the draft");
   RUNG_CHECK(check_draft(model, {path, opened->text, opened->decoder}));
   return std::move(opened->decoder);

@@ -16,12 +16,14 @@ struct TextWriter {
   const Decoder& decoder;
 };
 
-// Errors (mismatch): a draft with an encoder, another number of tokens, or other tokens where both have a tokenizer.
+// Errors (mismatch): a draft with an encoder for a model without, another number of tokens, or other tokens where both
+// have a tokenizer.
 Status check_draft(const TextWriter& model, const TextWriter& draft);
 
 // Opens a draft for the model: a plan file, or a directory, whose plans are built with the model's options on the
-// model's device, for texts as long as the model's, or as long as the draft's positions allow. Errors: those of
-// decoder_plans(), Decoder::create() and check_draft().
-Result<Decoder> open_draft(const std::string& path, const OpenOptions& options, const TextWriter& model);
+// model's device, for texts as long as the model's, or as long as the draft's positions allow, about a source of that
+// many tokens. Errors: those of decoder_plans(), Decoder::create() and check_draft().
+Result<Decoder> open_draft(const std::string& path, const OpenOptions& options, const TextWriter& model,
+                           int64_t source = 0);
 
 }  // namespace rung::tasks

@@ -70,12 +70,15 @@ Status check_drafting(const Decoder& decoder, const GenerateOptions& options) {
   return {};
 }
 
-// Returns null if no other model guesses.
-Result<std::shared_ptr<DraftModel>> draft_behind(const Decoder& decoder, const GenerateOptions& options) {
+// Makes a draft model that has read the source and the text. Null: no other model guesses.
+Result<std::shared_ptr<DraftModel>> draft_behind(const Decoder& decoder, const GenerateOptions& options,
+                                                 const NamedTensors& source) {
   if (!options.draft || speculate_of(options) == Speculate::off) return nullptr;
   const int64_t usual = std::min(kDraftTokens, decoder.scored_chunk() - 1);
   auto draft = std::make_shared<DraftModel>(options.draft, options.draft_tokens > 0 ? options.draft_tokens : usual);
-  if (auto read = draft->read(decoder.tokens(), options.interrupted); !read) return fail_in(read.error(), "the draft");
+  auto read = options.draft->has_encoder() ? options.draft->read(source) : Status{};
+  if (read) read = draft->read(decoder.tokens(), options.interrupted);
+  if (!read) return fail_in(read.error(), "the draft");
   return draft;
 }
 
@@ -92,7 +95,7 @@ Result<TextGeneration> TextGeneration::begin(const ModelText& model, std::shared
   const int64_t began = now_ns();
   if (decoder->has_encoder()) RUNG_CHECK(decoder->read(source));
   if (!prompt.empty()) RUNG_CHECK(decoder->take(prompt, options.interrupted));
-  RUNG_TRY(auto draft, draft_behind(*decoder, options));
+  RUNG_TRY(auto draft, draft_behind(*decoder, options, source));
   const double prefill_ms = ms_since(began);
   const auto& ends = model.settings().eos_token_ids.value;
   Generation generation(std::move(decoder), std::move(sampler),

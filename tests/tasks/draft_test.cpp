@@ -177,6 +177,26 @@ TEST(Draft, MayBeInterruptedWhileItReads) {
   EXPECT_THAT(generation.error().message, HasSubstr("the draft: interrupted after 8 tokens"));
 }
 
+// An encoder-decoder's draft reads the same source by an encoder of its own.
+TEST(Draft, OfAnEncoderDecoderReadsTheSource) {
+  for (const auto& [model, other] : {std::pair{"t5", "t5_gated"}, {"bart", "mbart"}, {"whisper", "whisper"}}) {
+    const auto made = [&, name = model](const char* draft) {
+      GenerateTask task{.model = {.path = saved(name), .threads = 1}, .length = 32};
+      task.model.inputs = given_arrays(*read_npz(task.model.path + "/source.npz"));
+      task.options = {.most = 16, .sampling = {.temperature = 2, .top_k = 0, .seed = 5}};
+      if (!draft) return made_by(task);
+      task.draft = saved(draft);
+      task.options.speculate = Speculate::on;
+      return made_by(task);
+    };
+    const Generated plain = made(nullptr), own = made(model), others = made(other);
+    EXPECT_EQ(own.tokens, plain.tokens) << model;
+    EXPECT_EQ(others.tokens, plain.tokens) << model;
+    EXPECT_GT(own.drafted, 4) << model;
+    EXPECT_EQ(own.accepted, own.drafted) << model;
+  }
+}
+
 // What it guesses is counted as the text's only while it guesses.
 TEST(Draft, LeavesTheSamplerAsItWas) {
   Sampler chooses = chooser({.temperature = 1, .repetition = 2}), other = chooser({.temperature = 1, .repetition = 2});
@@ -273,13 +293,14 @@ TEST_F(RefusedDraft, HasOtherTokens) {
 }
 
 TEST_F(RefusedDraft, ReadsNoTextByItself) {
-  EXPECT_EQ(refusal(saved("t5")),
-            "the draft '" + saved("t5") + "' has an encoder: wanted a model that reads the text alone");
+  EXPECT_EQ(refusal(saved("t5")), "the draft '" + saved("t5") + "' has an encoder, and '" + saved("llama") +
+                                      "' has none: wanted a model that reads the text alone");
   EXPECT_THAT(refusal(saved("roberta")), HasSubstr("the draft: a cache of 32 tokens: roberta has no keys"));
   EXPECT_THAT(refusal(folder / "nothing"), HasSubstr(folder / "nothing"));
 }
 
-TEST_F(RefusedDraft, IsOpenedForAsManyTokensAsItsPositions) {
+TEST(Draft, HasRoomForItsPositions) {
+  const TemporaryDirectory folder;
   auto config = nlohmann::json::parse(read_text_file(saved("llama") + "/config.json").value());
   config["max_position_embeddings"] = 20;
   folder.write("config.json", config.dump());
