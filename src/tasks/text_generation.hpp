@@ -59,8 +59,8 @@ struct Piece {
 class TextGeneration {
  public:
   // Reads the prompt behind the decoder's text; an encoder reads the source first, about which a new text begins.
-  // A draft reads prompt and source, too. Errors: less than one new token, a setting out of its range, speculation without a
-  // plan that gives all scores of a chunk, stop strings for a model without a tokenizer (usage); those of
+  // A draft reads prompt and source, too. Errors: less than one new token, a setting out of its range, speculation
+  // without a plan that gives all scores of a chunk, stop strings for a model without a tokenizer (usage); those of
   // Decoder::read() and Decoder::take().
   static Result<TextGeneration> begin(const ModelText& model, std::shared_ptr<Decoder> decoder,
                                       std::span<const int64_t> prompt, const GenerateOptions& options,
