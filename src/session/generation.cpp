@@ -29,7 +29,7 @@ std::optional<StoppedBy> Generation::end() const {
 
 // The first token is the host's, from the scores that the prompt has left.
 bool Generation::makes_ahead() const {
-  return options_.steps > 0 && options_.speculate == Speculate::off && last_ && !decoder_->logits() &&
+  return options_.steps > 0 && speculation_.is_over() && last_ && !decoder_->logits() &&
          decoder_->plan_of_one().target->gpu && decoder_->smallest_chunk() == 1;
 }
 

@@ -47,6 +47,8 @@ class Speculation {
   int64_t drafted() const { return drafted_; }
   // Returns "off", "kept", or "stopped" where it was slower.
   std::string_view outcome() const;
+  // Returns whether no run will have drafts any more.
+  bool is_over() const { return when_ == Speculate::off || lost_; }
   uint64_t weight_bytes() const { return model_ ? model_->weight_bytes() : 0; }  // of the draft model
 
  private:
