@@ -89,12 +89,13 @@ RUNG_API rung_status rung_text_session_truncate(rung_text_session* session, int6
 // Gives the text's tokens. Where `tokens` has too little room, only its `count` is set, the text's length.
 RUNG_API rung_status rung_text_session_tokens(rung_text_session* session, rung_tokens* tokens);
 
-// The use of draft tokens: the tokens behind an earlier place of the text that ended alike. One run reads them with the
-// text, and those that are chosen anyway need no run of their own.
+// The use of draft tokens: another model's guesses, or the tokens behind an earlier place of the text that ended alike.
+// One run reads them with the text, and those that are chosen anyway need no run of their own.
 typedef enum rung_speculate {
-  RUNG_SPECULATE_OFF = 0,
-  RUNG_SPECULATE_ON = 1,    // wherever there is such a place
-  RUNG_SPECULATE_AUTO = 2,  // so, until the measured time per token shows that it is slower
+  RUNG_SPECULATE_OFF = 0,    // also with a draft
+  RUNG_SPECULATE_ON = 1,     // wherever there are drafts
+  RUNG_SPECULATE_AUTO = 2,   // so, until the measured time per token shows that it is slower
+  RUNG_SPECULATE_USUAL = 3,  // auto with a draft, else off
 } rung_speculate;
 
 // Options of a generation. Start from RUNG_GENERATE_OPTIONS_INIT. Of the settings of sampling, -1 means: as the model's
@@ -115,16 +116,21 @@ typedef struct rung_generate_options {
   bool (*goes_on)(void* context);
   void* context;
   rung_speculate speculate;  // a plan file needs a chunk that gives all scores: `rung build --scored-chunk`
+  // A smaller model with the same tokens, whose guesses are the drafts; NULL: the text itself is looked at. It has a
+  // session of its own, which this one keeps until it gets another draft.
+  const rung_language_model* draft;
+  int64_t draft_tokens;  // that it guesses at once; 0: 4, or as many as one run can read
 } rung_generate_options;
 #define RUNG_GENERATE_OPTIONS_INIT \
-  { sizeof(rung_generate_options), 128, -1, -1, -1, -1, -1, 0, NULL, 0, NULL, NULL, RUNG_SPECULATE_OFF }
+  { sizeof(rung_generate_options), 128, -1, -1, -1, -1, -1, 0, NULL, 0, NULL, NULL, RUNG_SPECULATE_USUAL, NULL, 0 }
 
 // A text as it is made, token by token, in a session.
 typedef struct rung_generation rung_generation;
 
 // Reads a prompt behind the session's text, and begins a generation. A text prompt behind a text has no special tokens
 // around it; `prompt` may be NULL behind a text, which then goes on. `options` may be NULL. Errors: RUNG_USAGE, no
-// prompt or several, a chat behind a text, a setting out of its range; those of rung_language_model_tokens() and
+// prompt or several, a chat behind a text, a setting out of its range, a closed draft; RUNG_MISMATCH, a draft with
+// other tokens or an encoder; those of rung_language_model_tokens(), rung_text_session_open() and
 // rung_text_session_feed(); RUNG_INTERRUPTED.
 RUNG_API rung_status rung_generation_open(rung_text_session* session, const rung_prompt* prompt,
                                           const rung_generate_options* options, rung_generation** generation);

@@ -29,12 +29,15 @@ struct Prompt {
   std::vector<int64_t> tokens = {};
 };
 
-// The use of draft tokens out of the text itself. See rung_speculate.
+// The use of draft tokens. See rung_speculate.
 enum class Speculate {
   off = RUNG_SPECULATE_OFF,
   on = RUNG_SPECULATE_ON,
   automatic = RUNG_SPECULATE_AUTO,
+  usual = RUNG_SPECULATE_USUAL,
 };
+
+class LanguageModel;
 
 // How a text is made. Settings that are left out are the model's own. See rung_generate_options.
 struct GenerateOptions {
@@ -45,7 +48,9 @@ struct GenerateOptions {
   std::vector<std::string> stops = {};  // strings that end the text where they begin
   // Asked between the runs that read the prompt; false: the call ends with Kind::interrupted. Empty: they go on.
   std::function<bool()> goes_on = {};
-  Speculate speculate = Speculate::off;
+  Speculate speculate = Speculate::usual;
+  const LanguageModel* draft = nullptr;  // a smaller model, whose guesses are read ahead
+  int64_t draft_tokens = 0;              // that it guesses at once; 0: the usual
 };
 
 // A token with the text that is certain with it.
@@ -69,20 +74,7 @@ inline rung_prompt c_prompt(const Prompt& from) {
 
 // The options with what their pointers refer to.
 struct CGenerateOptions {
-  explicit CGenerateOptions(const GenerateOptions& from) : stops(c_strings(from.stops)), goes_on(from.goes_on) {
-    options.most = from.most;
-    options.temperature = from.temperature.value_or(-1);
-    options.top_p = from.top_p.value_or(-1);
-    options.min_p = from.min_p.value_or(-1);
-    options.repetition_penalty = from.repetition_penalty.value_or(-1);
-    options.top_k = from.top_k.value_or(-1);
-    options.seed = from.seed;
-    options.stops = stops.data();
-    options.stop_count = stops.size();
-    if (goes_on) options.goes_on = [](void* self) { return static_cast<CGenerateOptions*>(self)->goes_on(); };
-    options.context = this;
-    options.speculate = static_cast<rung_speculate>(from.speculate);
-  }
+  explicit CGenerateOptions(const GenerateOptions& from);  // defined behind LanguageModel
   CGenerateOptions(const CGenerateOptions&) = delete;
   CGenerateOptions& operator=(const CGenerateOptions&) = delete;
   std::vector<const char*> stops;
@@ -228,5 +220,27 @@ class LanguageModel {
   explicit LanguageModel(rung_language_model* handle) : handle_(handle, &rung_language_model_close) {}
   std::shared_ptr<rung_language_model> handle_;
 };
+
+namespace detail {
+
+inline CGenerateOptions::CGenerateOptions(const GenerateOptions& from)
+    : stops(c_strings(from.stops)), goes_on(from.goes_on) {
+  options.most = from.most;
+  options.temperature = from.temperature.value_or(-1);
+  options.top_p = from.top_p.value_or(-1);
+  options.min_p = from.min_p.value_or(-1);
+  options.repetition_penalty = from.repetition_penalty.value_or(-1);
+  options.top_k = from.top_k.value_or(-1);
+  options.seed = from.seed;
+  options.stops = stops.data();
+  options.stop_count = stops.size();
+  if (goes_on) options.goes_on = [](void* self) { return static_cast<CGenerateOptions*>(self)->goes_on(); };
+  options.context = this;
+  options.speculate = static_cast<rung_speculate>(from.speculate);
+  if (from.draft) options.draft = from.draft->handle();
+  options.draft_tokens = from.draft_tokens;
+}
+
+}  // namespace detail
 
 }  // namespace rung::api

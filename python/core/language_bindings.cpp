@@ -16,7 +16,8 @@ namespace {
   "new: int = 128, temperature: float | None = None, top_k: int | None = None, top_p: float | None = None, " \
   "min_p: float | None = None, repetition_penalty: float | None = None, seed: int = 0, "                     \
   "stop: str | collections.abc.Sequence[str] = (), "                                                         \
-  "speculate: typing.Literal['off', 'on', 'auto'] = 'off') -> Generation"
+  "speculate: typing.Literal['off', 'on', 'auto'] | None = None, draft: LanguageModel | None = None, "       \
+  "draft_tokens: int | None = None) -> Generation"
 
 constexpr const char* kGenerate = R"(Makes a text, token by token: an iterator of rung.Piece.
 
@@ -29,14 +30,18 @@ token is taken. temperature=0 takes the likeliest token; top_k keeps that number
 those that have this probability together, min_p those whose probability is this part of the likeliest one's;
 repetition_penalty makes tokens that the text has less likely (1: none). Equal seeds make equal texts.
 
-speculate="on" reads draft tokens ahead where the text has been at the same tokens before, so that one run may make
-several tokens; "auto" stops that once the measured time per token shows that it is slower.
+speculate="on" reads draft tokens ahead, so that one run may make several tokens: the guesses of `draft`, a smaller model
+with the same tokens, `draft_tokens` at once (None: 4, or as many as one run can read), or without a draft what stands
+behind an earlier place of the text that ended alike. "auto" stops that once the measured time per token shows that it is
+slower. None: "auto" with a draft, else "off". The text is the same in any case. The session keeps the draft's caches
+until it gets another draft.
 
 Ctrl-C while the prompt is read comes out as KeyboardInterrupt; the text then ends with what was read. Between tokens it
 leaves a text that ends with the last token. The GIL is released while it works.
 
 Errors: UsageError, an empty prompt, a setting out of its range, more tokens than there is room for, or a token that the
-model does not know; MismatchError, the model has no tokenizer or no chat template; Error, the template refuses the chat;
+model does not know; MismatchError, the model has no tokenizer or no chat template, or the draft has other tokens or an
+encoder; Error, the template refuses the chat;
 DeviceError; OutOfMemoryError.)";
 
 constexpr const char* kSessionGenerate = R"(Makes a text behind the session's own, as LanguageModel.generate() does.
@@ -92,11 +97,18 @@ std::vector<std::string> stops_of(nb::handle stop) {
   return stops;
 }
 
-rung_speculate speculate_of(const std::string& word) {
+rung_speculate speculate_of(const std::optional<std::string>& word) {
+  if (!word) return RUNG_SPECULATE_USUAL;
   if (word == "off") return RUNG_SPECULATE_OFF;
   if (word == "on") return RUNG_SPECULATE_ON;
   if (word == "auto") return RUNG_SPECULATE_AUTO;
-  raise(RUNG_USAGE, "speculate: got '" + word + "', wanted 'off', 'on' or 'auto'");
+  raise(RUNG_USAGE, "speculate: got '" + *word + "', wanted 'off', 'on' or 'auto'");
+}
+
+// The C interface takes 0 for the usual number.
+int64_t tokens_of_draft(std::optional<int64_t> tokens) {
+  if (tokens && *tokens < 1) raise(RUNG_USAGE, "draft_tokens: got " + std::to_string(*tokens) + ", wanted 1 or more");
+  return tokens.value_or(0);
 }
 
 using Number = std::optional<double>;
@@ -106,14 +118,17 @@ void bind_generate(nb::class_<T>& type, const char* signature, const char* doc, 
   type.def(
       "generate",
       [](T& self, nb::handle prompt, int64_t most, Number temperature, std::optional<int64_t> top_k, Number top_p,
-         Number min_p, Number repetition_penalty, uint64_t seed, nb::handle stop, const std::string& speculate) {
-        return self.generate(prompt, {most, temperature, top_p, min_p, repetition_penalty, top_k, seed, stops_of(stop),
-                                      speculate_of(speculate)});
+         Number min_p, Number repetition_penalty, uint64_t seed, nb::handle stop,
+         const std::optional<std::string>& speculate, const LanguageModel* draft, std::optional<int64_t> draft_tokens) {
+        return self.generate(
+            prompt, {most, temperature, top_p, min_p, repetition_penalty, top_k, seed, stops_of(stop),
+                     speculate_of(speculate), draft ? draft->handle() : nullptr, tokens_of_draft(draft_tokens)});
       },
       prompt_default..., nb::kw_only(), nb::arg("new") = 128, nb::arg("temperature") = nb::none(),
       nb::arg("top_k") = nb::none(), nb::arg("top_p") = nb::none(), nb::arg("min_p") = nb::none(),
       nb::arg("repetition_penalty") = nb::none(), nb::arg("seed") = 0, nb::arg("stop") = nb::tuple(),
-      nb::arg("speculate") = "off", nb::sig(signature), doc);
+      nb::arg("speculate") = nb::none(), nb::arg("draft") = nb::none(), nb::arg("draft_tokens") = nb::none(),
+      nb::sig(signature), doc);
 }
 
 void bind_generation(nb::module_& module) {

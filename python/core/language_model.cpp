@@ -165,6 +165,8 @@ std::unique_ptr<Generation> TextSession::generate(nb::handle prompt, const Gener
   with.stops = stops.data();
   with.stop_count = stops.size();
   with.speculate = options.speculate;
+  with.draft = options.draft.get();
+  with.draft_tokens = options.draft_tokens;
   std::exception_ptr raised;
   with.goes_on = prompt_goes_on;
   with.context = &raised;

@@ -25,7 +25,9 @@ struct GenerateOptions {
   std::optional<int64_t> top_k;
   uint64_t seed = 0;
   std::vector<std::string> stops;
-  rung_speculate speculate = RUNG_SPECULATE_OFF;
+  rung_speculate speculate = RUNG_SPECULATE_USUAL;
+  LanguageHandle draft;      // null: none
+  int64_t draft_tokens = 0;  // 0: the usual
 };
 
 // A text as it is made: an iterator of rung.Piece.
@@ -77,9 +79,10 @@ class LanguageModel {
   }
   void close() { handle_.reset(); }
   std::string repr() const;
+  // Errors: UsageError, it is closed.
+  LanguageHandle handle() const;
 
  private:
-  LanguageHandle handle() const;
   LanguageHandle handle_;
 };
 

@@ -73,7 +73,8 @@ class Generated(TypedDict):
     prompt's `prompt_tokens` to the first new token; `decode_ms` and `tokens_per_s` are of the further ones.
     `bytes_per_token` is what the last token reads of memory, and `floor_ms` the time that memory needs for it.
     `weight_bytes` counts all weights in memory, those of every chunk's plan, in every layout.
-    `drafted` counts draft tokens that were read ahead, and `accepted` those that became the text's.
+    `drafting` is "off", "kept", or "stopped" where drafts were slower; `drafted` counts draft tokens that were read
+    ahead, and `accepted` those that became the text's.
     `stopped_by` is "count", "stop token", "stop string" or "full cache"; empty: the text could go on.
     """
 
@@ -83,6 +84,7 @@ class Generated(TypedDict):
     prefill_ms: float
     decode_ms: DecodeTimes
     tokens_per_s: float
+    drafting: str
     drafted: int
     accepted: int
     bytes_per_token: float

@@ -88,6 +88,29 @@ def test_drafts_change_no_text(model: rung.LanguageModel) -> None:
         model.generate(PROMPT, speculate="yes")  # type: ignore[arg-type]
 
 
+def test_a_draft_changes_no_text(model: rung.LanguageModel) -> None:
+    both: list[dict[str, Any]] = [{"temperature": 0}, {"temperature": 2.0, "top_k": 0, "seed": 3}]
+    with rung.load_language_model(DATA / "checkpoints" / "qwen2", threads=1) as other:
+        for settings in both:
+            plain = [piece.token for piece in model.generate(PROMPT, new=15, **settings)]
+            for draft in (model, other):
+                generation = model.generate(PROMPT, new=15, speculate="on", draft=draft, draft_tokens=3, **settings)
+                assert [piece.token for piece in generation] == plain
+                figures = generation.figures()
+                assert figures["drafting"] == "kept" and figures["drafted"] > 0
+                assert (figures["accepted"] == figures["drafted"]) == (draft is model)
+        generation = model.generate(PROMPT, new=9, temperature=0, draft=model)
+        assert [piece.token for piece in generation] == GREEDY
+        assert generation.figures()["drafted"] > 0, "auto"
+        for tokens in (0, -3, 8):
+            with pytest.raises(rung.UsageError, match=f"got {tokens}"):
+                model.generate(PROMPT, draft=other, draft_tokens=tokens)
+    with pytest.raises(rung.UsageError, match="closed"):
+        model.generate(PROMPT, draft=other)
+    with pytest.raises(rung.UsageError, match="no draft"):
+        model.generate(PROMPT, draft_tokens=2)
+
+
 def test_a_session_gives_scores(model: rung.LanguageModel) -> None:
     session = model.session()
     scores = session.feed(PROMPT)

@@ -14,6 +14,7 @@
 namespace rung {
 
 struct OpenLanguageModel {
+  std::string path;  // for errors
   tasks::ModelText text;
   PlanSet plans;
   int64_t vocabulary = 0, most_tokens = 0;
@@ -26,6 +27,8 @@ struct OpenTextSession {
       : model(std::move(of)), decoder(std::make_shared<Decoder>(std::move(with))) {}
   std::shared_ptr<const OpenLanguageModel> model;
   std::shared_ptr<Decoder> decoder;
+  std::shared_ptr<const OpenLanguageModel> draft_model;  // whose guesses were wanted last; null: nobody's
+  std::shared_ptr<Decoder> draft;                        // of it
   Entrance entrance;
 };
 

@@ -37,7 +37,7 @@ Result<std::shared_ptr<const OpenLanguageModel>> open_language_model(const char*
            is_plan_file(path) ? tasks::ModelText::of_plan(plans.first()) : tasks::ModelText::of_directory(path));
   RUNG_TRY(const Decoder decoder, Decoder::create(plans));
   return std::make_shared<const OpenLanguageModel>(
-      OpenLanguageModel{std::move(text), std::move(plans), decoder.vocabulary(), decoder.most_tokens()});
+      OpenLanguageModel{path, std::move(text), std::move(plans), decoder.vocabulary(), decoder.most_tokens()});
 }
 
 }  // namespace

@@ -7,9 +7,15 @@
 #include "api/language_handles.hpp"
 #include "api/options.hpp"
 #include "base/json.hpp"
+#include "tasks/draft.hpp"
 
 namespace rung {
 namespace {
+
+Status check_process(const OpenLanguageModel& model) {
+  if (!model.made_in.another_process()) return {};
+  return wrong_usage("this model was opened before this process was forked: open it in the child");
+}
 
 rung_text_session* handle_of_text(std::shared_ptr<const OpenLanguageModel> model, Decoder decoder) {
   auto session = std::make_shared<OpenTextSession>(std::move(model), std::move(decoder));
@@ -43,7 +49,7 @@ std::optional<T> wish(Given value) {
   return value == Given{-1} ? std::nullopt : std::optional(static_cast<T>(value));
 }
 
-Result<Speculate> speculate_of(rung_speculate given) {
+Result<std::optional<Speculate>> speculate_of(rung_speculate given) {
   switch (given) {
     case RUNG_SPECULATE_OFF:
       return Speculate::off;
@@ -51,13 +57,35 @@ Result<Speculate> speculate_of(rung_speculate given) {
       return Speculate::on;
     case RUNG_SPECULATE_AUTO:
       return Speculate::automatic;
+    case RUNG_SPECULATE_USUAL:
+      return std::nullopt;
   }
-  return wrong_usage("speculate: got {}, wanted {} (off), {} (on) or {} (auto)", static_cast<int>(given),
+  return wrong_usage("speculate: got {}, wanted {} (off), {} (on), {} (auto) or {} (usual)", static_cast<int>(given),
                      static_cast<int>(RUNG_SPECULATE_OFF), static_cast<int>(RUNG_SPECULATE_ON),
-                     static_cast<int>(RUNG_SPECULATE_AUTO));
+                     static_cast<int>(RUNG_SPECULATE_AUTO), static_cast<int>(RUNG_SPECULATE_USUAL));
 }
 
-Result<tasks::GenerateOptions> generate_options(const rung_generate_options* options) {
+Result<std::shared_ptr<Decoder>> session_of_draft(const OpenLanguageModel& model, const Decoder& decoder,
+                                                  const OpenLanguageModel& draft) {
+  RUNG_CHECK(check_process(draft));
+  RUNG_TRY(Decoder made, Decoder::create(draft.plans));
+  RUNG_CHECK(tasks::check_draft({model.path, model.text, decoder}, {draft.path, draft.text, made}));
+  return std::make_shared<Decoder>(std::move(made));
+}
+
+// Later generations with the same draft go on from what it has read.
+Result<std::shared_ptr<Decoder>> draft_for(OpenTextSession& session, const rung_language_model* handle) {
+  if (!handle) return nullptr;
+  const auto open = table<LanguageModels>().use(handle);
+  RUNG_CHECK(want_open(open, "draft"));
+  if (session.draft_model != *open) {
+    RUNG_TRY(session.draft, session_of_draft(*session.model, *session.decoder, **open));
+    session.draft_model = *open;
+  }
+  return session.draft;
+}
+
+Result<tasks::GenerateOptions> generate_options(OpenTextSession& session, const rung_generate_options* options) {
   RUNG_TRY(auto given, options_of(options, rung_generate_options RUNG_GENERATE_OPTIONS_INIT, "rung_generate_options"));
   if (given.top_k < -1) return wrong_usage("top_k: got {}, wanted 0 or more, or -1 for the model's own", given.top_k);
   tasks::GenerateOptions made{.most = given.most,
@@ -68,15 +96,17 @@ Result<tasks::GenerateOptions> generate_options(const rung_generate_options* opt
                                            .top_k = wish<uint64_t>(given.top_k),
                                            .seed = given.seed},
                               .stops = {},
+                              .draft_tokens = given.draft_tokens,
                               .interrupted = asked_to_end(given.goes_on, given.context)};
   RUNG_TRY(made.speculate, speculate_of(given.speculate));
   RUNG_TRY(made.stops, texts_of(given.stops, given.stop_count, "stops"));
+  RUNG_TRY(made.draft, draft_for(session, given.draft));
   return made;
 }
 
 Result<OpenGeneration> begin_generation(const std::shared_ptr<OpenTextSession>& session, const rung_prompt* prompt,
                                         const rung_generate_options* options) {
-  RUNG_TRY(const tasks::GenerateOptions given, generate_options(options));
+  RUNG_TRY(const tasks::GenerateOptions given, generate_options(*session, options));
   RUNG_TRY(const tasks::Prompt form, prompt_of(prompt));
   RUNG_TRY(const auto tokens, session->model->text.tokens_of(form, session->decoder->length()));
   RUNG_TRY(auto generation, tasks::TextGeneration::begin(session->model->text, session->decoder, tokens, given));
@@ -116,8 +146,7 @@ rung_status rung_text_session_open(const rung_language_model* model, rung_text_s
     const auto open = table<rung::LanguageModels>().use(model);
     RUNG_CHECK(rung::want_open(open, "model"));
     RUNG_CHECK(rung::want(session, "session"));
-    if ((*open)->made_in.another_process())
-      return rung::wrong_usage("this model was opened before this process was forked: open it in the child");
+    RUNG_CHECK(rung::check_process(**open));
     RUNG_TRY(rung::Decoder decoder, rung::Decoder::create((*open)->plans));
     *session = rung::handle_of_text(*open, std::move(decoder));
     return {};

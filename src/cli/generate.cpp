@@ -16,12 +16,12 @@ namespace {
 
 struct GenerateFlags {
   CommonOptions common;
-  std::string text, chat, recipe, actions, action_shape;
-  int most = 128, steps = 16;
+  std::string text, chat, recipe, draft, actions, action_shape;
+  int most = 128, steps = 16, draft_tokens = 0;
   std::optional<double> temperature, top_p, min_p, repetition_penalty;
   std::optional<uint64_t> top_k, seed, skip_tokens;
   std::vector<std::string> stops;
-  std::string speculate = "off";
+  std::string speculate;  // empty: as there is a draft or none
 };
 
 tasks::SamplingWishes wishes_of(const GenerateFlags& flags) {
@@ -67,11 +67,15 @@ Status generate(const GenerateFlags& flags) {
                            .text = flags.text,
                            .chat = flags.chat,
                            .length = flags.common.cache,
+                           .draft = flags.draft,
                            .options = {.most = flags.most, .sampling = wishes_of(flags), .stops = flags.stops}};
   task.options.steps = flags.steps;
   RUNG_TRY(task.recipe, recipe_in(flags.recipe));
   RUNG_TRY(task.actions, actions_of(flags));
-  RUNG_TRY(task.options.speculate, parse_speculate(flags.speculate));
+  task.options.draft_tokens = flags.draft_tokens;
+  if (!flags.speculate.empty()) {
+    RUNG_TRY(task.options.speculate, parse_speculate(flags.speculate));
+  }
   if (!flags.common.json && !task.actions)
     task.hear = [](std::string_view piece) {
       fmt::print("{}", piece);
@@ -108,6 +112,8 @@ std::pair<CLI::App*, Run> generate_command(CLI::App& app) {
   add(*command, "action-shape", flags->action_shape).needs(actions);
   add(*command, "skip-tokens", flags->skip_tokens).needs(actions);
   add(*command, "speculate", flags->speculate).one_of({"off", "on", "auto"});
+  auto draft = add(*command, "draft", flags->draft);
+  add(*command, "draft-tokens", flags->draft_tokens).positive().needs(draft);
   return {command, [flags] { return generate(*flags); }};
 }
 

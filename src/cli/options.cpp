@@ -104,9 +104,12 @@ constexpr auto kOptions = std::to_array<OptionRow>({
      "with --actions: how many tokens at the end of the policy's vocabulary are special ones, behind those of actions; "
      "default: 128"},
     {"speculate", "", "WHEN",
-     "read draft tokens ahead, out of the text itself, so that one run may make several tokens: off, on, or auto, "
-     "which "
-     "stops where the measured time per token shows that it is slower; default: off"},
+     "read draft tokens ahead, of --draft or else out of the text itself, so that one run may make several tokens: "
+     "off, on, or auto, which stops where the measured time per token shows that it is slower; default: auto with "
+     "--draft, else off"},
+    {"draft", "", "MODEL",
+     "a smaller model with the same tokens, whose guesses at the text are read ahead; the text stays the same"},
+    {"draft-tokens", "", "N", "the tokens that the draft guesses at once; default: 4, or as many as one run can read"},
     {"truncate", "", "WHAT",
      "what to do with a text of more tokens than the plan reads: warn (cut it and say so), cut (silently) or error"},
     {"runs", "", "N", "timed runs"},

@@ -64,6 +64,7 @@ void Decoder::append(int64_t token) {
 }
 
 int64_t Decoder::most_drafts() const {
+  if (unread() == 0) return 0;
   int64_t size = 0;
   for (int64_t chunk : chunks_)
     if (chunk <= scored_chunk_ && chunk <= most_ - text_.read) size = chunk;

@@ -43,8 +43,8 @@ class Decoder {
   // was drafted then needs no run, and of another one forgets the drafts. Errors: no token that is not read, or more
   // drafts than most_drafts() (wrong usage); the device failed.
   Status take_ahead(std::span<const int64_t> drafts);
-  // Returns how many drafts one run takes now; 0: no plan gives all scores of a chunk, or a layer with a sliding window
-  // would forget what the text still needs.
+  // Returns how many drafts one run takes now; 0: no token waits to be read, no plan gives all scores of a chunk, or a
+  // layer with a sliding window would forget what the text still needs.
   int64_t most_drafts() const;
   int64_t scored_chunk() const { return scored_chunk_; }  // the largest one whose plan gives all scores; 0: none
   int64_t accepted() const { return accepted_; }          // drafts that became the text's, since create()

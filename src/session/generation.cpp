@@ -29,7 +29,7 @@ std::optional<StoppedBy> Generation::end() const {
 
 // The first token is the host's, from the scores that the prompt has left.
 bool Generation::makes_ahead() const {
-  return options_.steps > 0 && options_.speculate == Speculate::off && last_ && !decoder_->logits() &&
+  return options_.steps > 0 && speculation_.is_over() && last_ && !decoder_->logits() &&
          decoder_->plan_of_one().target->gpu && decoder_->smallest_chunk() == 1;
 }
 
@@ -59,7 +59,7 @@ Result<int64_t> Generation::choose() {
     return token;
   }
   const int64_t began = now_ns();
-  if (!decoder_->logits()) RUNG_CHECK(speculation_.read(*decoder_, accepted()));
+  if (!decoder_->logits()) RUNG_CHECK(speculation_.read({*decoder_, sampler_, accepted(), options_.most - made_}));
   RUNG_TRY(const int64_t token, sampler_.next(*decoder_->logits()));
   token_ms_ = static_cast<double>(now_ns() - began) * 1e-6;
   return token;

@@ -25,6 +25,7 @@ struct GenerationOptions {
   std::set<int64_t> stops;  // tokens that end a text
   int64_t most = 128;       // new tokens
   Speculate speculate = Speculate::off;
+  std::shared_ptr<DraftModel> draft = {};  // where drafts come from; null: from the text itself
   int64_t steps = 0;  // how many tokens a GPU makes before the host asks for them; 0: the host chooses each
 };
 
@@ -35,7 +36,7 @@ class Generation {
       : decoder_(std::move(decoder)),
         sampler_(std::move(sampler)),
         options_(std::move(options)),
-        speculation_(options_.speculate) {
+        speculation_(options_.speculate, options_.draft) {
     sampler_.saw(decoder_->tokens());
   }
 

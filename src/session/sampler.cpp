@@ -62,17 +62,31 @@ Result<Sampler> Sampler::make(int64_t vocabulary, const SamplerOptions& options)
   return Sampler(options, std::move(session), std::move(given));
 }
 
-void Sampler::saw(std::span<const int64_t> tokens) {
+void Sampler::count(std::span<const int64_t> tokens, int64_t times) {
   const auto seen = given_.at("seen").as<int64_t>();
-  for (int64_t token : tokens) seen[static_cast<size_t>(token)] += 1;
+  for (int64_t token : tokens) seen[static_cast<size_t>(token)] += times;
+}
+
+void Sampler::saw(std::span<const int64_t> tokens) { count(tokens, 1); }
+
+Result<int64_t> Sampler::choose(const Tensor& logits, int64_t draw) {
+  given_.at("draw").as<int64_t>()[1] = draw;
+  given_.insert_or_assign("logits", logits);
+  RUNG_TRY(auto outputs, session_.infer(given_));
+  return outputs[0].second.as<int64_t>()[0];
 }
 
 Result<int64_t> Sampler::next(const Tensor& logits) {
-  given_.at("draw").as<int64_t>()[1] = drawn_;
-  given_.insert_or_assign("logits", logits);
-  RUNG_TRY(auto outputs, session_.infer(given_));
-  const int64_t token = outputs[0].second.as<int64_t>()[0];
+  RUNG_TRY(const int64_t token, choose(logits, drawn_));
   chose(token);
+  return token;
+}
+
+// Tokens that are banned as the first choice stay banned until there is one.
+Result<int64_t> Sampler::guess(const Tensor& logits, std::span<const int64_t> chosen) {
+  count(chosen, 1);
+  auto token = choose(logits, drawn_ + static_cast<int64_t>(chosen.size()));
+  count(chosen, -1);
   return token;
 }
 

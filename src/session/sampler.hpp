@@ -33,6 +33,8 @@ class Sampler {
   // Returns the token that follows, for scores f32[1,V]. The n-th choice of a seed takes the n-th number of its
   // generator, whatever came before. Errors: scores that are no numbers, no token that is not banned.
   Result<int64_t> next(const Tensor& logits);
+  // Returns what next() would choose after it chose those tokens, and counts nothing. Errors: those of next().
+  Result<int64_t> guess(const Tensor& logits, std::span<const int64_t> chosen);
   // Takes note of a token that was chosen elsewhere by the next draw of this sampler.
   void chose(int64_t token);
 
@@ -43,6 +45,8 @@ class Sampler {
  private:
   Sampler(const SamplerOptions& options, Session session, NamedTensors given)
       : options_(options), session_(std::move(session)), given_(std::move(given)) {}
+  Result<int64_t> choose(const Tensor& logits, int64_t draw);
+  void count(std::span<const int64_t> tokens, int64_t times);
 
   SamplerOptions options_;
   Session session_;

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "session/speculation.hpp"
 
+#include <algorithm>
+
 #include "measure/clock.hpp"
 #include "session/prompt_lookup.hpp"
 
@@ -9,6 +11,7 @@ namespace rung {
 namespace {
 
 constexpr int64_t kPlainRuns = 2, kAheadRuns = 4;  // that are timed before they are compared
+constexpr int64_t kAheadForPlain = 16;             // runs with drafts for each further plain one
 
 }  // namespace
 
@@ -25,18 +28,38 @@ bool drafts_pay(const TimedRuns& plain, const TimedRuns& ahead, int64_t accepted
   return static_cast<double>(ahead.ns) <= plain_ns * static_cast<double>(ahead.count + accepted);
 }
 
-// The first runs are plain ones, with which those behind them are compared.
+std::string_view Speculation::outcome() const {
+  if (when_ == Speculate::off) return "off";
+  return lost_ ? "stopped" : "kept";
+}
+
+// A plain run that something disturbed would speak for drafts for good, were it one of two in a long text.
+bool wants_plain_run(const TimedRuns& plain, const TimedRuns& ahead) {
+  return plain.count < kPlainRuns + ahead.count / kAheadForPlain;
+}
+
 bool Speculation::drafts_now(int64_t accepted) {
   if (when_ != Speculate::automatic) return when_ == Speculate::on;
   lost_ = lost_ || !drafts_pay(plain_, ahead_, accepted);
-  return !lost_ && plain_.count >= kPlainRuns;
+  return !lost_ && !wants_plain_run(plain_, ahead_);
 }
 
-Status Speculation::read(Decoder& decoder, int64_t accepted) {
-  std::vector<int64_t> drafts;
-  if (drafts_now(accepted)) drafts = look_up(decoder.tokens(), static_cast<size_t>(decoder.most_drafts()));
+// The run that reads drafts gives the token behind them, too. A model's drafts that nobody wants would cost time.
+Result<std::vector<int64_t>> Speculation::drafts(const TextToRead& text) const {
+  const int64_t room = text.decoder.most_drafts();
+  if (!model_) return look_up(text.decoder.tokens(), static_cast<size_t>(room));
+  auto guesses = model_->guess(text.decoder.tokens(), std::min(room, text.wanted - 1), text.sampler);
+  if (!guesses) return fail_in(guesses.error(), "the draft");
+  return guesses;
+}
+
+Status Speculation::read(TextToRead text) {
   const int64_t began = now_ns();
-  RUNG_CHECK(drafts.empty() ? decoder.take({}) : decoder.take_ahead(drafts));
+  std::vector<int64_t> drafts;
+  if (drafts_now(text.accepted)) {
+    RUNG_TRY(drafts, this->drafts(text));
+  }
+  RUNG_CHECK(drafts.empty() ? text.decoder.take({}) : text.decoder.take_ahead(drafts));
   TimedRuns& runs = drafts.empty() ? plain_ : ahead_;
   ++runs.count, runs.ns += now_ns() - began;
   drafted_ += static_cast<int64_t>(drafts.size());

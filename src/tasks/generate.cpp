@@ -7,6 +7,7 @@
 #include "open/open_model.hpp"
 #include "plan/named.hpp"
 #include "tasks/decoder.hpp"
+#include "tasks/draft.hpp"
 
 namespace rung::tasks {
 namespace {
@@ -89,14 +90,19 @@ Result<Beginning> beginning_of(const GenerateTask& task, const TextModel& model)
   return beginning;
 }
 
+// Returns the tokens of a source; 0: it is no text.
+int64_t source_length(const Beginning& beginning) {
+  const auto source = beginning.source.find(kTokens);
+  return source != beginning.source.end() && source->second.shape().rank() == 2 ? source->second.shape()[1] : 0;
+}
+
 DecoderTask decoder_task(const GenerateTask& task, const Beginning& beginning, bool has_encoder) {
   DecoderTask open{.model = task.model, .length = task.length, .has_encoder = has_encoder, .recipe = task.recipe};
   open.model.inputs = {};
   if (is_exported(task.model.path)) open.chunks = {1};
   if (task.model.cache.scored_chunk > 0) open.scored_chunk = task.model.cache.scored_chunk;
   if (open.length == 0) open.length = static_cast<int64_t>(beginning.tokens.size()) + task.options.most;
-  const auto source = beginning.source.find(kTokens);
-  if (source != beginning.source.end() && source->second.shape().rank() == 2) open.source = source->second.shape()[1];
+  open.source = source_length(beginning);
   return open;
 }
 
@@ -104,6 +110,17 @@ Result<Decoder> decoder_of(const GenerateTask& task, const Beginning& beginning,
   if (model.plans && task.recipe) return wrong_usage("'{}' is a plan, which has its own recipe", task.model.path);
   if (model.plans) return Decoder::create(std::move(*model.plans));
   return open_decoder(decoder_task(task, beginning, model.has_encoder));
+}
+
+// Returns the task's options with the draft that it names.
+Result<GenerateOptions> options_of(const GenerateTask& task, const Beginning& beginning, const ModelText& text,
+                                   const Decoder& decoder) {
+  GenerateOptions options = task.options;
+  if (task.draft.empty()) return options;
+  RUNG_TRY(Decoder draft,
+           open_draft(task.draft, task.model, {task.model.path, text, decoder}, source_length(beginning)));
+  options.draft = std::make_shared<Decoder>(std::move(draft));
+  return options;
 }
 
 Result<std::optional<ActionTokenizer>> action_tokenizer_of(const GenerateTask& task) {
@@ -128,9 +145,10 @@ Result<Generated> generate(const GenerateTask& task) {
   RUNG_TRY(TextModel model, text_model_of(task));
   RUNG_TRY(const Beginning beginning, beginning_of(task, model));
   RUNG_TRY(Decoder decoder, decoder_of(task, beginning, model));
+  RUNG_TRY(const GenerateOptions options, options_of(task, beginning, model.text, decoder));
   const int64_t vocabulary = decoder.vocabulary();
   RUNG_TRY(TextGeneration generation, TextGeneration::begin(model.text, std::make_shared<Decoder>(std::move(decoder)),
-                                                            beginning.tokens, task.options, beginning.source));
+                                                            beginning.tokens, options, beginning.source));
   for (bool listens = true; listens;) {
     RUNG_TRY(const std::optional<Piece> piece, generation.next());
     if (!piece) {

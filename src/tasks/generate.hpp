@@ -25,6 +25,7 @@ struct GenerateTask {
   std::string text;    // the prompt for the model's tokenizer, used unchanged; empty: none
   std::string chat;    // a list of messages as JSON, which the model's template makes the prompt of; empty: none
   int64_t length = 0;  // of a directory: the most tokens of the text; 0: those of the prompt and the new ones
+  std::string draft;   // a second model's path, as open_draft() takes it; empty: none
   GenerateOptions options;
   std::optional<Recipe> recipe = {};  // of a directory, for all of its plans; none: the default one
   std::optional<ActionTask> actions = {};
@@ -32,9 +33,9 @@ struct GenerateTask {
   std::function<bool(std::string_view)> hear = [](std::string_view) { return true; };
 };
 
-// `stopped_by` may be "listener", too. Errors: no prompt or several (usage); those of open_decoder(), of the tokenizer,
-// of the template and of the model's settings; a prompt beyond the model's positions, or with tokens that it does not
-// have; scores that are no numbers; those of ActionTokenizer::open() and decode_policy().
+// `stopped_by` may be "listener", too. Errors: no prompt or several (usage); those of open_decoder(), open_draft(), of
+// the tokenizer, of the template and of the model's settings; a prompt beyond the model's positions, or with tokens
+// that it does not have; scores that are no numbers; those of ActionTokenizer::open() and decode_policy().
 Result<Generated> generate(const GenerateTask& task);
 
 }  // namespace rung::tasks

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tasks/text_generation.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -48,6 +49,39 @@ Result<std::optional<TextStream>> stream_of(const ModelText& model, const Genera
   return std::optional(std::move(stream));
 }
 
+constexpr int64_t kDraftTokens = 4;
+
+Speculate speculate_of(const GenerateOptions& options) {
+  return options.speculate.value_or(options.draft ? Speculate::automatic : Speculate::off);
+}
+
+// A run reads the drafts behind one token of the text.
+Status check_drafting(const Decoder& decoder, const GenerateOptions& options) {
+  if (options.draft_tokens != 0 && !options.draft)
+    return wrong_usage("got {} draft tokens, and no draft that makes them", options.draft_tokens);
+  if (speculate_of(options) == Speculate::off) return {};
+  const int64_t most = decoder.scored_chunk() - 1;
+  if (most < 1)
+    return wrong_usage(
+        "got speculation for plans that give the scores of one token a run: build them with --scored-chunk 8");
+  if (options.draft_tokens < 0 || options.draft_tokens > most)
+    return wrong_usage("got {} draft tokens, wanted 1 to {}: one run gives the scores of {} tokens at most",
+                       options.draft_tokens, most, most + 1);
+  return {};
+}
+
+// Makes a draft model that has read the source and the text. Null: no other model guesses.
+Result<std::shared_ptr<DraftModel>> draft_behind(const Decoder& decoder, const GenerateOptions& options,
+                                                 const NamedTensors& source) {
+  if (!options.draft || speculate_of(options) == Speculate::off) return nullptr;
+  const int64_t usual = std::min(kDraftTokens, decoder.scored_chunk() - 1);
+  auto draft = std::make_shared<DraftModel>(options.draft, options.draft_tokens > 0 ? options.draft_tokens : usual);
+  auto read = options.draft->has_encoder() ? options.draft->read(source) : Status{};
+  if (read) read = draft->read(decoder.tokens(), options.interrupted);
+  if (!read) return fail_in(read.error(), "the draft");
+  return draft;
+}
+
 }  // namespace
 
 Result<TextGeneration> TextGeneration::begin(const ModelText& model, std::shared_ptr<Decoder> decoder,
@@ -57,16 +91,19 @@ Result<TextGeneration> TextGeneration::begin(const ModelText& model, std::shared
   RUNG_TRY(std::optional<TextStream> stream, stream_of(model, options));
   RUNG_TRY(StopStrings stops, StopStrings::make(options.stops));
   RUNG_TRY(Sampler sampler, Sampler::make(decoder->vocabulary(), sampler_options(options.sampling, model.settings())));
-  if (options.speculate != Speculate::off && decoder->scored_chunk() < 2)
-    return wrong_usage(
-        "got speculation for plans that give the scores of one token a run: build them with --scored-chunk 8");
+  RUNG_CHECK(check_drafting(*decoder, options));
   const int64_t began = now_ns();
   if (decoder->has_encoder()) RUNG_CHECK(decoder->read(source));
   if (!prompt.empty()) RUNG_CHECK(decoder->take(prompt, options.interrupted));
+  RUNG_TRY(auto draft, draft_behind(*decoder, options, source));
   const double prefill_ms = ms_since(began);
   const auto& ends = model.settings().eos_token_ids.value;
   Generation generation(std::move(decoder), std::move(sampler),
-                        {{ends.begin(), ends.end()}, options.most, options.speculate, options.steps});
+                        {.stops = {ends.begin(), ends.end()},
+                         .most = options.most,
+                         .speculate = speculate_of(options),
+                         .draft = std::move(draft),
+                         .steps = options.steps});
   TextGeneration made(std::move(generation), std::move(stream), std::move(stops));
   made.made_.prompt_tokens = static_cast<int64_t>(prompt.size());
   made.made_.prefill_ms = prefill_ms;
@@ -111,9 +148,10 @@ Generated TextGeneration::made() {
     made_.tokens_per_s = 1e3 * static_cast<double>(ms_.size()) / std::accumulate(ms_.begin(), ms_.end(), 0.0);
   }
   made_.stopped_by = stops_.found() ? "stop string" : generation_.end() ? name_of(*generation_.end()) : "";
+  made_.drafting = generation_.speculation().outcome();
   made_.drafted = generation_.speculation().drafted();
   made_.accepted = generation_.accepted();
-  made_.weight_bytes = generation_.decoder().weight_bytes();
+  made_.weight_bytes = generation_.decoder().weight_bytes() + generation_.speculation().weight_bytes();
   const Plan& step = generation_.decoder().plan_of_one();
   made_.bytes_per_token = bytes_per_token(step, generation_.decoder().length());
   if (const double gbps = read_gbps(step); gbps > 0) made_.floor_ms = made_.bytes_per_token / gbps * 1e-6;
@@ -127,6 +165,7 @@ nlohmann::json to_json(const Generated& made) {
                       {"prefill_ms", made.prefill_ms},
                       {"decode_ms", {{"median", decode.median}, {"p90", decode.p90}, {"p99", decode.p99}}},
                       {"tokens_per_s", made.tokens_per_s},
+                      {"drafting", made.drafting},
                       {"drafted", made.drafted},
                       {"accepted", made.accepted},
                       {"bytes_per_token", made.bytes_per_token},

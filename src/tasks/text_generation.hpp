@@ -22,8 +22,10 @@ struct SamplingWishes {
 struct GenerateOptions {
   int64_t most = 128;  // new tokens
   SamplingWishes sampling;
-  std::vector<std::string> stops;  // strings that end the text where they begin
-  Speculate speculate = Speculate::off;
+  std::vector<std::string> stops;           // strings that end the text where they begin
+  std::optional<Speculate> speculate = {};  // none: off, or automatic with a draft
+  std::shared_ptr<Decoder> draft = {};      // whose guesses are read ahead (check_draft()); null: the text's own
+  int64_t draft_tokens = 0;                 // that it guesses at once; 0: a usual number
   int64_t steps = 16;            // tokens that a GPU makes before it is asked for them; 0: the host chooses each
   Interrupted interrupted = {};  // asked between the runs that read the prompt
 };
@@ -37,6 +39,7 @@ struct Generated {
     double median = 0, p90 = 0, p99 = 0;
   } decode_ms;                 // of each further token, its choice included
   double tokens_per_s = 0;     // of the further tokens; 0: there are none
+  std::string drafting;        // "off", "kept", or "stopped" where drafts were slower
   int64_t drafted = 0;         // draft tokens that runs read ahead of the text
   int64_t accepted = 0;        // of those, which became the text's
   double bytes_per_token = 0;  // weights and the part of caches that the last token reads
@@ -56,8 +59,9 @@ struct Piece {
 class TextGeneration {
  public:
   // Reads the prompt behind the decoder's text; an encoder reads the source first, about which a new text begins.
-  // Errors: less than one new token, a setting out of its range, speculation without a plan that gives all scores of a
-  // chunk, stop strings for a model without a tokenizer (usage); those of Decoder::read() and Decoder::take().
+  // A draft reads prompt and source, too. Errors: less than one new token, a setting out of its range, speculation
+  // without a plan that gives all scores of a chunk, stop strings for a model without a tokenizer (usage); those of
+  // Decoder::read() and Decoder::take().
   static Result<TextGeneration> begin(const ModelText& model, std::shared_ptr<Decoder> decoder,
                                       std::span<const int64_t> prompt, const GenerateOptions& options,
                                       const NamedTensors& source = {});

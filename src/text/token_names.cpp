@@ -26,4 +26,12 @@ const TokenNames::Name* TokenNames::find(int64_t id) const {
   return found != names_.end() && found->id == id ? &*found : nullptr;
 }
 
+std::optional<int64_t> TokenNames::first_difference(const TokenNames& other) const {
+  const auto same = [](const Name& a, const Name& b) { return a.id == b.id && a.token == b.token; };
+  const auto [here, there] = std::ranges::mismatch(names_, other.names_, same);
+  if (here == names_.end() && there == other.names_.end()) return std::nullopt;
+  if (here == names_.end()) return there->id;
+  return there == other.names_.end() ? here->id : std::min(here->id, there->id);
+}
+
 }  // namespace rung::text

@@ -1,6 +1,7 @@
 // The tokens of ids, for the way back.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,6 +23,8 @@ class TokenNames {
   TokenNames(const Vocabulary& vocabulary, const AddedTokens& added);
   // Returns null if no token has that id.
   const Name* find(int64_t id) const;
+  // Returns the first id whose token is another one there, or that one of the two lacks. Nullopt: there is none.
+  std::optional<int64_t> first_difference(const TokenNames& other) const;
 
  private:
   std::vector<Name> names_;  // by id, each once

@@ -126,6 +126,10 @@ Result<std::string> Tokenizer::decode(std::span<const int64_t> ids, DecodeOption
   return text + rest;
 }
 
+std::optional<int64_t> Tokenizer::first_difference(const Tokenizer& other) const {
+  return parts_->names.first_difference(other.parts_->names);
+}
+
 std::optional<int64_t> Tokenizer::model_max_length() const { return parts_->model_max_length; }
 
 }  // namespace rung

@@ -58,6 +58,9 @@ class Tokenizer {
   // not supported.
   Result<TextStream> stream(DecodeOptions options = {}) const;
 
+  // Returns the first id whose token is another one there, or that one of the two lacks. Nullopt: both have the same.
+  std::optional<int64_t> first_difference(const Tokenizer& other) const;
+
   // Returns the length that the model was made for, if its files say so.
   std::optional<int64_t> model_max_length() const;
 

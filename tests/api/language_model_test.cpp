@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/support.hpp"
+#include "base/atomic_file.hpp"
 
 namespace rung {
 namespace {
@@ -227,8 +228,10 @@ TEST(Generation, PenalizesTokensOfTheWholeText) {
   const api::GenerateOptions options{.most = 6, .temperature = 0, .repetition_penalty = 5};
   const Tokens prompt = known_prompt();
   api::TextSession session = session_over(model, Tokens(prompt.begin(), prompt.begin() + 8));
-  EXPECT_EQ(tokens_of(pieces(session.generate({.tokens = Tokens(prompt.begin() + 8, prompt.end())}, options))),
-            tokens_of(pieces(model.generate({.tokens = prompt}, options))));
+  const Tokens made = tokens_of(pieces(model.generate({.tokens = prompt}, options)));
+  EXPECT_EQ(tokens_of(pieces(session.generate({.tokens = Tokens(prompt.begin() + 8, prompt.end())}, options))), made);
+  ASSERT_THAT(prompt, testing::Contains(kGreedy[0]));
+  EXPECT_NE(made[0], kGreedy[0]);
 }
 
 TEST(Generation, EndsWhereItIsInterrupted) {
@@ -253,6 +256,96 @@ TEST(Generation, RefusesASecondCallInItsSession) {
   EXPECT_EQ(second.kind(), api::Kind::usage);
   EXPECT_THAT(second.message(), HasSubstr("in use by another thread"));
   EXPECT_EQ(*session.tokens(), known_prompt());
+}
+
+const std::string kQwen = kData + "/checkpoints/qwen2";
+
+// Nothing is behind the scores that a shorter text lacks, so that its first run reads no drafts.
+TEST(Generation, DraftsBehindATruncatedText) {
+  const api::LanguageModel model = open();
+  api::TextSession session = session_over(model, known_prompt());
+  for (const api::LanguageModel* draft : {static_cast<const api::LanguageModel*>(nullptr), &model}) {
+    ASSERT_TRUE(session.feed(kGreedy) && session.truncate(17));
+    EXPECT_EQ(tokens_of(pieces(session.generate(
+                  {}, {.most = 4, .temperature = 0, .speculate = api::Speculate::on, .draft = draft}))),
+              Tokens(kGreedy.begin() + 5, kGreedy.end()));
+    ASSERT_TRUE(session.truncate(12));
+  }
+}
+
+// What a generation tells, at its end.
+nlohmann::json told_by(api::Result<api::Generation> generation) {
+  if (!generation) throw std::runtime_error(generation.error().message());
+  for (;;) {
+    auto piece = generation->next();
+    if (!piece) throw std::runtime_error(piece.error().message());
+    if (!*piece) break;
+  }
+  return nlohmann::json::parse(*generation->json());
+}
+
+TEST(DraftModel, GuessesTokensOfTheSameText) {
+  const api::LanguageModel model = open(), other = open(kQwen);
+  const api::Prompt prompt{.tokens = known_prompt()};
+  const auto greedy = [](const api::LanguageModel& draft, api::Speculate speculate, int64_t tokens = 0) {
+    return api::GenerateOptions{
+        .most = 9, .temperature = 0, .speculate = speculate, .draft = &draft, .draft_tokens = tokens};
+  };
+  const auto own = told_by(model.generate(prompt, greedy(model, api::Speculate::on, 3)));
+  EXPECT_EQ(own["tokens"], nlohmann::json(kGreedy));
+  EXPECT_EQ(own["drafted"], 6) << "of two runs";
+  EXPECT_EQ(own["accepted"], 6);
+  const auto wrong = told_by(model.generate(prompt, greedy(other, api::Speculate::on)));
+  EXPECT_EQ(wrong["tokens"], nlohmann::json(kGreedy));
+  EXPECT_LT(wrong["accepted"], wrong["drafted"]);
+  EXPECT_NE(told_by(model.generate(prompt, greedy(model, api::Speculate::usual)))["drafting"], "off");
+  EXPECT_EQ(told_by(model.generate(prompt, greedy(model, api::Speculate::off)))["drafted"], 0);
+  EXPECT_EQ(told_by(model.generate(prompt, {.most = 9, .temperature = 0}))["drafting"], "off");
+}
+
+// A session goes on with the draft's caches, whose text another draft's does not disturb.
+TEST(DraftModel, FollowsASession) {
+  const api::LanguageModel model = open(), other = open(kQwen);
+  api::TextSession session = session_over(model);
+  Tokens made;
+  const auto go_on = [&](const api::Prompt& prompt, const api::LanguageModel* draft) {
+    const api::GenerateOptions few{.most = 3, .temperature = 0, .speculate = api::Speculate::on, .draft = draft};
+    const auto told = told_by(session.generate(prompt, few));
+    for (int64_t token : told["tokens"]) made.push_back(token);
+    return told["accepted"].get<int>();
+  };
+  EXPECT_EQ(go_on({.tokens = known_prompt()}, &model), 1) << "of the run behind the first token";
+  go_on({}, &other);
+  EXPECT_EQ(go_on({}, &model), 2);
+  EXPECT_EQ(made, kGreedy);
+  ASSERT_TRUE(session.truncate(12));
+  made.clear();
+  go_on({}, &model);
+  EXPECT_EQ(made, Tokens(kGreedy.begin(), kGreedy.begin() + 3));
+}
+
+TEST(DraftModel, IsRefusedWhereItIsNone) {
+  const TemporaryDirectory letters, others;
+  for (const TemporaryDirectory* folder : {&letters, &others})
+    for (const char* from : {"/checkpoints/llama", "/letters"})
+      std::filesystem::copy(kData + from, folder->path(), std::filesystem::copy_options::recursive);
+  std::string json = *read_text_file(others / "tokenizer.json");
+  json.replace(json.find("\"t\":22"), 6, "\"T\":22");
+  others.write("tokenizer.json", json);
+  const api::LanguageModel model = open(letters.path()), draft = open(others.path());
+  api::TextSession session = session_over(model);
+  const auto refusal = [&](const api::GenerateOptions& options) {
+    return session.generate({.tokens = known_prompt()}, options).error();
+  };
+  EXPECT_EQ(refusal({.draft = &draft}).kind(), api::Kind::mismatch);
+  EXPECT_EQ(refusal({.draft = &draft}).message(), "the draft '" + others.path() + "' and '" + letters.path() +
+                                                      "' have another token 22: wanted the same tokens");
+  EXPECT_THAT(refusal({.draft = &model, .draft_tokens = 8}).message(), HasSubstr("wanted 1 to 7"));
+  EXPECT_EQ(refusal({.draft_tokens = 2}).kind(), api::Kind::usage);
+  EXPECT_EQ(session.tokens()->size(), 0u);
+  EXPECT_EQ(
+      tokens_of(pieces(session.generate({.tokens = known_prompt()}, {.most = 9, .temperature = 0, .draft = &model}))),
+      kGreedy);
 }
 
 TEST(LanguageModel, RefusesWhatIsNone) {
@@ -284,6 +377,38 @@ TEST(TextSession, KeepsItsTextWhereItRefuses) {
   EXPECT_THAT(session.generate({}, {.top_k = -2}).error().message(), HasSubstr("top_k: got -2"));
   EXPECT_THAT(session.generate({}, {.stops = {"a"}}).error().message(), HasSubstr("no tokenizer"));
   EXPECT_THAT(*session.tokens(), ElementsAre(3, 4));
+}
+
+TEST(CLanguageModel, TakesADraft) {
+  rung_language_model *model = nullptr, *draft = nullptr;
+  rung_text_session* session = nullptr;
+  rung_generation* generation = nullptr;
+  ASSERT_EQ(rung_language_model_open(kLlama.c_str(), nullptr, &model), RUNG_OK) << rung_error();
+  ASSERT_EQ(rung_language_model_open(kLlama.c_str(), nullptr, &draft), RUNG_OK) << rung_error();
+  ASSERT_EQ(rung_text_session_open(model, &session), RUNG_OK) << rung_error();
+  const Tokens tokens = known_prompt();
+  rung_prompt prompt RUNG_PROMPT_INIT;
+  prompt.tokens = tokens.data();
+  prompt.token_count = tokens.size();
+  rung_generate_options options RUNG_GENERATE_OPTIONS_INIT;
+  options.most = 9;
+  options.temperature = 0;
+  options.draft = draft;
+  options.speculate = RUNG_SPECULATE_ON;
+  ASSERT_EQ(rung_generation_open(session, &prompt, &options, &generation), RUNG_OK) << rung_error();
+  rung_language_model_close(draft);
+  rung_piece piece{};
+  for (const int64_t token : kGreedy) {
+    ASSERT_EQ(rung_generation_next(generation, &piece), RUNG_OK) << "it keeps its draft";
+    EXPECT_EQ(piece.token, token);
+  }
+  char* json = nullptr;
+  ASSERT_EQ(rung_generation_json(generation, &json), RUNG_OK);
+  EXPECT_EQ(nlohmann::json::parse(json)["accepted"], 6);
+  rung_free(json);
+  EXPECT_EQ(rung_generation_open(session, nullptr, &options, &generation), RUNG_USAGE);
+  EXPECT_THAT(rung_error(), HasSubstr("draft"));
+  rung_generation_close(generation), rung_text_session_close(session), rung_language_model_close(model);
 }
 
 TEST(CLanguageModel, RefusesNullAndClosedHandles) {

@@ -156,6 +156,41 @@ TEST_F(GenerateCommand, SpeculatesWithAPlanThatGivesAllScores) {
   expect_error(with("--scored-chunk=8"), 2, "scored-chunk were fixed");
 }
 
+TEST_F(GenerateCommand, TakesADraftsGuesses) {
+  const auto with_draft = [&](const std::string& draft, const std::vector<std::string>& more) {
+    std::vector<std::string> all{"--json", "--cache", "30", "--temperature", "0", "--draft", draft};
+    all.insert(all.end(), more.begin(), more.end());
+    return made(generate(all));
+  };
+  const Json alone = made(generate({"--json", "--cache", "30", "--temperature", "0"}));
+  EXPECT_EQ(alone["drafting"], "off");
+  const Json json = with_draft(kLlama, {"--speculate", "on", "--draft-tokens", "3"});
+  EXPECT_EQ(json["tokens"], kGreedy);
+  EXPECT_EQ(json["drafting"], "kept");
+  EXPECT_EQ(json["drafted"], 6) << "of two runs, which make all eight further tokens";
+  EXPECT_EQ(json["accepted"], 6);
+  EXPECT_GT(json["weight_bytes"], alone["weight_bytes"]);
+  const Json by_itself = with_draft(kLlama, {});
+  EXPECT_EQ(by_itself["tokens"], kGreedy);
+  EXPECT_GT(by_itself["drafted"], 0) << "auto";
+  const std::string plan = tool / "draft.rung";
+  ASSERT_EQ(tool.run({"build", kLlama, "--cache", "24", "--shape", "input_ids=1,1", "--out", plan}).exit_code, 0);
+  EXPECT_EQ(with_draft(plan, {"--speculate", "on", "--dtype", "f32"})["accepted"], 6);
+}
+
+TEST_F(GenerateCommand, RefusesDraftsThatItCannotUse) {
+  const std::string t5 = std::string(RUNG_TEST_DATA) + "/checkpoints/t5", plan = tool / "t5.rung";
+  expect_error(generate({"--draft", t5}), 1, "has an encoder");
+  const Ran built = tool.run(
+      {"build", t5, "--cache", "16", "--shape", "input_ids=1,12", "--shape", "decoder_input_ids=1,1", "--out", plan});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  expect_error(generate({"--draft", plan}), 1, "has an encoder");
+  expect_error(generate({"--draft", tool / "nothing"}), 1, "nothing");
+  expect_error(generate({"--draft", kLlama, "--draft-tokens", "8"}), 2, "wanted 1 to 7");
+  expect_error(generate({"--draft", kLlama, "--draft-tokens", "0"}), 2, "--draft-tokens");
+  expect_error(generate({"--draft-tokens", "3"}), 2, "--draft");
+}
+
 class ActionsCommand : public GenerateCommand {
  protected:
   // Runs a Pi0-FAST policy, whose vocabulary the tokens of actions fill.

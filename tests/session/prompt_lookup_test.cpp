@@ -46,6 +46,16 @@ TEST(Drafts, PayByTheTimePerToken) {
   EXPECT_TRUE(drafts_pay({.count = 1, .ns = 1}, {.count = 4, .ns = 9000}, 0)) << "too few to tell";
 }
 
+TEST(Drafts, AreComparedWithPlainRunsAllAlong) {
+  const auto wanted = [](int64_t plain, int64_t ahead) { return wants_plain_run({.count = plain}, {.count = ahead}); };
+  EXPECT_TRUE(wanted(0, 0));
+  EXPECT_TRUE(wanted(1, 0));
+  EXPECT_FALSE(wanted(2, 0));
+  EXPECT_FALSE(wanted(2, 15));
+  EXPECT_TRUE(wanted(2, 16));
+  EXPECT_FALSE(wanted(3, 16));
+}
+
 TEST(Drafts, AreOffOnOrAutomatic) {
   EXPECT_EQ(*parse_speculate("auto"), Speculate::automatic);
   EXPECT_THAT(parse_speculate("yes").error().message, HasSubstr("got 'yes', wanted 'off', 'on' or 'auto'"));

@@ -77,11 +77,12 @@ INSTANTIATE_TEST_SUITE_P(Checkpoints, GenerateFamilies,
 TEST_P(GenerateFamilies, OnGpu) { expect_the_published_librarys_tokens(gpu_word(), GetParam(), 12); }
 TEST_P(GenerateFamilies, Emulated) { expect_the_published_librarys_tokens("emu:gfx942", GetParam(), 6); }
 
-Result<Decoder> open_llama(const std::string& device) {
-  return open_decoder({.model = {.path = kDecoders + "llama", .device = *parse_device(device), .threads = 1},
+Result<Decoder> open_on(const std::string& device, const std::string& name) {
+  return open_decoder({.model = {.path = kDecoders + name, .device = *parse_device(device), .threads = 1},
                        .length = 28,
                        .chunks = {1, 4}});
 }
+Result<Decoder> open_llama(const std::string& device) { return open_on(device, "llama"); }
 int64_t likeliest(const Decoder& decoder) {
   const auto scores = decoder.logits()->as<float>();
   return std::ranges::max_element(scores) - scores.begin();
@@ -112,6 +113,34 @@ void expect_to_go_on_within_a_graph(const std::string& device) {
 }
 TEST(GenerateOnGpu, GoesOnFromTheMidstOfAGraph) { expect_to_go_on_within_a_graph(gpu_word()); }
 TEST(GenerateEmulated, GoesOnFromTheMidstOfAGraph) { expect_to_go_on_within_a_graph("emu:gfx942"); }
+
+// A draft on the same device, one of whose twelve guesses is right by chance, ends after four runs. From the second
+// token behind them on, a graph makes four tokens.
+void expect_graphs_behind_drafts(const std::string& device) {
+  if (!is_there(device)) GTEST_SKIP() << "no device " << device;
+  auto opened = open_llama(device), plain = open_llama(device);
+  ASSERT_TRUE(opened && plain);
+  auto draft = open_on(device, "qwen2");
+  ASSERT_TRUE(draft) << draft.error().message;
+  const auto decoder = std::make_shared<Decoder>(std::move(*opened));
+  const std::vector<int64_t> prompt{3, 5, 7};
+  ASSERT_TRUE(decoder->take(prompt) && plain->take(prompt));
+  Generation generation(decoder, *Sampler::make(decoder->vocabulary(), {}),
+                        {.most = 21,
+                         .speculate = Speculate::automatic,
+                         .draft = std::make_shared<DraftModel>(std::make_shared<Decoder>(std::move(*draft)), 3),
+                         .steps = 4});
+  for (int i = 0; i < 21; ++i) {
+    const int64_t token = likeliest(*plain);
+    EXPECT_EQ(generation.next().value(), token) << i;
+    ASSERT_TRUE(plain->take({&token, 1}));
+  }
+  EXPECT_EQ(generation.speculation().outcome(), "stopped");
+  EXPECT_EQ(generation.accepted(), 1);
+  EXPECT_EQ(decoder->runs(), 1 + 2 + 4 + 1 + 3) << "the prompt, plain, with drafts, plain, and graphs";
+}
+TEST(GenerateOnGpu, MakesGraphsBehindDraftsThatStopped) { expect_graphs_behind_drafts(gpu_word()); }
+TEST(GenerateEmulated, MakesGraphsBehindDraftsThatStopped) { expect_graphs_behind_drafts("emu:gfx942"); }
 
 }  // namespace
 }  // namespace rung::tasks
