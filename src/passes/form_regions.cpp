@@ -139,11 +139,18 @@ class RegionFormer {
     for (const auto& [id, lifted] : writer.operands()) operands.push_back(lifted ? lift(id) : id);
     const Region op{print_region(program)};
     const auto type = graph_.infer(op, operands);
-    const bool taken = type && context_.kernel_for(graph_, op, operands);
+    const bool taken = type && have_rows(operands, rows.shape()) && context_.kernel_for(graph_, op, operands);
     if (taken) replace(rows, results, graph_.add(op, operands, graph_[seed].label));
     const bool scans = std::ranges::any_of(rows.members(), [&](NodeId id) { return is_scan(graph_, id); });
     look();
     return taken || !scans;
+  }
+
+  // The op has the rows that its operands have together; a broadcast among the members may make more of them.
+  bool have_rows(const std::vector<NodeId>& operands, const Shape& rows) const {
+    std::vector<Type> types;
+    for (const NodeId operand : operands) types.push_back(graph_.type(operand));
+    return *region_shape(types) == rows;
   }
 
   // Some reductions have no kernel of their own.
