@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "import/onnx/layouts.hpp"
 #include "import/onnx/operators.hpp"
 #include "import/onnx/windows.hpp"
 
@@ -24,6 +25,13 @@ Outputs conv(const Call& call) {
   exported::Emit::ConvolutionCall described = described_convolution(call, call[0], call[1]);
   described.bias = call.optional(2);
   return {call.convolution(described)};
+}
+
+// Channels stand behind the other axes, also those of w.
+Outputs nhwc_conv(const Call& call) {
+  auto described = described_convolution(call, channels_first(call, call[0]), channels_first(call, call[1]));
+  described.bias = call.optional(2);
+  return {channels_last(call, call.convolution(described))};
 }
 
 Outputs conv_transpose(const Call& call) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "import/onnx/layouts.hpp"
 #include "import/onnx/operators.hpp"
 #include "import/onnx/windows.hpp"
 
@@ -47,13 +48,11 @@ const Activation& activation_of(const Call& call) {
 
 }  // namespace
 
-// activation(conv(x, w) + bias + z)
-Outputs fused_conv(const Call& call) {
-  exported::Emit::ConvolutionCall described = described_convolution(call, call[0], call[1]);
-  described.bias = call.optional(2);
-  NodeId y = call.convolution(described);
-  if (call.has(3)) y = call.binary(BinaryKind::add, y, call[3]);
-  if (call.text("activation", "").empty()) return {y};
+namespace {
+
+// The activation of a convolution, whose parameters are a list.
+NodeId activated(const Call& call, NodeId y) {
+  if (call.text("activation", "").empty()) return y;
   const Activation& activation = activation_of(call);
   const std::vector<float> given = call.numbers("activation_params");
   if (given.size() != activation.parameters.size())
@@ -61,7 +60,39 @@ Outputs fused_conv(const Call& call) {
   std::vector<AttributeProto> attributes;
   for (size_t i = 0; i < given.size(); ++i)
     attributes.push_back(parameter(activation.parameters[i], static_cast<double>(given[i])));
-  return {call.applied(std::string(activation.name), y, attributes)};
+  return call.applied(std::string(activation.name), y, attributes);
+}
+
+// activation(conv(x, w) + bias + z)
+NodeId fused_convolution(const Call& call, NodeId x, std::optional<NodeId> z) {
+  exported::Emit::ConvolutionCall described = described_convolution(call, x, call[1]);
+  described.bias = call.optional(2);
+  const NodeId y = call.convolution(described);
+  return activated(call, z ? call.binary(BinaryKind::add, y, *z) : y);
+}
+
+}  // namespace
+
+Outputs fused_conv(const Call& call) { return {fused_convolution(call, call[0], call.optional(3))}; }
+
+// Channels of x and z stand behind the other axes.
+Outputs nhwc_fused_conv(const Call& call) {
+  const auto z = call.has(3) ? std::optional(channels_first(call, call[3])) : std::nullopt;
+  return {channels_last(call, fused_convolution(call, channels_first(call, call[0]), z))};
+}
+
+// The first half of x + bias times the GELU of the second.
+Outputs bias_split_gelu(const Call& call) {
+  const NodeId sum = call.binary(BinaryKind::add, call[0], call[1]);
+  if (call.rank(sum) == 0 || call.shape(sum).back() % 2 != 0) refuse("halves of {}", call.type(sum));
+  const int64_t half = call.shape(sum).back() / 2;
+  const NodeId gate = call.unary(UnaryKind::gelu, call.slice(sum, -1, half, 2 * half));
+  return {call.binary(BinaryKind::mul, call.slice(sum, -1, 0, half), gate)};
+}
+
+// x + bias + skip
+Outputs bias_add(const Call& call) {
+  return {call.binary(BinaryKind::add, call.binary(BinaryKind::add, call[0], call[1]), call[2])};
 }
 
 // activation(alpha A B + beta C); parameters that are left out are the activation's own.

@@ -49,7 +49,7 @@ Outputs conv_integer(const Call& call) {
 
 // x, its scale and zero point, w with its own, those of the result, and a bias of the sums.
 Outputs qlinear_conv(const Call& call) {
-  const NodeId x = channels_first(call, call[0]), w = call[3];
+  const NodeId x = image_of(call, call[0]), w = call[3];
   NodeId sums = integer_convolution(call, {x, call.optional(2)}, {w, call.optional(5)});
   const auto by_channel = [&](NodeId vector) {
     if (call.rank(vector) != 1) refuse("a bias of {}, wanted one number for each channel", call.type(vector));
@@ -61,7 +61,7 @@ Outputs qlinear_conv(const Call& call) {
   const NodeId product =
       multiplied(call, one_number(call, 1), along(call, sums, call[4], call.type(call[4]).elements() == 1 ? 0 : 1));
   const NodeId factor = call.binary(BinaryKind::div, product, one_number(call, 6));
-  return {channels_as_given(call, rescaled(call, sums, factor, 7, 0))};
+  return {as_given(call, rescaled(call, sums, factor, 7, 0))};
 }
 
 // alpha a b + c, of which c is a bias of the sums; in floats where the result has no scale.

@@ -5,9 +5,11 @@
 
 namespace rung::onnx {
 
-// An input with its channels before the other axes.
+// x, whose channels are the last axis, with them before the other axes; and back.
 NodeId channels_first(const Call& call, NodeId x);
-// A result, which has its channels there, with them where the call wants them.
-NodeId channels_as_given(const Call& call, NodeId y);
+NodeId channels_last(const Call& call, NodeId x);
+// The same where the call's attribute says so, else x.
+NodeId image_of(const Call& call, NodeId x);
+NodeId as_given(const Call& call, NodeId y);
 
 }  // namespace rung::onnx

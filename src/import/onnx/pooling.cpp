@@ -1,5 +1,6 @@
 // Pooling of ONNX graphs.
 // SPDX-License-Identifier: Apache-2.0
+#include "import/onnx/layouts.hpp"
 #include "import/onnx/operators.hpp"
 #include "import/onnx/windows.hpp"
 
@@ -50,6 +51,13 @@ Outputs max_pool(const Call& call) {
   const NodeId values = call.cast(pooled.values, type);
   if (!pool.places) return {values};
   return {values, places_in_x(call, pooled.places)};
+}
+
+// Channels stand behind the other axes.
+Outputs nhwc_max_pool(const Call& call) {
+  const NodeId x = channels_first(call, call.cast(call[0], DType::f32));
+  const NodeId largest = call.pool(described_pool(call, x, ReduceKind::max)).values;
+  return {call.cast(channels_last(call, largest), call.dtype(call[0]))};
 }
 
 Outputs average_pool(const Call& call) {

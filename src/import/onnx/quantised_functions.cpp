@@ -47,15 +47,15 @@ Outputs qlinear_softmax(const Call& call) {
 }
 
 Outputs qlinear_average_pool(const Call& call) {
-  exported::Emit::PoolCall pool = described_pool(call, channels_first(call, quantised_input(call)), ReduceKind::mean);
+  exported::Emit::PoolCall pool = described_pool(call, image_of(call, quantised_input(call)), ReduceKind::mean);
   pool.counts_padding = call.integer("count_include_pad", 0) != 0;
-  return quantised_result(call, channels_as_given(call, call.pool(pool).values));
+  return quantised_result(call, as_given(call, call.pool(pool).values));
 }
 
 Outputs qlinear_global_average_pool(const Call& call) {
-  const NodeId x = channels_first(call, quantised_input(call));
+  const NodeId x = image_of(call, quantised_input(call));
   const NodeId means = call.reduce(ReduceKind::mean, x, axes_of_places(call, x), true);
-  return quantised_result(call, channels_as_given(call, means));
+  return quantised_result(call, as_given(call, means));
 }
 
 Outputs qlinear_reduce_mean(const Call& call) {
