@@ -107,10 +107,15 @@ TEST_F(OnnxQuantised, RefusesWeightsInBlocksThatDoNotFit) {
 
 TEST_F(OnnxQuantised, RefusesRowsAlongTheirBlocks) {
   give(kInt64, {2});
-  graph.initializers = {bytes("w", {5, 16}), ones("s", 10)};
+  graph.initializers = {bytes("w", {5, 16}), tensor("s", kFloat, {5, 2}, raw(std::vector<float>(10, 1))),
+                        ones("v", 10)};
   const Messages bits{whole("bits", 4), whole("block_size", 16), whole("quantize_axis", 1), whole("gather_axis", 1)};
   EXPECT_THAT(refusal("GatherBlockQuantized", {"w", "x", "s"}, bits),
               HasSubstr("(com.microsoft.GatherBlockQuantized): rows along the axis 1 of the blocks"));
+  graph.initializers.push_back(bytes("none", {5, 0}));
+  EXPECT_THAT(refusal("GatherBlockQuantized", {"w", "x", "v"}, bits), HasSubstr("input 2: rows of f32[10]"));
+  EXPECT_THAT(refusal("GatherBlockQuantized", {"none", "x", "s"}, bits), HasSubstr("input 0: rows of u8[5,0]"));
+  EXPECT_THAT(refusal("GatherBlockQuantized", {"w", "x", "s", "none"}, bits), HasSubstr("input 3: rows of u8[5,0]"));
 }
 
 TEST_F(OnnxQuantised, RefusesUnknownFusedActivations) {
@@ -137,8 +142,22 @@ TEST_F(OnnxQuantised, RefusesProjectedAttentionsThatKeepStates) {
   EXPECT_THAT(of({"x", "w", "", "lengths"}), HasSubstr("lengths of u8[3] for 1 rows"));
   EXPECT_THAT(of({"x", "w", "", "deep"}), HasSubstr("a mask of u8[1,1,2,2], wanted one to three axes"));
   EXPECT_THAT(of({"x", "w"}, {whole("do_rotary", 1)}), HasSubstr("an attention that rotates"));
+  EXPECT_THAT(of({"x", "w"}, {integers("qkv_hidden_sizes", {-4, -4, 20})}), HasSubstr("queries, keys and values of"));
   EXPECT_THAT(of({"x", "w"}, {integers("qkv_hidden_sizes", {4, 2, 6})}),
               HasSubstr("queries, keys and values of f32[1,2,12]"));
+}
+
+TEST_F(OnnxQuantised, RefusesNormsOfImagesThatDoNotFit) {
+  give(kFloat, {1, 3, 3, 4});
+  graph.initializers = {ones("c", 4), ones("d", 3), tensor("n", kFloat, {}, raw<float>({1}))};
+  const Messages three{whole("groups", 3), whole("activation", 0)}, two{whole("groups", 2), whole("activation", 0)};
+  EXPECT_EQ(refusal("GroupNorm", {"x", "c", "c"}, two), "no error");
+  EXPECT_THAT(refusal("GroupNorm", {"x", "c", "c"}, three),
+              HasSubstr("(com.microsoft.GroupNorm): 3 groups of f32[1,4,3,3]"));
+  EXPECT_THAT(refusal("GroupNorm", {"x", "c", "c"}, {whole("groups", 2)}),
+              HasSubstr("attribute 'activation' is missing"));
+  EXPECT_THAT(refusal("SkipGroupNorm", {"x", "c", "c", "n"}, two), HasSubstr("f32[1,3,3,4] with f32[]"));
+  EXPECT_THAT(refusal("BiasSplitGelu", {"d", "d"}), HasSubstr("halves of f32[3]"));
 }
 
 // Files that ONNX Runtime writes at its highest level fit one processor's vectors.

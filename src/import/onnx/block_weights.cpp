@@ -87,7 +87,10 @@ Outputs gather_block_quantized(const Call& call) {
   const int bits = is_packed ? width_of_codes(call) : 8;
   NodeId table = call[0];
   if (is_packed && call.dtype(table) != DType::u8) refuse("input 0: got {}, wanted u8", call.type(table));
-  if (call.rank(table) == 0) refuse("rows of {}", call.type(table));
+  for (const size_t input : {size_t{0}, size_t{2}, size_t{3}})
+    if (call.has(input) &&
+        (call.rank(call[input]) != call.rank(table) || call.type(call[input]).elements() == 0 || call.rank(table) == 0))
+      refuse("input {}: rows of {}", input, call.type(call[input]));
   const auto apart = [&](size_t input, int64_t width) {
     Shape to = call.shape(call[input]);
     if (bits == 8) return call[input];

@@ -88,6 +88,7 @@ Outputs skip_group_norm(const Call& call) {
   const bool are_last = call.integer("channels_last", 1) != 0;
   const auto for_channels = [&](NodeId numbers) {
     if (call.rank(numbers) > 2) return numbers;
+    if (call.rank(numbers) == 0 || call.rank(call[0]) < 2) refuse("{} with {}", call.type(call[0]), call.type(numbers));
     Shape to = Dims::filled(call.rank(call[0]), 1);
     if (call.rank(numbers) == 2) to[0] = call.shape(numbers)[0];
     to[are_last ? to.rank() - 1 : 1] = call.shape(numbers).back();

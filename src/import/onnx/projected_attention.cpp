@@ -1,5 +1,7 @@
 // ONNX Runtime's attentions that project their input to queries, keys and values, by floats or by quantised weights.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "import/onnx/heads.hpp"
 #include "import/onnx/integer_sums.hpp"
 #include "import/onnx/operators.hpp"
@@ -47,7 +49,8 @@ struct Operands {
 std::vector<int64_t> widths_of(const Call& call, NodeId projected) {
   const int64_t all = call.shape(projected).back();
   const auto widths = call.integers("qkv_hidden_sizes", {all / 3, all / 3, all / 3});
-  if (widths.size() != 3 || widths[0] != widths[1] || widths[0] + widths[1] + widths[2] != all)
+  if (widths.size() != 3 || widths[0] != widths[1] || std::ranges::min(widths) < 1 ||
+      widths[0] + widths[1] + widths[2] != all)
     refuse("queries, keys and values of {}", call.type(projected));
   return widths;
 }
