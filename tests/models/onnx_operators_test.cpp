@@ -14,6 +14,7 @@ const NamedTensors& all_cases() {
   static const NamedTensors all = [] {
     NamedTensors cases = load_npz(test_data("onnx_operators/operators.npz"));
     cases.merge(load_npz(test_data("onnx_operators/windows.npz")));
+    cases.merge(load_npz(test_data("onnx_operators/quantised.npz")));
     return cases;
   }();
   return all;

@@ -182,6 +182,10 @@ TEST(FormRegions, KeepsReductionsAlongAnotherAxis) {
   expect_unchanged(form_regions, "y = div(x:f32[3,4], reduce(x, axis=0, keep_dim=true))");
   expect_unchanged(form_regions, "y = exp(softmax(x:f32[3,4], axis=0))");
 }
+TEST(FormRegions, KeepsRowsThatABroadcastAloneMakes) {
+  expect_unchanged(form_regions, "y = softmax(broadcast(x:f32[2,1,4], shape=[2,3,4]))");
+  expect_unchanged(form_regions, "b = broadcast(x:f32[2,1,4], shape=[2,3,4])\nreturn p=exp(b), q=neg(b)");
+}
 TEST(FormRegions, KeepsRowsThatLieAlongTheLastAxis) {
   expect_unchanged(form_regions, "y = sub(x:f32[3,3], reduce(x))");
 }

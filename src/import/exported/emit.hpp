@@ -42,6 +42,7 @@ class Emit {
 
   NodeId add(Op op, std::vector<NodeId> operands) const;
   NodeId literal(const Tensor& value) const;
+  NodeId constant(std::shared_ptr<const Weight> weight) const { return builder_.graph.constant(std::move(weight)); }
   NodeId scalar(double value, DType dtype) const { return builder_.scalar(value, dtype); }
 
   // ---- element-wise
@@ -176,6 +177,9 @@ class Emit {
   // Over the last axes, as many as `axes`; none for a weight of ones or a bias of zeros.
   NodeId layer_norm(NodeId x, int axes, std::optional<NodeId> weight, std::optional<NodeId> bias, double eps) const;
   NodeId rms_norm(NodeId x, std::optional<NodeId> weight, double eps) const;
+
+ protected:
+  GraphBuilder& builder() const { return builder_; }
 
  private:
   NodeId attention_mask(const AttentionCall& call) const;

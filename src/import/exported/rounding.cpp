@@ -23,10 +23,10 @@ NodeId Emit::rounded(NodeId x, Rounding way) const {
   if (way == Rounding::up) result = binary(BinaryKind::add, back, one_where(binary(BinaryKind::lt, back, near)));
   if (way == Rounding::nearest_even) {
     const NodeId rest = unary(UnaryKind::abs, binary(BinaryKind::sub, near, back)), half = scalar(0.5, DType::f32);
-    const NodeId two = scalar(2, DType::i64);
-    const NodeId even = binary(BinaryKind::mul, binary(BinaryKind::div, whole, two), two);
+    const NodeId pairs = cast(cast(binary(BinaryKind::mul, back, half), DType::i64), DType::f32);
+    const NodeId even = binary(BinaryKind::add, pairs, pairs);
     const NodeId tie =
-        binary(BinaryKind::logical_and, binary(BinaryKind::eq, rest, half), binary(BinaryKind::ne, whole, even));
+        binary(BinaryKind::logical_and, binary(BinaryKind::eq, rest, half), binary(BinaryKind::ne, back, even));
     const NodeId moves = binary(BinaryKind::logical_or, binary(BinaryKind::gt, rest, half), tie);
     result = binary(BinaryKind::add, back, binary(BinaryKind::mul, one_where(moves), sign(near)));
   }

@@ -73,4 +73,15 @@ std::optional<Tensor> Call::tensor(std::string_view name) const {
 
 std::vector<int64_t> Call::axes(size_t input) const { return has(input) ? integers_of(input) : integers("axes"); }
 
+NodeId Call::applied(const std::string& op_type, NodeId x, std::vector<AttributeProto> attributes) const {
+  constexpr int64_t kBoundsAreAttributes = 10;  // Clip's
+  NodeProto node;
+  node.op_type = op_type;
+  node.outputs = {"y"};
+  node.attributes = std::move(attributes);
+  const Lower lower = operator_named("", op_type);
+  if (!lower) refuse("there is no import of {}", op_type);
+  return lower(Call(builder(), {node, site_.label, {x}, kBoundsAreAttributes, site_.elements}, load_)).at(0);
+}
+
 }  // namespace rung::onnx

@@ -56,6 +56,8 @@ class Call : public exported::Emit {
   // Axes as an input of newer versions, or as an attribute of older ones; empty: none are given.
   std::vector<int64_t> axes(size_t input) const;
   using Emit::integers;
+  // x through another of ONNX's own operators, with attributes as its versions up to 10 have them.
+  NodeId applied(const std::string& op_type, NodeId x, std::vector<AttributeProto> attributes) const;
 
  private:
   Site site_;

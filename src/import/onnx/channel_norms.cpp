@@ -1,5 +1,6 @@
 // Normalisations of ONNX graphs with numbers for each channel, axis 1.
 // SPDX-License-Identifier: Apache-2.0
+#include "import/onnx/layouts.hpp"
 #include "import/onnx/operators.hpp"
 
 namespace rung::onnx::operators {
@@ -63,6 +64,39 @@ Outputs group_norm(const Call& call) {
   const NodeId y = normalised_runs(call, x, call.integer("num_groups"));
   const int64_t channels = call.shape(x)[1];
   return {scaled(call, y, of_groups(call, call[1], channels), of_groups(call, call[2], channels))};
+}
+
+namespace {
+
+// Groups of channels, which stand behind the other axes unless the call says otherwise.
+NodeId image_norm(const Call& call, NodeId x, bool are_last) {
+  const NodeId image = are_last ? channels_first(call, x) : x;
+  const auto cast = [&](NodeId numbers) { return call.cast(numbers, call.dtype(x)); };
+  NodeId y = scaled(call, normalised_runs(call, image, call.integer("groups")), cast(call[1]), cast(call[2]));
+  if (call.integer("activation") != 0) y = call.unary(UnaryKind::silu, y);
+  return are_last ? channels_last(call, y) : y;
+}
+
+}  // namespace
+
+Outputs contrib_group_norm(const Call& call) {
+  return {image_norm(call, call[0], call.integer("channels_last", 1) != 0)};
+}
+
+// norm(x + skip + bias), and the sum; skip may be one number for each channel.
+Outputs skip_group_norm(const Call& call) {
+  const bool are_last = call.integer("channels_last", 1) != 0;
+  const auto for_channels = [&](NodeId numbers) {
+    if (call.rank(numbers) > 2) return numbers;
+    if (call.rank(numbers) == 0 || call.rank(call[0]) < 2) refuse("{} with {}", call.type(call[0]), call.type(numbers));
+    Shape to = Dims::filled(call.rank(call[0]), 1);
+    if (call.rank(numbers) == 2) to[0] = call.shape(numbers)[0];
+    to[are_last ? to.rank() - 1 : 1] = call.shape(numbers).back();
+    return call.reshape(numbers, to);
+  };
+  NodeId sum = call.binary(BinaryKind::add, call[0], for_channels(call[3]));
+  if (call.has(4)) sum = call.binary(BinaryKind::add, sum, for_channels(call[4]));
+  return {image_norm(call, sum, are_last), sum};
 }
 
 // x / (bias + alpha / size * the sum of squares of neighbouring channels)^beta

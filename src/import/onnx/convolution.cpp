@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "import/onnx/layouts.hpp"
 #include "import/onnx/operators.hpp"
 #include "import/onnx/windows.hpp"
 
@@ -9,15 +10,6 @@ namespace rung::onnx::operators {
 namespace {
 
 using exported::refuse;
-
-std::vector<int64_t> taps_of(const Call& call, NodeId x, NodeId w) {
-  if (call.rank(w) != call.rank(x) || call.rank(x) < 3)
-    refuse("a convolution of {} with {}", call.type(x), call.type(w));
-  std::vector<int64_t> taps(call.shape(w).begin() + 2, call.shape(w).end());
-  if (const auto given = call.integers("kernel_shape", taps); given != taps)
-    refuse("a convolution with {}, whose kernel_shape differs", call.type(w));
-  return taps;
-}
 
 // Pads so that a transposed convolution has the wanted number of results along an axis.
 void pad_to(int64_t wanted, int64_t extent, size_t axis, WindowAttributes& windows, std::vector<int64_t>& extra) {
@@ -30,11 +22,16 @@ void pad_to(int64_t wanted, int64_t extent, size_t axis, WindowAttributes& windo
 }  // namespace
 
 Outputs conv(const Call& call) {
-  const NodeId x = call[0], w = call[1];
-  WindowAttributes windows = window_attributes(call, x, taps_of(call, x, w));
-  pad_for_same(call, x, windows);
-  return {call.convolution(
-      {.x = x, .w = w, .bias = call.optional(2), .windows = windows.windows(), .groups = call.integer("group", 1)})};
+  exported::Emit::ConvolutionCall described = described_convolution(call, call[0], call[1]);
+  described.bias = call.optional(2);
+  return {call.convolution(described)};
+}
+
+// Channels stand behind the other axes, also those of w.
+Outputs nhwc_conv(const Call& call) {
+  auto described = described_convolution(call, channels_first(call, call[0]), channels_first(call, call[1]));
+  described.bias = call.optional(2);
+  return {channels_last(call, call.convolution(described))};
 }
 
 Outputs conv_transpose(const Call& call) {

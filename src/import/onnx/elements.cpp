@@ -20,9 +20,10 @@ constexpr std::string_view kArithmetic[] = {"Abs",       "Add",        "BitShift
                                             "BitwiseOr", "BitwiseXor", "Div",      "Mod",        "Mul",
                                             "Neg",       "Pow",        "Sub",      "Sum"};
 // Operators whose results have types of their own.
-constexpr std::string_view kReads[] = {"Cast",  "CastLike",       "DequantizeLinear", "Equal",          "Greater",
-                                       "Less",  "GreaterOrEqual", "LessOrEqual",      "QuantizeLinear", "QLinearMatMul",
-                                       "Shape", "Size",           "MatMulInteger",    "BitCast"};
+constexpr std::string_view kReads[] = {
+    "Cast",  "CastLike",       "DequantizeLinear", "Equal",          "Greater",
+    "Less",  "GreaterOrEqual", "LessOrEqual",      "QuantizeLinear", "QLinearMatMul",
+    "Shape", "Size",           "MatMulInteger",    "BitCast",        "GatherBlockQuantized"};
 // Those to which the order of numbers matters.
 constexpr std::string_view kOrders[] = {"BitShift", "Cast", "Clip", "Div",         "Greater", "GreaterOrEqual", "Less",
                                         "Max",      "Min",  "Mod",  "LessOrEqual", "Relu",    "TopK",           "Pow"};

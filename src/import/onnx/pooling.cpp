@@ -1,5 +1,6 @@
 // Pooling of ONNX graphs.
 // SPDX-License-Identifier: Apache-2.0
+#include "import/onnx/layouts.hpp"
 #include "import/onnx/operators.hpp"
 #include "import/onnx/windows.hpp"
 
@@ -8,16 +9,6 @@ namespace {
 
 using exported::refuse;
 using Emit = exported::Emit;
-
-Emit::PoolCall described(const Call& call, NodeId x, ReduceKind kind) {
-  WindowAttributes windows = window_attributes(call, x, call.integers("kernel_shape"));
-  pad_for_same(call, x, windows);
-  return {.x = x,
-          .kind = kind,
-          .window = windows.window,
-          .windows = windows.windows(),
-          .ceil = call.integer("ceil_mode", 0) != 0};
-}
 
 NodeId number(const Call& call, int64_t value) {
   Tensor tensor({DType::i64, {}});
@@ -49,19 +40,12 @@ NodeId power(const Call& call, NodeId x, double exponent) {
   return call.binary(BinaryKind::pow, x, call.scalar(exponent, call.dtype(x)));
 }
 
-std::vector<int64_t> axes_of_places(const Call& call) {
-  std::vector<int64_t> axes;
-  for (int axis = 2; axis < call.rank(call[0]); ++axis) axes.push_back(axis);
-  if (axes.empty()) refuse("a pooling of {}", call.type(call[0]));
-  return axes;
-}
-
 }  // namespace
 
 Outputs max_pool(const Call& call) {
   const DType type = call.dtype(call[0]);
   const NodeId x = is_float(type) ? call[0] : call.cast(call[0], DType::f32);
-  Emit::PoolCall pool = described(call, x, ReduceKind::max);
+  Emit::PoolCall pool = described_pool(call, x, ReduceKind::max);
   pool.places = call.node().outputs.size() > 1 && !call.node().outputs[1].empty();
   const Emit::Pooled pooled = call.pool(pool);
   const NodeId values = call.cast(pooled.values, type);
@@ -69,8 +53,15 @@ Outputs max_pool(const Call& call) {
   return {values, places_in_x(call, pooled.places)};
 }
 
+// Channels stand behind the other axes.
+Outputs nhwc_max_pool(const Call& call) {
+  const NodeId x = channels_first(call, call.cast(call[0], DType::f32));
+  const NodeId largest = call.pool(described_pool(call, x, ReduceKind::max)).values;
+  return {call.cast(channels_last(call, largest), call.dtype(call[0]))};
+}
+
 Outputs average_pool(const Call& call) {
-  Emit::PoolCall pool = described(call, call[0], ReduceKind::mean);
+  Emit::PoolCall pool = described_pool(call, call[0], ReduceKind::mean);
   pool.counts_padding = call.integer("count_include_pad", 0) != 0;
   return {call.pool(pool).values};
 }
@@ -80,20 +71,20 @@ Outputs lp_pool(const Call& call) {
   const auto p = static_cast<double>(call.integer("p", 2));
   if (p < 1) refuse("a norm with p = {}", p);
   const NodeId powers = power(call, call.unary(UnaryKind::abs, call[0]), p);
-  return {power(call, call.pool(described(call, powers, ReduceKind::sum)).values, 1 / p)};
+  return {power(call, call.pool(described_pool(call, powers, ReduceKind::sum)).values, 1 / p)};
 }
 
 Outputs global_average_pool(const Call& call) {
-  return {call.reduce(ReduceKind::mean, call[0], axes_of_places(call), true)};
+  return {call.reduce(ReduceKind::mean, call[0], axes_of_places(call, call[0]), true)};
 }
 Outputs global_max_pool(const Call& call) {
-  return {call.reduce(ReduceKind::max, call[0], axes_of_places(call), true)};
+  return {call.reduce(ReduceKind::max, call[0], axes_of_places(call, call[0]), true)};
 }
 Outputs global_lp_pool(const Call& call) {
   const auto p = static_cast<double>(call.integer("p", 2));
   if (p < 1) refuse("a norm with p = {}", p);
   const NodeId powers = power(call, call.unary(UnaryKind::abs, call[0]), p);
-  return {power(call, call.reduce(ReduceKind::sum, powers, axes_of_places(call), true), 1 / p)};
+  return {power(call, call.reduce(ReduceKind::sum, powers, axes_of_places(call, call[0]), true), 1 / p)};
 }
 
 }  // namespace rung::onnx::operators

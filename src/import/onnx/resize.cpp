@@ -74,8 +74,10 @@ std::optional<double> common_factor(const Call& call, const std::vector<int64_t>
 
 // Sizes, or factors in place of them, of all axes or of those that `axes` names.
 Outputs resize(const Call& call) {
-  NodeId x = call[0];
   Resampling how = resampling_of(call);
+  const bool is_selected = how.interpolation == Interpolation::nearest;
+  const DType type = call.dtype(call[0]);
+  NodeId x = is_selected || is_float(type) ? call[0] : call.cast(call[0], DType::f32);
   std::vector<int64_t> axes = call.integers("axes");
   if (axes.empty())
     for (int i = 0; i < call.rank(x); ++i) axes.push_back(i);
@@ -99,7 +101,7 @@ Outputs resize(const Call& call) {
       refuse("align_corners with a factor of {}, by which {} elements become {}", how.scale, how.from, length);
     x = call.resampled(x, axes[i], how);
   }
-  return {x};
+  return {call.cast(x, type)};  // integers lose their fractions, as in ONNX Runtime
 }
 
 // A resize as it was before it had coordinates of its own.

@@ -56,4 +56,36 @@ void pad_for_same(const Call& call, NodeId x, WindowAttributes& attributes) {
   }
 }
 
+std::vector<int64_t> taps_of(const Call& call, NodeId x, NodeId w) {
+  if (call.rank(w) != call.rank(x) || call.rank(x) < 3)
+    refuse("a convolution of {} with {}", call.type(x), call.type(w));
+  std::vector<int64_t> taps(call.shape(w).begin() + 2, call.shape(w).end());
+  if (const auto given = call.integers("kernel_shape", taps); given != taps)
+    refuse("a convolution with {}, whose kernel_shape differs", call.type(w));
+  return taps;
+}
+
+exported::Emit::ConvolutionCall described_convolution(const Call& call, NodeId x, NodeId w) {
+  WindowAttributes windows = window_attributes(call, x, taps_of(call, x, w));
+  pad_for_same(call, x, windows);
+  return {.x = x, .w = w, .windows = windows.windows(), .groups = call.integer("group", 1)};
+}
+
+exported::Emit::PoolCall described_pool(const Call& call, NodeId x, ReduceKind kind) {
+  WindowAttributes windows = window_attributes(call, x, call.integers("kernel_shape"));
+  pad_for_same(call, x, windows);
+  return {.x = x,
+          .kind = kind,
+          .window = windows.window,
+          .windows = windows.windows(),
+          .ceil = call.integer("ceil_mode", 0) != 0};
+}
+
+std::vector<int64_t> axes_of_places(const Call& call, NodeId x) {
+  std::vector<int64_t> axes;
+  for (int axis = 2; axis < call.rank(x); ++axis) axes.push_back(axis);
+  if (axes.empty()) refuse("a pooling of {}", call.type(x));
+  return axes;
+}
+
 }  // namespace rung::onnx

@@ -23,4 +23,13 @@ WindowAttributes window_attributes(const Call& call, NodeId x, std::vector<int64
 // Sets the zeros of auto_pad: as many results as strides fit into the axis.
 void pad_for_same(const Call& call, NodeId x, WindowAttributes& attributes);
 
+// The sizes of the windows of weights [O,C/groups,...] over x [B,C,...].
+std::vector<int64_t> taps_of(const Call& call, NodeId x, NodeId w);
+// A convolution of x with w, without a bias, by the call's attributes.
+exported::Emit::ConvolutionCall described_convolution(const Call& call, NodeId x, NodeId w);
+// A pooling of x by the call's attributes.
+exported::Emit::PoolCall described_pool(const Call& call, NodeId x, ReduceKind kind);
+// All axes behind the channels.
+std::vector<int64_t> axes_of_places(const Call& call, NodeId x);
+
 }  // namespace rung::onnx

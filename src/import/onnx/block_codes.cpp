@@ -1,0 +1,76 @@
+// Unpacks weights of few bits when they are loaded: until then a model holds the bytes of its file.
+// SPDX-License-Identifier: Apache-2.0
+#include "import/onnx/block_codes.hpp"
+
+namespace rung::onnx {
+namespace {
+
+class UnpackedWeight : public Weight {
+ public:
+  UnpackedWeight(SharedWeight packed, int bits, const Shape& to)
+      : Weight(packed->name(), {DType::u8, to}), packed_(std::move(packed)), bits_(bits) {}
+
+  Result<Tensor> load() const override {
+    RUNG_TRY(const Tensor packed, packed_->load());
+    Tensor codes(type());
+    const auto count = static_cast<size_t>(type().shape.back()), each = static_cast<size_t>(8 / bits_);
+    const size_t row_bytes = (count + each - 1) / each, mask = (size_t{1} << bits_) - 1;
+    const auto bytes = packed.as<uint8_t>();
+    const auto out = codes.as<uint8_t>();
+    for (size_t i = 0; i < out.size(); ++i) {
+      const size_t row = i / count, column = i % count;
+      const size_t shift = column % each * static_cast<size_t>(bits_);
+      out[i] = static_cast<uint8_t>(bytes[row * row_bytes + column / each] >> shift & mask);
+    }
+    return codes;
+  }
+
+ private:
+  SharedWeight packed_;
+  int bits_;
+};
+
+class BlockWeight : public Weight {
+ public:
+  BlockWeight(BlockCodes blocks, const Type& type) : Weight(blocks.codes->name(), type), blocks_(std::move(blocks)) {}
+
+  Result<Tensor> load() const override {
+    RUNG_TRY(const Tensor codes, blocks_.codes->load());
+    RUNG_TRY(const Tensor scales, floats(blocks_.scales));
+    Tensor zeros;
+    if (blocks_.zeros) {
+      RUNG_TRY(zeros, floats(blocks_.zeros));
+    }
+    Tensor out({DType::f32, type().shape});
+    const int64_t columns = out.shape()[1], stride = codes.shape().back();
+    const int64_t blocks = scales.elements() / out.shape()[0];
+    for (int64_t i = 0; i < out.elements(); ++i) {
+      const int64_t row = i / columns, column = i % columns;
+      const auto block = static_cast<size_t>(row * blocks + column / blocks_.block);
+      const float zero = blocks_.zeros ? std::as_const(zeros).as<float>()[block] : blocks_.zero;
+      const float code = codes.as<uint8_t>()[static_cast<size_t>(row * stride + column)];
+      out.as<float>()[static_cast<size_t>(i)] = (code - zero) * scales.as<float>()[block];
+    }
+    return convert(out, type().dtype);
+  }
+
+ private:
+  static Result<Tensor> floats(const SharedWeight& weight) {
+    RUNG_TRY(const Tensor value, weight->load());
+    return convert(value, DType::f32);
+  }
+
+  BlockCodes blocks_;
+};
+
+}  // namespace
+
+SharedWeight unpacked_codes(SharedWeight packed, int bits, const Shape& to) {
+  return std::make_shared<UnpackedWeight>(std::move(packed), bits, to);
+}
+
+SharedWeight dequantised_blocks(BlockCodes blocks, const Type& type) {
+  return std::make_shared<BlockWeight>(std::move(blocks), type);
+}
+
+}  // namespace rung::onnx

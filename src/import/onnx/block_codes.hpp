@@ -1,0 +1,27 @@
+// Weights of few bits, several in a byte, whose blocks of columns have a scale and a zero point each.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include <memory>
+
+#include "ir/tensor.hpp"
+
+namespace rung::onnx {
+
+using SharedWeight = std::shared_ptr<const Weight>;
+
+// Returns numbers of `bits` bits, which divide 8, as u8 of a shape. Each row, along the last axis, begins with a byte
+// of its own, and the first number has the lowest bits. `packed` is u8 of as many bytes as that takes.
+SharedWeight unpacked_codes(SharedWeight packed, int bits, const Shape& to);
+
+// (code - zero) scale of a matrix [N,K].
+struct BlockCodes {
+  SharedWeight codes;   // u8[N, at least K]
+  SharedWeight scales;  // floats, for each row as many as it has blocks
+  SharedWeight zeros;   // u8 or floats, as many as scales; null: all are `zero`
+  float zero;
+  int64_t block;  // columns
+};
+// Returns floats of a type [N,K], which are made when they are loaded.
+SharedWeight dequantised_blocks(BlockCodes blocks, const Type& type);
+
+}  // namespace rung::onnx
