@@ -305,7 +305,10 @@ Status Program::run_node(const json& node, Environment& names) {
   try {
     results = results_of(node, names);
     if (results && !results->empty() && writes(target_of(node)))
-      if (Status status = write(node, results->front(), names); !status) results = tl::unexpected(status.error());
+      if (Result<Value> written = write(node, results->front(), names); !written)
+        results = tl::unexpected(written.error());
+      else
+        results->front() = std::move(*written);
   } catch (const std::out_of_range& error) {
     results = bad_file("{}", error.what());
   }
