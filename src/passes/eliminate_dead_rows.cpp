@@ -35,7 +35,7 @@ class Shrinker {
     return count;
   }
 
-  // What a value of fewer rows stands for is computed there, not in what reads the rows.
+  // The value of fewer rows does the work of the whole one, not the op that reads the rows.
   void name_heirs() {
     graph_.erase_dead();
     for (NodeId id = 0; id < shrunk_.size(); ++id)

@@ -32,7 +32,7 @@ NodeId bent(const Call& call, double edge) {
 
 Values mse_loss(const Call& call) { return reduced(call, call.unary(UnaryKind::square, difference(call))); }
 Values l1_loss(const Call& call) { return reduced(call, call.unary(UnaryKind::abs, difference(call))); }
-// Of two types of floats PyTorch rounds this loss alone to the first.
+// PyTorch rounds this loss alone to the type of self where the target has another.
 Values huber_loss(const Call& call) {
   const NodeId terms = bent(call, call.number("delta", 1));
   return reduced(call, call.cast(terms, call.dtype(call.in_floats(call.tensor("self")))));

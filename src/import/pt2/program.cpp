@@ -110,7 +110,7 @@ Result<Model> Program::import() {
     RUNG_CHECK(add_outputs());
     RUNG_CHECK(write_states());
   } catch (const json::exception& exception) {
-    return bad_file("'{}': the program's JSON: {}", archive_->path(), exception.what());
+    return bad_file("'{}': the program's JSON: {}", archive_->path(), reason_of(exception));
   } catch (const std::out_of_range& error) {
     return bad_file("'{}': {}", archive_->path(), error.what());
   }
