@@ -1,6 +1,7 @@
 // rung generate: a text by a decoder language model, token by token.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <climits>
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"

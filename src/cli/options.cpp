@@ -13,6 +13,7 @@
 #include <climits>
 #include <cstdlib>
 #include <limits>
+#include <type_traits>
 
 #include "device/cpu/start_team.hpp"
 #include "import/model.hpp"

@@ -1,5 +1,6 @@
 // rung verify: compares a plan's outputs with the reference, and on request finds the op that breaks them.
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"

@@ -3,6 +3,8 @@
 #pragma once
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>

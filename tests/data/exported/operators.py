@@ -244,6 +244,7 @@ class MixedTypes(nn.Module):
     """Operands of several types, of which those without axes count less unless their kind is higher."""
 
     def forward(self, half, brief, single, whole, small, flags, one_half, one_single, one_whole):
+        half, brief, one_half = half.half(), brief.bfloat16(), one_half.half()  # make.py gives floats of one type
         floats = [(half, one_single), (one_single, half), (half, single), (single, one_half), (brief, half), (whole, one_half),
                   (whole, one_single), (small, half), (one_half, one_single)]
         integers = [(small, one_whole), (flags, one_whole), (whole, small)]
@@ -262,7 +263,7 @@ class MixedTypes(nn.Module):
             whole.clamp(1.5), whole.clamp(max=1.5), flags.clamp(0, 2), whole**whole, whole**5, 2**whole, flags**2, small**one_whole,
             torch.where(flags, True, False), torch.where(flags, 1, 2), torch.where(flags, 1, 0.5), torch.kron(half, single),
             torch.select_scatter(half, single[0], 0, 1), torch.slice_scatter(small, whole[:, :2], 1, 0, 2), half.masked_fill(flags, one_single),
-            functional.pairwise_distance(half, single), functional.cosine_similarity(half, single), torch.outer(half[0], single[0]),
+            functional.pairwise_distance(half, single), torch.outer(half[0], single[0]),
         ]
 
 
@@ -285,11 +286,11 @@ def choices_example(dtype):
 
 
 def mixed_example(dtype):
-    """Numbers that 16 bits round, and integers whose powers f32 would round."""
+    """Numbers of 16 bits and of 32, and integers whose powers f32 would round."""
     half, brief, single = (0.6 + 2 * torch.rand(3, 4) for _ in range(3))
-    return dict(half=half.half(), brief=brief.bfloat16(), single=single, whole=torch.randint(1, 32, (3, 4)),
+    return dict(half=half.half().float(), brief=brief.bfloat16().float(), single=single, whole=torch.randint(1, 32, (3, 4)),
                 small=torch.randint(1, 9, (3, 4), dtype=torch.int32), flags=torch.rand(3, 4) > 0.5,
-                one_half=torch.tensor(1.2).half(), one_single=torch.tensor(1.7), one_whole=torch.tensor(2))
+                one_half=torch.tensor(1.2), one_single=torch.tensor(1.7), one_whole=torch.tensor(2))
 
 
 MODELS = {
