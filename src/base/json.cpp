@@ -3,6 +3,7 @@
 #include "base/json.hpp"
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "base/atomic_file.hpp"
@@ -81,6 +82,21 @@ class StrictBuilder : public nlohmann::json_sax<Json> {
   size_t values_ = 0;
 };
 
+// "a number" for the library's "number".
+std::string with_article(std::string_view kind) {
+  if (kind == "null") return "null";
+  return fmt::format("{} {}", kind == "array" || kind == "object" ? "an" : "a", kind);
+}
+
+// Returns what stands between two parts of a text; none: it has not both.
+std::optional<std::string_view> between(std::string_view text, std::string_view before, std::string_view behind) {
+  const size_t begin = text.find(before);
+  if (begin == text.npos) return std::nullopt;
+  text.remove_prefix(begin + before.size());
+  const size_t end = behind.empty() ? text.size() : text.find(behind);
+  return end == text.npos ? std::nullopt : std::optional(text.substr(0, end));
+}
+
 template <class AnyJson>
 std::string text_of(const AnyJson& json, int indent) {
   return json.dump(indent, ' ', false, AnyJson::error_handler_t::replace);
@@ -105,6 +121,22 @@ std::string dump_json(const Json& json, int indent) { return text_of(json, inden
 std::string dump_json(const nlohmann::ordered_json& json, int indent) { return text_of(json, indent); }
 
 std::string valid_utf8(std::string_view text) { return Json::parse(dump_json(Json(text))).get<std::string>(); }
+
+std::string reason_of(const std::exception& exception) {
+  const std::string_view text = exception.what();
+  if (!dynamic_cast<const Json::exception*>(&exception)) return std::string(text);
+  const auto wanted = between(text, "type must be ", ", but is "), got = between(text, ", but is ", "");
+  if (wanted && got) return fmt::format("got {}, wanted {}", with_article(*got), with_article(*wanted));
+  if (const auto key = between(text, "key '", "' not found")) return fmt::format("field '{}' is missing", *key);
+  if (const auto index = between(text, "array index ", " is out of range"))
+    return fmt::format("element {} of a list is missing", *index);
+  if (const auto scalar = between(text, "cannot use at() with ", ""))
+    return fmt::format("got {}, wanted an object or an array", with_article(*scalar));
+  if (text.ends_with("non-object iterators")) return "got another value, wanted an object";
+  if (const auto scalar = between(text, ") with ", ""))  // of value(), get_ref() and others
+    return fmt::format("got {}, which is of the wrong type", with_article(*scalar));
+  return std::string(between(text, "] ", "").value_or(text));
+}
 
 std::string describe(const Json& value) {
   switch (value.type()) {

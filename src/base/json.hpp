@@ -26,6 +26,9 @@ std::string valid_utf8(std::string_view text);
 // Returns a short form of a value for error messages: "an object", "a string", "-3".
 std::string describe(const nlohmann::json& value);
 
+// Returns why a reader of many fields stopped, in words: of the JSON library's own exceptions what was got and wanted.
+std::string reason_of(const std::exception& exception);
+
 // Unwraps a result for readers of many fields, who throw what the JSON library throws; one catch makes a Status of all.
 template <class T>
 T value_or_throw(Result<T> result) {

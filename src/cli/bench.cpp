@@ -96,7 +96,7 @@ std::pair<CLI::App*, Run> bench_command(CLI::App& app) {
   add_common(*command, options->common);
   add_trust(*command, options->common);
   add(*command, "runs", options->runs).within(1, tasks::kMostRuns).shows_default();
-  add(*command, "rate", options->rate).within(tasks::kLeastRate, tasks::kMostRate);
+  add(*command, "rate", options->rate).between(tasks::kLeastRate, tasks::kMostRate);
   add_wait_quiet(*command, options->wait_quiet);
   add(*command, "blocks", options->blocks).excludes_json();  // blocks prints many objects
   add(*command, "recipe", options->recipe).described("measure this recipe's plan");

@@ -1,6 +1,7 @@
 // rung generate: a text by a decoder language model, token by token.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <climits>
 #include <nlohmann/json.hpp>
 
 #include "base/json.hpp"
@@ -99,7 +100,7 @@ std::pair<CLI::App*, Run> generate_command(CLI::App& app) {
   auto text = add(*command, "text", flags->text).described("the text to go on from, used unchanged");
   add(*command, "chat", flags->chat).excludes(text);
   add(*command, "recipe", flags->recipe).described("the recipe of a directory's plans; default: all rungs");
-  add(*command, "new", flags->most).positive().shows_default();
+  add(*command, "new", flags->most).within(1, INT_MAX).shows_default();
   add(*command, "steps", flags->steps).within(0, static_cast<int>(kMostStepsOfGraph)).shows_default();
   add(*command, "temperature", flags->temperature);
   add(*command, "top-k", flags->top_k);

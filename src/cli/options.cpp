@@ -9,7 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <charconv>
+#include <climits>
 #include <cstdlib>
+#include <limits>
+#include <type_traits>
 
 #include "device/cpu/start_team.hpp"
 #include "import/model.hpp"
@@ -191,8 +195,8 @@ void add_model_options(CLI::App& app, CommonOptions& options) {
   add(app, "inputs", options.inputs);
   add(app, "freeze", options.freeze).splits_at(',');
   add(app, "observe", options.observed).splits_at(',');
-  add(app, "cache", options.cache).positive();
-  add(app, "scored-chunk", options.scored_chunk).positive();
+  add(app, "cache", options.cache).within(1, INT_MAX);
+  add(app, "scored-chunk", options.scored_chunk).within(1, INT_MAX);
   add(app, "random-weights", options.random_weights);
   add(app, "drop-head", options.drop_head);
   add(app, "log", options.log_level).within(0, 5);
@@ -206,11 +210,42 @@ CLI::Option* wants_value(CLI::Option* option, const OptionRow& row) {
   return option->check(CLI::Validator([wanted](std::string& text) { return text.empty() ? wanted : ""; }, ""));
 }
 
+constexpr const char* kRange = "range";
+
+// The parser's own conversion takes the nearest number of the type where a text's is out of range, "true" for 1 and
+// "010" for 8: it gets what was read here.
+template <class T>
+CLI::Validator whole_number(T least, T most) {
+  const auto fault_of = [=](std::string& text) {
+    T value = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool is_whole = code == std::errc() && end == text.data() + text.size();
+    if (!is_whole || value < least || value > most)
+      return fmt::format("got '{}', wanted a whole number from {} to {}", text, least, most);
+    text = std::to_string(value);
+    return std::string();
+  };
+  return CLI::Validator(fault_of, "", kRange);
+}
+
+template <class T>
+CLI::Validator any_whole_number() {
+  using Wide = std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>;
+  return whole_number<Wide>(std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
+}
+
 template <class T>
 Option add_value(CLI::App& app, std::string_view flag, T& target) {
   const OptionRow& row = option_row(flag);
   CLI::Option* option = app.add_option("--" + std::string(flag), target, std::string(row.help));
   return Option(wants_value(describe(option, row), row));
+}
+
+template <class T, class Target>
+Option add_whole(CLI::App& app, std::string_view flag, Target& target) {
+  Option option = add_value(app, flag, target);
+  app.get_option("--" + std::string(flag))->check(any_whole_number<T>());
+  return option;
 }
 
 }  // namespace
@@ -233,17 +268,11 @@ Option Option::described(std::string text) const { return Option(option_->descri
 Option Option::takes(std::string value) const { return Option(option_->type_name(std::move(value))); }
 Option Option::shows_default() const { return Option(option_->capture_default_str()); }
 Option Option::splits_at(char delimiter) const { return Option(option_->delimiter(delimiter)); }
-Option Option::within(int least, int most) const { return Option(option_->check(CLI::Range(least, most))); }
-Option Option::within(double least, double most) const { return Option(option_->check(CLI::Range(least, most))); }
-// The parser's own check tells of a range up to the largest double, in 300 digits.
-Option Option::positive() const {
-  const auto fault_of = [](std::string& text) {
-    double value = 0;
-    const bool is_positive = CLI::detail::lexical_cast(text, value) && value > 0;
-    return is_positive ? std::string() : fmt::format("got '{}', wanted a number above 0", text);
-  };
-  return Option(option_->check(CLI::Validator(fault_of, "POSITIVE")));
+Option Option::within(int64_t least, int64_t most) const {
+  *option_->get_validator(kRange) = whole_number(least, most).description(fmt::format("INT in [{} - {}]", least, most));
+  return *this;
 }
+Option Option::between(double least, double most) const { return Option(option_->check(CLI::Range(least, most))); }
 Option Option::one_of(const std::vector<std::string>& values) const {
   return Option(option_->check(CLI::IsMember(values)));
 }
@@ -270,7 +299,7 @@ Option add(CLI::App& app, std::string_view flag, bool& target) {
   const OptionRow& row = option_row(flag);
   return Option(describe(app.add_flag("--" + std::string(flag), target, std::string(row.help)), row));
 }
-Option add(CLI::App& app, std::string_view flag, int& target) { return add_value(app, flag, target); }
+Option add(CLI::App& app, std::string_view flag, int& target) { return add_whole<int>(app, flag, target); }
 Option add(CLI::App& app, std::string_view flag, double& target) { return add_value(app, flag, target); }
 Option add(CLI::App& app, std::string_view flag, std::string& target) { return add_value(app, flag, target); }
 Option add(CLI::App& app, std::string_view flag, std::vector<std::string>& target) {
@@ -280,11 +309,11 @@ Option add(CLI::App& app, std::string_view flag, std::vector<std::string>& targe
   return Option(wants_value(describe(option, row), row));
 }
 Option add(CLI::App& app, std::string_view flag, std::optional<int64_t>& target) {
-  return add_value(app, flag, target);
+  return add_whole<int64_t>(app, flag, target);
 }
 Option add(CLI::App& app, std::string_view flag, std::optional<double>& target) { return add_value(app, flag, target); }
 Option add(CLI::App& app, std::string_view flag, std::optional<uint64_t>& target) {
-  return add_value(app, flag, target);
+  return add_whole<uint64_t>(app, flag, target);
 }
 
 std::string options_markdown() {

@@ -34,9 +34,8 @@ class Option {
   Option takes(std::string value) const;     // replaces the word for its value: "FILE" where the table says "DIR"
   Option shows_default() const;              // in --help
   Option splits_at(char delimiter) const;
-  Option within(int least, int most) const;
-  Option within(double least, double most) const;
-  Option positive() const;
+  Option within(int64_t least, int64_t most) const;  // of an option of whole numbers
+  Option between(double least, double most) const;
   Option one_of(const std::vector<std::string>& values) const;
   Option needs(Option other) const;  // on the command line: a variable is set for other commands, too
   Option excludes(Option other) const;

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -14,6 +15,7 @@
 #include "cli/command.hpp"
 #include "cli/interrupts.hpp"
 #include "cli/output.hpp"
+#include "cli/stack.hpp"
 #include "cli/terminal.hpp"
 
 namespace {
@@ -25,16 +27,19 @@ constexpr std::array kCommands{climb_command,   run_command,     generate_comman
                                predict_command, options_command, isa_command,      occupancy_command,  doctor_command,
                                advise_command,  env_command,     tune_command,     tune_worker_command};
 
-// Refuses an unknown command before parsing, which would only report that the command is missing.
+// Refuses an unknown command or option before parsing, which would only report that the command is missing.
 rung::Status check_command(const CLI::App& app, std::string_view word) {
   std::vector<std::string> names;
   for (const auto* command : app.get_subcommands({})) {
     if (command->get_name() == word) return {};
     if (!command->get_group().empty()) names.push_back(command->get_name());  // the others are not for people
   }
-  if (word.starts_with('-')) return {};
-  return rung::wrong_usage("got {}, wanted one of: {} (--help says what they do)",
-                           word.empty() ? "no command" : fmt::format("command '{}'", word), fmt::join(names, ", "));
+  const bool is_option = word.starts_with('-');
+  if (is_option && app.get_option_no_throw(std::string(word))) return {};  // --help, --version
+  const std::string got = word.empty() ? "no command"
+                          : is_option  ? fmt::format("option '{}' before a command", word)
+                                       : fmt::format("command '{}'", word);
+  return rung::wrong_usage("got {}, wanted one of: {} (--help says what they do)", got, fmt::join(names, ", "));
 }
 
 // Returns the command that was chosen, or that command's chosen subcommand.
@@ -60,6 +65,8 @@ int run_chosen(const std::vector<std::pair<CLI::App*, Run>>& commands) {
 int run_tool(int argc, char** argv) {
   // Our own threads call OpenBLAS for their parts; its own threads would only wait, and hang the exit without memory.
   setenv("OPENBLAS_NUM_THREADS", "1", 1);
+  // A write beyond the limit of a file's size fails, and is told like any other, instead of ending the process.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app{"rung lowers the latency of one inference, and proves it"};
   app.set_version_flag("--version", std::string(rung::kRungVersion));
   app.require_subcommand(1);
@@ -67,6 +74,7 @@ int run_tool(int argc, char** argv) {
   for (auto* command : kCommands) commands.push_back(command(app));
   const bool json = asks_for_json(argc, argv);
   if (rung::Status known = check_command(app, argc > 1 ? argv[1] : ""); !known) return report(known, json);
+  if (rung::Status stack = ensure_stack(); !stack) return report(stack, json);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -1,5 +1,6 @@
 // rung verify: compares a plan's outputs with the reference, and on request finds the op that breaks them.
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.hpp"
@@ -130,11 +131,12 @@ std::pair<CLI::App*, Run> verify_command(CLI::App& app) {
   Option reference = add(*command, "reference", options->reference);
   add(*command, "map", options->map).needs(reference);
   add(*command, "recipe", options->recipe).described("verify this recipe's plan");
-  Option replays = add(*command, "replays", options->replays).positive().excludes(reference);
-  Option seeds = add(*command, "seeds", options->seeds).positive().excludes(reference).excludes(replays);
+  Option replays = add(*command, "replays", options->replays).within(1, tasks::kMostReplays).excludes(reference);
+  Option seeds =
+      add(*command, "seeds", options->seeds).within(1, tasks::kMostSeeds).excludes(reference).excludes(replays);
   add(*command, "seed", options->seed)
       .described("the first of --seeds, to take the same ones again; default: drawn")
-      .positive()
+      .within(1, INT64_MAX)
       .needs(seeds);
   add(*command, "bisect", options->bisect).excludes(reference).excludes(replays);
   return {command, [options] {

@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "base/log.hpp"
+#include "device/cpu/isa_cap.hpp"
 #include "device/gpu/compilers/compiler.hpp"
 #include "device/gpu/emulated.hpp"
 #include "device/gpu/gemm_library.hpp"
@@ -135,6 +136,7 @@ Result<const Target*> open_emulated(const DeviceWord& word) {
 }  // namespace
 
 Result<const Target*> open_target(const DeviceWord& word) {
+  if (const auto cap = cpu::isa_cap(); !cap) return tl::unexpected(cap.error());
   if (word.kind == "cpu") return &cpu_target();
   static std::mutex mutex;
   static std::map<std::pair<std::string, int>, const Target*> open;

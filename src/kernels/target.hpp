@@ -38,8 +38,9 @@ struct Target {
 
 // Returns the target of this process's processor.
 const Target& cpu_target();
-// Opens a device once; it lives until the process ends. Errors: no driver, no such device, a build without GPU kernels,
-// an architecture for which they were not compiled, a process that was forked after a GPU was opened.
+// Opens a device once; it lives until the process ends. Errors: RUNG_CPU_ISA names no level (usage); no driver, no such
+// device, a build without GPU kernels, an architecture for which they were not compiled, a process that was forked
+// after a GPU was opened.
 Result<const Target*> open_target(const DeviceWord& word);
 
 }  // namespace rung

@@ -35,6 +35,13 @@ class Shrinker {
     return count;
   }
 
+  // The value of fewer rows does the work of the whole one, not the op that reads the rows.
+  void name_heirs() {
+    graph_.erase_dead();
+    for (NodeId id = 0; id < shrunk_.size(); ++id)
+      if (shrunk_[id] != kNoNode && shrunk_[id] != id && !graph_[id].alive) graph_.set_heir(id, shrunk_[id]);
+  }
+
   void tell(Notes& notes) {
     std::map<std::pair<int64_t, int64_t>, size_t> keys;
     for (NodeId id : graph_.order()) {
@@ -141,6 +148,7 @@ Status eliminate_dead_rows(Graph& graph, PassContext& context) {
   if (size_t count = shrinker.run()) {
     shrinker.tell(context.notes);
     context.notes.add("{} computed for fewer rows", words::counted(count, "value is", "values are"));
+    shrinker.name_heirs();
   }
   return {};
 }

@@ -187,12 +187,13 @@ class Fuser {
     return accept();
   }
 
-  // Matmul broadcasts batches and heads; attention does not.
+  // Matmul broadcasts batches and heads; of attention all heads of queries may share one of keys and values.
   Verdict has_plain_batch(const Scores& s, NodeId v, NodeId id) const {
     const Shape &q = graph_.shape(s.q), &k = graph_.shape(s.k_transposed), &values = graph_.shape(v),
                 &out = graph_.shape(id);
-    auto agrees = [&](const Shape& x) { return x[0] == out[0] && x[1] == out[1]; };
-    if (!agrees(q) || !agrees(k) || !agrees(values))
+    auto agrees = [&](const Shape& x, int64_t heads) { return x[0] == out[0] && x[1] == heads; };
+    const int64_t heads = k[1] == 1 && values[1] == 1 ? 1 : out[1];
+    if (!agrees(q, out[1]) || !agrees(k, heads) || !agrees(values, heads))
       return reject(fmt::format("queries {}, keys {} and values {} differ in batch or heads", q, k, values));
     const DType dtype = graph_.type(id).dtype;
     if (graph_.type(s.q).dtype != dtype || graph_.type(v).dtype != dtype)

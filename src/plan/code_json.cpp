@@ -96,7 +96,7 @@ class CodeReader {
       } catch (const std::bad_alloc&) {
         throw;
       } catch (const std::exception& e) {
-        throw std::out_of_range(fmt::format("{} {} of its code: {}", what, i, e.what()));
+        throw std::out_of_range(fmt::format("{} {} of its code: {}", what, i, reason_of(e)));
       }
     }
   }
@@ -193,7 +193,7 @@ Result<CodeSection> code_from_json(const Json& set) {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& e) {
-    return fail("malformed plan: {}", e.what());
+    return fail("malformed plan: {}", reason_of(e));
   }
 }
 

@@ -188,7 +188,7 @@ Result<Plan> plan_from_json(const Json& json) {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& e) {
-    return fail("malformed plan: {}", e.what());
+    return fail("{}", reason_of(e));
   }
 }
 

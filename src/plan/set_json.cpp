@@ -99,7 +99,7 @@ Result<ListedPlans> set_from_json(const Json& json) {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& e) {
-    return fail("malformed plan: {}", e.what());
+    return fail("malformed plan: {}", reason_of(e));
   }
 }
 

@@ -79,7 +79,8 @@ class Comparison {
       tell(scope, "norm", ids, [=](const Op& op) { return is_norm(op) || (in_one && takes_norms_in(op)); });
     }
     for (const auto& [group, ids] : projections_)
-      if (ids.size() > 1) tell_projections(group.scope, ids);
+      for (const auto& [rows, products] : by_rows(ids))
+        if (products.size() > 1) tell_projections(group.scope, products);
     std::ranges::stable_sort(promises_, {},
                              [&](const Promise& p) { return order_.at(p.scope.substr(0, p.scope.find(".{"))); });
     return std::move(promises_);
@@ -120,6 +121,17 @@ class Comparison {
     std::set<const Step*> steps;
     for (NodeId id : ids) steps.insert(step_of_[id]);
     return steps;
+  }
+
+  // One product has as many rows for each of its parts: where only some queries are read, those of keys stand apart.
+  std::map<int64_t, std::vector<NodeId>> by_rows(const std::vector<NodeId>& products) const {
+    std::map<int64_t, std::vector<NodeId>> groups;
+    for (NodeId id : products) {
+      Shape rows = built_.graph.shape(step_of_[id]->node);
+      rows[rows.rank() - 1] = 1;
+      groups[rows.product()].push_back(id);
+    }
+    return groups;
   }
 
   template <class Is>

@@ -17,6 +17,8 @@ struct Replays {
   double device_growth = 0;    // bytes of device memory taken meanwhile, by any process; 0 on a CPU
 };
 
+inline constexpr int64_t kMostReplays = 1'000'000'000;
+
 // The inputs of each plan must be set. A replay runs each plan once, in order, or three times if it has states,
 // starting from their initial values. If interrupted, it ends after the current replay. Errors: those of a run.
 Result<Replays> replay(SetSession& session, int64_t count, const Interrupted& interrupted = {});

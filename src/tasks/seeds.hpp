@@ -29,6 +29,9 @@ struct SeedErrors {
   std::optional<ErrorGrowth> growth;             // none: nothing is watched, or it has no error
 };
 
+// A sample of each seed is in memory until the last one is judged.
+inline constexpr int64_t kMostSeeds = 10'000;
+
 // Returns that many seeds from `first` on, or from one that is drawn, of which none is frozen.
 std::vector<uint64_t> fresh_seeds(size_t count, std::optional<uint64_t> first);
 

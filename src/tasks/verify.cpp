@@ -147,6 +147,8 @@ Status give_source(const VerifyTask& task, Opened& opened) {
 // the fresh seeds.
 Result<std::vector<uint64_t>> add_seeds(const VerifyTask& task, const Opened& opened, Subject& subject,
                                         std::vector<NamedTensors>& inputs) {
+  if (task.seeds > kMostSeeds)
+    return wrong_usage("{}: got {}, wanted 1 to {}", task.model.named("seeds"), task.seeds, kMostSeeds);
   if (task.seeds == 0) return std::vector<uint64_t>();
   if (gives_all_inputs(opened))
     return wrong_usage("{} {}: {} gives every input, wanted one that is left out, for seeds to sample",

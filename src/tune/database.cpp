@@ -106,8 +106,9 @@ Result<Json> read_file(const std::string& path) {
   return parsed;
 }
 
-tl::unexpected<Error> damaged(const std::string& path, const std::exception& e) {
-  return bad_file("'{}': damaged entry: {}: repair or remove it", path, e.what());
+tl::unexpected<Error> damaged(const std::string& path, const std::string& entry, const std::exception& e) {
+  const std::string named = entry.empty() ? "entry" : fmt::format("entry '{}'", entry);
+  return bad_file("'{}': damaged {}: {}: repair or remove it", path, named, reason_of(e));
 }
 
 // Returns the entries of a section of the file for a device and these libraries, by problem or model.
@@ -115,14 +116,15 @@ template <class Entry>
 Result<std::map<std::string, Entry>> entries_of(const Json& section, const std::string& device, const std::string& path,
                                                 Entry (*from_json)(const Json&)) {
   std::map<std::string, Entry> entries;
+  std::string entry;  // that is read; empty: none
   try {
     using Named = std::map<std::string, Json>;
     auto devices = section.get<std::map<std::string, std::map<std::string, Named>>>();
-    for (const auto& [name, entry] : devices[device][library_versions()]) entries[name] = from_json(entry);
+    for (const auto& [name, json] : devices[device][library_versions()]) entry = name, entries[name] = from_json(json);
   } catch (const Json::exception& e) {
-    return damaged(path, e);
+    return damaged(path, entry, e);
   } catch (const std::out_of_range& e) {
-    return damaged(path, e);
+    return damaged(path, entry, e);
   }
   return entries;
 }

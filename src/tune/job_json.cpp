@@ -51,7 +51,7 @@ auto read_line(const std::string& line, const Read& read) -> Result<decltype(rea
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& e) {
-    return fail("tuning job: {}", e.what());
+    return fail("tuning job: {}", reason_of(e));
   }
 }
 

@@ -26,6 +26,30 @@ TEST(ParseJson, BuildsNestedValues) {
   EXPECT_EQ(*result, nlohmann::json::parse(text));
 }
 
+// What a reader says that threw what `read` throws at a value.
+template <class Read>
+std::string reason_against(const nlohmann::json& value, const Read& read) {
+  try {
+    read(value);
+  } catch (const std::exception& exception) {
+    return reason_of(exception);
+  }
+  return "accepted";
+}
+
+TEST(ReasonOf, SaysWhatWasGotAndWanted) {
+  const nlohmann::json text = "x", list = nlohmann::json::array({1});
+  EXPECT_EQ(reason_against(text, [](auto& v) { (void)v.template get<int>(); }), "got a string, wanted a number");
+  EXPECT_EQ(reason_against(nullptr, [](auto& v) { (void)v.template get<std::map<std::string, int>>(); }),
+            "got null, wanted an object");
+  EXPECT_EQ(reason_against(list, [](auto& v) { (void)v.template get<bool>(); }), "got an array, wanted a boolean");
+  EXPECT_EQ(reason_against({{"a", 1}}, [](auto& v) { v.at("b"); }), "field 'b' is missing");
+  EXPECT_EQ(reason_against(list, [](auto& v) { v.at(3); }), "element 3 of a list is missing");
+  EXPECT_EQ(reason_against(text, [](auto& v) { v.at("b"); }), "got a string, wanted an object or an array");
+  EXPECT_EQ(reason_against(list, [](auto& v) { (void)v.value("b", 1); }), "got an array, which is of the wrong type");
+  EXPECT_EQ(reason_against(text, [](auto&) { throw std::out_of_range("a rank of 9"); }), "a rank of 9");
+}
+
 TEST(ParseJson, RefusesDuplicateKeysAtAnyDepth) {
   EXPECT_THAT(error_of(R"({"a":1,"a":2})"), HasSubstr("'f.json': duplicate key 'a'"));
   EXPECT_THAT(error_of(R"([{"x":{"b":1,"c":1,"b":1}}])"), HasSubstr("duplicate key 'b'"));

@@ -104,6 +104,8 @@ INSTANTIATE_TEST_SUITE_P(
     Wrong, Usage,
     testing::Values(WrongUsage{{}, "got no command, wanted one of: climb, "},
                     WrongUsage{{"fly"}, "got command 'fly', wanted one of: climb, "}, WrongUsage{{"climb"}, "MODEL"},
+                    WrongUsage{{"--fly"}, "got option '--fly' before a command, wanted one of: climb, "},
+                    WrongUsage{{"--device", "cpu", "run", bert_tiny()}, "got option '--device' before a command"},
                     WrongUsage{{"climb", bert_tiny(), "--sped"}, "--sped"},
                     WrongUsage{{"climb", bert_tiny(), "--budget", "fast"}, "--budget: got 'fast'"},
                     WrongUsage{{"climb", bert_tiny(), "--budget", "-3s"}, "--budget: got '-3s'"},

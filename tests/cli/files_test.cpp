@@ -45,6 +45,20 @@ TEST_F(Files, ThatAreFoldersAreCalledSo) {
   expect_error(run_to(folder), 1, "'" + folder + "': cannot write: Is a directory");
 }
 
+// As behind `ulimit -f`: the system would end the process with a signal.
+TEST_F(Files, ThatGrowTooLargeAreOneError) {
+  const std::string plan = tool.folder().write("plan.rung", "old"), out = tool / "out";
+  tool.limit_files(10'240);
+  expect_error(tool.run({"build", bert_tiny(), "--shape", kShape, "--out", plan}), 1,
+               "'" + plan + "': writing failed: File too large");
+  EXPECT_EQ(read_text_file(plan).value_or(""), "old");
+  expect_error(tool.run({"climb", bert_tiny(), "--shape", kShape, "--budget", "1s", "--out", out}), 1,
+               "writing failed: File too large");
+  for (const std::string& folder : {std::string(tool.folder().path()), out})
+    for (const auto& entry : fs::directory_iterator(folder))
+      EXPECT_THAT(entry.path().filename().string(), testing::Not(testing::StartsWith("."))) << "a part is left";
+}
+
 TEST_F(Files, ThatOutputsReplaceKeepTheirLinkAndMode) {
   std::string real = tool.folder().write("real.npz", "old"), link = tool / "link.npz";
   fs::create_symlink("real.npz", link);

@@ -31,5 +31,18 @@ TEST(ShortMemory, IsEnoughToPrintVersionAndOptions) {
     ASSERT_EQ(exit_code_within(tool.start({command}), 20), 0) << command;
 }
 
+TEST(ShortStack, IsRaisedOrRefused) {
+  if (kPace > 1) GTEST_SKIP() << "a sanitizer's frames are larger";
+  Tool tool;
+  rlimit own{};
+  ASSERT_EQ(getrlimit(RLIMIT_STACK, &own), 0);
+  const std::vector<std::string> bench{"bench", bert_tiny(), "--shape", kShape, "--runs", "2", "--threads", "2"};
+  tool.limit_stack(64 << 10, own.rlim_max);
+  const Ran ran = tool.run(bench);
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  tool.limit_stack(64 << 10, 64 << 10);
+  expect_error(tool.run(bench), 2, "the limit of the stack (ulimit -s): got 64 KiB, wanted at least 256 KiB");
+}
+
 }  // namespace
 }  // namespace rung

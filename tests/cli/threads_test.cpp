@@ -16,7 +16,8 @@ TEST(Threads, OfNoneInARecipeAreRefused) {
 
 TEST(Threads, BeyondWhatATeamHasAreRefused) {
   Tool tool;
-  expect_error(tool.run({"run", bert_tiny(), "--threads", "1025"}), 2, "--threads: Value 1025 not in range 0 to 1024");
+  expect_error(tool.run({"run", bert_tiny(), "--threads", "1025"}), 2,
+               "--threads: got '1025', wanted a whole number from 0 to 1024");
   std::string recipe = tool.folder().write("recipe.json", R"({"version": 1, "threads": 1025})");
   expect_error(tool.run({"build", bert_tiny(), "--recipe", recipe}), 1, "got 1025, wanted 1 to 1024");
 }

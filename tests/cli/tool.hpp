@@ -38,6 +38,10 @@ class Tool {
   void ignore(int signal) { ignored_.insert(signal); }
   // The address space of processes started from now on, in bytes.
   void limit_memory(rlim_t bytes) { memory_ = bytes; }
+  // The stack of processes started from now on, in bytes, and how far they may raise it.
+  void limit_stack(rlim_t bytes, rlim_t most) { stack_ = {bytes, most}; }
+  // How large files of processes started from now on may become, in bytes.
+  void limit_files(rlim_t bytes) { files_ = bytes; }
   Process start(const std::vector<std::string>& arguments, const std::string& standard_output = "") {
     std::string name = "process" + std::to_string(++started_);
     Process process{-1, standard_output.empty() ? folder_ / (name + ".out") : standard_output,
@@ -60,22 +64,26 @@ class Tool {
   [[noreturn]] void become_tool(const std::vector<std::string>& arguments, const Process& process) {
     dup2(open(process.out.c_str(), O_CREAT | O_WRONLY, 0644), STDOUT_FILENO);
     dup2(open(process.err.c_str(), O_CREAT | O_WRONLY | O_APPEND, 0644), STDERR_FILENO);
-    for (int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, ignored_.contains(signal) ? SIG_IGN : SIG_DFL);
+    for (int signal : {SIGINT, SIGTERM, SIGHUP, SIGXFSZ})
+      std::signal(signal, ignored_.contains(signal) ? SIG_IGN : SIG_DFL);
     setenv("RUNG_CACHE_DIR", (folder_ / "cache").c_str(), 1);
     std::vector<std::string> all{RUNG_TOOL};
     all.insert(all.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv;
     for (auto& argument : all) argv.push_back(argument.data());
     argv.push_back(nullptr);
-    const rlimit memory{memory_, memory_};
+    const rlimit memory{memory_, memory_}, files{files_, files_};
     if (memory_ != RLIM_INFINITY && setrlimit(RLIMIT_AS, &memory) != 0) _exit(126);
+    if (files_ != RLIM_INFINITY && setrlimit(RLIMIT_FSIZE, &files) != 0) _exit(126);
+    if (stack_.rlim_cur != RLIM_INFINITY && setrlimit(RLIMIT_STACK, &stack_) != 0) _exit(126);
     execv(RUNG_TOOL, argv.data());
     _exit(127);
   }
   TemporaryDirectory folder_;
   int started_ = 0;
   std::set<int> ignored_;
-  rlim_t memory_ = RLIM_INFINITY;
+  rlimit stack_{RLIM_INFINITY, RLIM_INFINITY};
+  rlim_t memory_ = RLIM_INFINITY, files_ = RLIM_INFINITY;
 };
 
 inline std::string bert_tiny() { return std::string(RUNG_TEST_DATA) + "/bert_tiny"; }

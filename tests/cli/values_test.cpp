@@ -33,6 +33,65 @@ TEST(Shapes, AreReadWhole) {
   EXPECT_THAT(error_line(most), Not(HasSubstr("wanted NAME="))) << "what is wrong with it is not its rank alone";
 }
 
+// Options of whole numbers, with their ranges.
+TEST(Counts, OutOfTheirRangeAreRefused) {
+  Tool tool;
+  struct Counted {
+    std::vector<std::string> arguments;
+    std::string range;
+  };
+  const std::string most_i32 = "2147483647", most_i64 = "9223372036854775807", most_u64 = "18446744073709551615";
+  for (const auto& [arguments, range] : {
+           Counted{{"bench", bert_tiny(), "--runs"}, "1 to 1000000"},
+           Counted{{"bench", bert_tiny(), "--threads"}, "0 to 1024"},
+           Counted{{"bench", bert_tiny(), "--random-weights"}, "0 to " + most_u64},
+           Counted{{"bench", bert_tiny(), "--log"}, "0 to 5"},
+           Counted{{"bench", bert_tiny(), "--cache"}, "1 to " + most_i32},
+           Counted{{"bench", bert_tiny(), "--scored-chunk"}, "1 to " + most_i32},
+           Counted{{"verify", bert_tiny(), "--replays"}, "1 to 1000000000"},
+           Counted{{"verify", bert_tiny(), "--seeds"}, "1 to 10000"},
+           Counted{{"verify", bert_tiny(), "--seeds", "1", "--seed"}, "1 to " + most_i64},
+           Counted{{"generate", bert_tiny(), "--text", "a", "--new"}, "1 to " + most_i32},
+           Counted{{"generate", bert_tiny(), "--text", "a", "--steps"}, "0 to "},
+           Counted{{"generate", bert_tiny(), "--text", "a", "--top-k"}, "0 to " + most_u64},
+           Counted{{"generate", bert_tiny(), "--text", "a", "--seed"}, "0 to " + most_u64},
+           Counted{{"generate", bert_tiny(), "--text", "a", "--actions", "d", "--skip-tokens"}, "0 to " + most_u64},
+           Counted{{"climb", bert_tiny(), "--new", "1", "--prompt"}, "to " + most_i64},
+           Counted{{"occupancy", "--vgprs"}, "1 to 512"},
+       })
+    for (const char* text : {"-1", "1.5", "99999999999999999999", "1e3", "true", "0x10", " 5", "many"}) {
+      if (text == std::string("-1") && arguments[0] == "climb") continue;  // the command itself says what it wants
+      std::vector<std::string> all = arguments;
+      all.emplace_back(text);
+      const Ran ran = tool.run(all);
+      expect_error(ran, 2, fmt::format("{}: got '{}', wanted a whole number from ", arguments.back(), text));
+      EXPECT_THAT(ran.err, HasSubstr(range));
+    }
+}
+
+TEST(Counts, AreDecimalWhateverTheyBeginWith) {
+  Tool tool;
+  const Ran ran = tool.run({"verify", bert_tiny(), "--shape", "input_ids=1,7", "--seeds", "01", "--seed", "010"});
+  EXPECT_THAT(ran.out, HasSubstr("1 fresh seed, from 10 on"));
+}
+
+TEST(Variables, OfInstructionSetsNameOne) {
+  Tool tool;
+  for (const char* level : {"nope", "AVX2", "avx2 "}) {
+    setenv("RUNG_CPU_ISA", level, 1);
+    for (const char* command : {"bench", "inspect", "verify"})
+      expect_error(tool.run({command, bert_tiny(), "--shape", kShape}), 2,
+                   fmt::format("RUNG_CPU_ISA: got '{}', wanted one of: scalar, avx2, avx512, avx512_vnni, "
+                               "avx512_bf16, amx_bf16",
+                               level));
+  }
+  for (const char* level : {"scalar", ""}) {
+    setenv("RUNG_CPU_ISA", level, 1);
+    EXPECT_EQ(tool.run({"bench", bert_tiny(), "--shape", kShape, "--runs", "1"}).exit_code, 0) << level;
+  }
+  unsetenv("RUNG_CPU_ISA");
+}
+
 // Values that only a variable's own reader refuses: every row of the table that has a variable must be here.
 TEST(Variables, AreReadAsTheirFlags) {
   Tool tool;

@@ -102,7 +102,8 @@ TEST(VerifyOverSeeds, TellsTheWorstAndTheMean) {
   EXPECT_THAT(ran.out, HasSubstr("from 40 on; '--seeds 2 --seed 40' takes them again"));
   EXPECT_THAT(ran.out, HasSubstr("rel L2 over seeds                 frozen: mean       worst  fresh: mean"));
   expect_error(tool.run({"verify", bert_tiny(), "--seed", "40"}), 2, "--seeds");
-  expect_error(tool.run({"verify", bert_tiny(), "--seeds", "0"}), 2, "--seeds: got '0', wanted a number above 0");
+  expect_error(tool.run({"verify", bert_tiny(), "--seeds", "0"}), 2,
+               "--seeds: got '0', wanted a whole number from 1 to 10000");
   expect_error(tool.run({"verify", bert_tiny(), "--seeds", "2", "--replays", "2"}), 2, "--replays");
 }
 

@@ -175,6 +175,18 @@ TEST_F(OnnxFile, NamesUnknownOperatorsWithTheirNode) {
               HasSubstr("'" + path + "': node '/encoder/fft' (com.example.Fft): there is no import of this operator"));
 }
 
+TEST_F(OnnxFile, SaysWhatDrawsRandomNumbers) {
+  for (const char* drawing :
+       {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}) {
+    graph.nodes = {node({drawing, {"x"}, {"y"}})};
+    EXPECT_THAT(refusal(), HasSubstr(fmt::format("node 'y' ({}): it draws random numbers: make them an input of the "
+                                                 "model",
+                                                 drawing)));
+  }
+  graph.nodes = {node({"Bernoulli", {"x"}, {"y"}, {}, "com.example"})};
+  EXPECT_THAT(refusal(), HasSubstr("there is no import of this operator"));
+}
+
 TEST_F(OnnxFile, RefusesTranspositionsOfTooManyAxes) {
   graph.nodes = {node({"Transpose", {"x"}, {"y"}, {integers("perm", {0, 1, 2, 3, 4, 5, 6, 7, 8})}})};
   EXPECT_THAT(refusal(), HasSubstr("node 'y' (Transpose): got 9 axes, wanted at most 8"));

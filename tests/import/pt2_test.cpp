@@ -4,11 +4,25 @@
 #include <fstream>
 
 #include "import/pt2_support.hpp"
+#include "support/wrong_types.hpp"
 
 namespace rung {
 namespace {
 
 using testing::HasSubstr;
+
+TEST_F(Pt2, TellsWrongTypesInWords) {
+  const auto said = [this] {
+    const std::string error = refusal();
+    return error == "no error" ? std::string() : error;
+  };
+  const json whole = program, all_weights = weights;
+  EXPECT_GT(expect_words_for_wrong_types(whole, [&](const json& other) { return program = other, said(); }), 450u);
+  program = whole;
+  EXPECT_GT(expect_words_for_wrong_types(all_weights, [&](const json& other) { return weights = other, said(); }), 60u);
+  weights = all_weights, weights["w"]["use_pickle"] = 3;
+  EXPECT_THAT(refusal(), HasSubstr("'w': got a number, wanted a boolean"));
+}
 
 TEST_F(Pt2, AddsAParameterToAnInput) {
   EXPECT_EQ(answer(), (std::vector<float>{11, 22}));

@@ -324,6 +324,16 @@ TEST(FuseAttention, KeepsHeadsAndBatchesThatBroadcast) {
   expect_unchanged(fuse_attention, "y = matmul(softmax(matmul(q:f32[1,2,6,4], kt:f32[1,1,4,5])), v:f32[1,2,5,4])");
   expect_unchanged(fuse_attention, "y = matmul(softmax(matmul(q:f32[1,2,6,4], kt:f32[3,2,4,5])), v:f32[3,2,5,4])");
   expect_unchanged(fuse_attention, "y = matmul(softmax(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5])), v:f32[3,2,5,4])");
+  expect_unchanged(fuse_attention, "y = matmul(softmax(matmul(q:f32[1,2,6,4], kt:f32[1,2,4,5])), v:f32[1,1,5,4])");
+  expect_unchanged(fuse_attention, "y = matmul(softmax(matmul(q:f32[3,2,6,4], kt:f32[1,1,4,5])), v:f32[1,1,5,4])");
+  expect_unchanged(fuse_attention, "y = matmul(softmax(matmul(q:f32[1,1,6,4], kt:f32[1,2,4,5])), v:f32[1,2,5,4])");
+}
+TEST(FuseAttention, SharesOneHeadOfKeysThatProductsBroadcast) {
+  const char* text = "y = matmul(softmax(matmul(q:f32[2,3,6,4], kt:f32[2,1,4,5])), v:f32[2,1,5,4])";
+  expect_rewrite(fuse_attention, text,
+                 "y = transpose(attention(transpose(q, permutation=[0,2,1,3]), transpose(kt, permutation=[0,3,1,2]), "
+                 "transpose(v, permutation=[0,2,1,3])), permutation=[0,2,1,3])");
+  expect_equivalent(fuse_attention, text);
 }
 TEST(FuseAttention, KeepsScalesAndMasksThatBroadcastTheScores) {
   const char* ones = "c: f32[1,1,6,5] = constant(values=[";

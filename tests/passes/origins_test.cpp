@@ -74,6 +74,20 @@ TEST(Origins, FollowTowersIntoTheirBatch) {
   EXPECT_THAT(std::next(found.find("linear"))->second, ElementsAre("camera.0.o", "camera.1.o", "both"));
 }
 
+// Only the last row of the projection is read, and only that one is computed.
+TEST(Origins, FollowValuesOfWhichFewRowsAreRead) {
+  const auto found = ended_in(
+      "w: f32[4,4] = constant(name=\"w\")\n"
+      "h = linear(x:f32[3,4], w)  # h\n"
+      "a = exp(h)  # a\n"
+      "last = slice(a, axis=0, begin=2, end=3)  # last\n"
+      "y = softmax(last)  # y\n",
+      {"reduce"});
+  EXPECT_THAT(found.find("linear")->second, ElementsAre("h"));
+  EXPECT_THAT(found.find("exp")->second, ElementsAre("a"));
+  EXPECT_THAT(found.find("softmax")->second, ElementsAre("y"));
+}
+
 TEST(Origins, FollowEqualValuesIntoOne) {
   const auto found = ended_in("a = exp(x:f32[4])  # first\nb = exp(x)  # second\ny = mul(a, b)  # product", {});
   EXPECT_THAT(found.find("exp")->second, ElementsAre("first", "second"));

@@ -160,7 +160,7 @@ TEST(PlanJson, WantsEachOfItsFields) {
     less.erase(field);
     const auto plan = plan_from_json(less);
     ASSERT_FALSE(plan) << field;
-    EXPECT_THAT(plan.error().message, AllOf(HasSubstr("malformed plan: "), HasSubstr(field)));
+    EXPECT_THAT(plan.error().message, HasSubstr(field));
   }
   for (const char* list : {"inputs", "outputs", "frozen"}) {
     nlohmann::json less = whole;

@@ -11,6 +11,7 @@
 #include "plan/set_json.hpp"
 #include "support.hpp"
 #include "support/temporary_directory.hpp"
+#include "support/wrong_types.hpp"
 
 namespace rung {
 namespace {
@@ -200,6 +201,17 @@ TEST_F(TwoPlans, RefuseWeightsThatAreNone) {
   EXPECT_THAT(error_of("/plans/1/weights/0", "w"), HasSubstr("malformed plan"));
   EXPECT_THAT(error_of("/weights/2", {"more", 64}), HasSubstr("no plan uses weight 2 ('more')"));
   EXPECT_THAT(error_of("/plans", 3), HasSubstr("malformed plan"));
+}
+
+TEST_F(TwoPlans, TellWrongTypesInWords) {
+  const auto read = [](const nlohmann::json& json) {
+    const auto listed = set_from_json(json);
+    return listed ? std::string() : listed.error().message;
+  };
+  nlohmann::json json = set_to_json(set);
+  EXPECT_GT(expect_words_for_wrong_types(json, read), 500u);
+  json["architecture"] = 3;
+  EXPECT_EQ(read(json), "malformed plan: got a number, wanted a string");
 }
 
 TEST_F(TwoPlans, AreNoticedWhereAByteIsFlipped) {

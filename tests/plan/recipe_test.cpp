@@ -9,6 +9,7 @@
 
 #include "passes/pipeline.hpp"
 #include "support/temporary_directory.hpp"
+#include "support/wrong_types.hpp"
 
 namespace rung {
 namespace {
@@ -45,6 +46,14 @@ TEST(Recipe, ComesBackFromItsFile) {
   auto back = load_recipe(directory / "recipe.json");
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(*back, full());
+}
+
+TEST(Recipe, TellsWrongTypesInWords) {
+  const auto read = [](const Json& json) {
+    const auto recipe = recipe_from_json(json);
+    return recipe ? std::string() : recipe.error().message;
+  };
+  EXPECT_GT(expect_words_for_wrong_types(to_json(full()), read), 60u);
 }
 
 TEST(Recipe, KeepsWhatItsCalibrationWasMeasuredOn) {

@@ -130,6 +130,23 @@ TEST(Promises, OfOneLayerAreAllNamed) {
                           "norm layers.0.post_attention_layernorm", "one product layers.0.mlp.{gate_proj,up_proj}"));
 }
 
+// One row of the queries is read: their product has one row, and is none with that of all keys and values.
+TEST(Promises, OfFewQueriesAreOfKeysAndValues) {
+  const auto graph = parse_graph(
+      "wq: f32[8,8] = constant()\nwk: f32[8,8] = constant()\nwv: f32[8,8] = constant()\n"
+      "q = linear(x:f32[1,5,8], wq)  # block.q_proj\n"
+      "k = linear(x, wk)  # block.k_proj\nv = linear(x, wv)  # block.v_proj\n"
+      "last = slice(q, axis=1, begin=4, end=5)  # block.last\n"
+      "y = add(mul(last, k), v)  # block.y\nreturn y=y");
+  ASSERT_TRUE(graph) << graph.error().message;
+  const auto built = build_plan(*graph, {.rungs = {"projection", "reduce"}, .threads = 1}, {.contents = false});
+  ASSERT_TRUE(built) << built.error().message;
+  const auto promises = promises_of(*graph, *built);
+  ASSERT_THAT(promises, SizeIs(1));
+  EXPECT_EQ(promises[0].scope, "block.{k_proj,v_proj}");
+  EXPECT_TRUE(promises[0].found) << promises[0].by;
+}
+
 TEST(Promises, AreBrokenWithoutTheRungs) {
   const BuiltModel m = built_of(kBert, true);
   const auto promises = promises_of(m.model(), m.built);

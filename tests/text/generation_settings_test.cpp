@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "support/temporary_directory.hpp"
+#include "support/wrong_types.hpp"
 
 namespace rung {
 namespace {
@@ -57,6 +58,19 @@ TEST(GenerationSettings, TellTheFileOfEachValue) {
   EXPECT_EQ(settings.bos_token_id.value, 3);
   EXPECT_EQ(settings.pad_token_id.value, 2);
   EXPECT_EQ(settings.pad_token_id.source, "config.json");
+}
+
+TEST(GenerationSettings, TellWrongTypesInWords) {
+  const nlohmann::json file = nlohmann::json::parse(
+      R"({"do_sample":true,"temperature":0.6,"top_k":20,"top_p":0.95,"min_p":0.05,"repetition_penalty":1.05,
+          "max_new_tokens":2048,"max_length":4096,"eos_token_id":[9,7,9],"bos_token_id":3,"pad_token_id":2})");
+  for (const char* name : {"generation_config.json", "config.json"}) {
+    const size_t refused = expect_words_for_wrong_types(file, [&](const nlohmann::json& json) {
+      const auto settings = read_generation_settings(TextFiles{{name, json.dump()}});
+      return settings ? std::string() : settings.error().message;
+    });
+    EXPECT_GT(refused, 20u) << name;
+  }
 }
 
 TEST(GenerationSettings, TakeTokensOfAModelWithinAnother) {

@@ -19,6 +19,7 @@
 #include "base/open_file.hpp"
 #include "base/version.hpp"
 #include "support.hpp"
+#include "support/wrong_types.hpp"
 
 namespace rung {
 namespace {
@@ -124,6 +125,26 @@ TEST(TuningDatabase, RefusesADamagedModel) {
   auto database = TuningDatabase::open(directory / "tuning.json", "device");
   ASSERT_FALSE(database);
   EXPECT_THAT(database.error().message, HasSubstr("damaged entry"));
+}
+
+TEST(TuningDatabase, TellsWrongTypesInWords) {
+  TemporaryDirectory directory;
+  const std::string path = directory / "tuning.json";
+  TuningDatabase database = open_database(path);
+  TunedProblem tuned = kTuned;
+  tuned.margin = {.ratio = 1.5, .ci95 = {1.4, 1.6}, .disturbance = 0};
+  database.put("linear a", tuned);
+  database.put_model("bert", {.kept = {{"linear a", tuned.choice}}, .tried = {"b"}, .gains = {{"fusion", 1.25}}});
+  ASSERT_TRUE(database.save());
+  const auto read = [&](const nlohmann::json& file) {
+    EXPECT_TRUE(write_file_atomically(path, dump_json(file)));
+    const auto again = TuningDatabase::open(path, "test device");
+    return again ? std::string() : again.error().message;
+  };
+  nlohmann::json file = *read_json_file(path);
+  EXPECT_GT(expect_words_for_wrong_types(file, read), 150u);
+  file["devices"]["test device"].begin()->at("linear a")["candidates"][0]["us"] = "fast";
+  EXPECT_THAT(read(file), HasSubstr("damaged entry 'linear a': got a string, wanted a number: repair or remove it"));
 }
 
 TEST(TuningDatabase, KeepsDevicesApart) {

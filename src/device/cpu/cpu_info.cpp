@@ -3,18 +3,17 @@
 #include "device/cpu/cpu_info.hpp"
 
 #include <cpuid.h>
-#include <fmt/ranges.h>
+#include <fmt/format.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
 
 #include "base/cores.hpp"
-#include "base/log.hpp"
+#include "device/cpu/isa_cap.hpp"
 
 namespace rung::cpu {
 namespace {
@@ -92,14 +91,10 @@ void read_instruction_sets(CpuInfo& info) {
   info.amx_int8 = info.amx_bf16 && bit(features.edx, 25);
 }
 
-void cap(CpuInfo& info, const char* wanted) {
-  constexpr const char* kLevels[] = {"scalar", "avx2", "avx512", "avx512_vnni", "avx512_bf16", "amx_bf16"};
-  constexpr size_t kCount = std::size(kLevels);
-  bool* flags[kCount] = {nullptr, &info.avx2, &info.avx512, &info.avx512_vnni, &info.avx512_bf16, &info.amx_bf16};
-  size_t level = 0;
-  while (level < kCount && std::strcmp(kLevels[level], wanted) != 0) ++level;
-  if (level == kCount) return log(1, "RUNG_CPU_ISA: got '{}', wanted {}", wanted, fmt::join(kLevels, ", "));
-  for (size_t i = level + 1; i < kCount; ++i) *flags[i] = false;
+void cap(CpuInfo& info, size_t level) {
+  bool* flags[] = {nullptr, &info.avx2, &info.avx512, &info.avx512_vnni, &info.avx512_bf16, &info.amx_bf16};
+  static_assert(std::size(flags) == std::size(kIsaLevels));
+  for (size_t i = level + 1; i < std::size(flags); ++i) *flags[i] = false;
   info.amx_int8 = info.amx_int8 && info.amx_bf16;
 }
 
@@ -109,7 +104,7 @@ CpuInfo read() {
   info.cores = usable_cores();
   read_caches(info);
   read_instruction_sets(info);
-  if (const char* wanted = std::getenv("RUNG_CPU_ISA")) cap(info, wanted);
+  if (const auto level = isa_cap()) cap(info, *level);  // who opens a target is told of a wrong word
   return info;
 }
 

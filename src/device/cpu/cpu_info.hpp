@@ -19,8 +19,7 @@ struct CpuInfo {
   std::string isa_text() const;  // "avx2 avx512 avx512_vnni avx512_bf16 amx_bf16 amx_int8"
 };
 
-// Reads the facts once. RUNG_CPU_ISA=scalar|avx2|avx512|avx512_vnni|avx512_bf16|amx_bf16 caps them, for tests and
-// comparisons.
+// Reads the facts once; RUNG_CPU_ISA caps them (isa_cap.hpp).
 const CpuInfo& cpu_info();
 
 }  // namespace rung::cpu

@@ -70,4 +70,7 @@ using Lower = Outputs (*)(const Call& call);
 // Null: no row of operators.inc has this name.
 Lower operator_named(std::string_view domain, std::string_view name);
 
+// Returns what to say of an operator that has no row.
+const char* why_unknown(std::string_view domain, std::string_view name);
+
 }  // namespace rung::onnx

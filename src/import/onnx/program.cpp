@@ -269,10 +269,7 @@ Result<Outputs> Program::outputs_of(const NodeProto& node, Environment& names, i
   });
   if (auto outputs = sequences_.outputs_of(call)) return *std::move(outputs);
   const Lower lower = operator_named(node.domain, node.op_type);
-  if (!lower && node.domain.starts_with("com.microsoft.nchwc"))
-    return bad_file(
-        "ONNX Runtime wrote this file for one processor; save it at an optimisation level up to 'extended'");
-  if (!lower) return bad_file("there is no import of this operator");
+  if (!lower) return bad_file("{}", why_unknown(node.domain, node.op_type));
   if (node.op_type == "Cast" && node.domain.empty() && options_.dtype && !carried_type(call.integer("to"))) {
     RUNG_TRY(const DType dtype, dtype_of_number(call.integer("to")));
     return Outputs{call.cast(call[0], computed(dtype))};

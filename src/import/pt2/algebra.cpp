@@ -99,7 +99,7 @@ Values tensordot(const Call& call) {
 }
 // Each element of the first times the whole second.
 Values kron(const Call& call) {
-  NodeId a = call.tensor("self"), b = call.tensor("other");
+  auto [a, b] = call.both();
   while (call.rank(a) < call.rank(b)) a = call.unsqueeze(a, 0);
   while (call.rank(b) < call.rank(a)) b = call.unsqueeze(b, 0);
   const int rank = call.rank(a);
@@ -151,7 +151,8 @@ Values cdist(const Call& call) {
   return one(norm(call, apart, call.number("p", 2), {{-1}, false}));
 }
 Values pairwise_distance(const Call& call) {
-  const NodeId apart = plus(call, sub(call, call.tensor("x1"), call.tensor("x2")), call.number("eps", 1e-6));
+  const auto [a, b] = call.both("x1", "x2");
+  const NodeId apart = plus(call, call.in_floats(sub(call, a, b)), call.number("eps", 1e-6));
   return one(norm(call, apart, call.number("p", 2), {{-1}, call.flag("keepdim")}));
 }
 Values cosine_similarity(const Call& call) {
@@ -160,8 +161,9 @@ Values cosine_similarity(const Call& call) {
   const auto unit = [&](NodeId x) {
     return call.binary(BinaryKind::div, x, call.clamp(norm(call, x, 2, over), eps, std::nullopt));
   };
-  const NodeId a = call.in_floats(call.tensor("x1")), b = call.in_floats(call.tensor("x2"));
-  return one(call.reduce(ReduceKind::sum, mul(call, unit(a), unit(b)), over.axes, false));
+  const auto [a, b] = call.both("x1", "x2");
+  const NodeId products = mul(call, unit(call.in_floats(a)), unit(call.in_floats(b)));
+  return one(call.reduce(ReduceKind::sum, products, over.axes, false));
 }
 
 }  // namespace rung::pt2::operators

@@ -148,11 +148,15 @@ Status Archive::read_contents(std::string_view folder) {
   for (const auto& [name, member] : members_) {
     if (!name.starts_with(at) || !name.ends_with("_config.json")) continue;
     RUNG_TRY(const auto config, json(name));
+    std::string weight;  // that is read; empty: none
     try {
-      for (const auto& [weight, entry] : config.at("config").items())
+      for (const auto& [key, entry] : config.at("config").items()) {
+        weight = key;
         payloads_.emplace(weight, std::make_shared<Payload>(read_payload(at, entry)));
+      }
     } catch (const std::exception& exception) {
-      return bad_file("'{}': member '{}': {}", path(), name, exception.what());
+      const std::string of = weight.empty() ? "" : fmt::format("'{}': ", weight);
+      return bad_file("'{}': member '{}': {}{}", path(), name, of, reason_of(exception));
     }
   }
   return {};

@@ -68,6 +68,32 @@ NodeId Call::tensor_or_number(std::string_view name, NodeId like) const {
   return scalar(number(name), !widens ? dtype(like) : is_fraction ? DType::f32 : DType::i64);
 }
 
+DType Call::common_type(const std::vector<NodeId>& operands) const {
+  const auto kind = [](DType d) { return is_float(d) ? 2 : d == DType::boolean ? 0 : 1; };
+  const auto met = [this](const std::vector<NodeId>& nodes, bool have_axes) {
+    std::optional<DType> type;
+    for (NodeId x : nodes)
+      if ((rank(x) > 0) == have_axes) type = type ? exported::promoted(*type, dtype(x)) : dtype(x);
+    return type;
+  };
+  const auto with_axes = met(operands, true), without = met(operands, false);
+  if (!with_axes || !without) return with_axes ? *with_axes : without.value();
+  return kind(*without) > kind(*with_axes) ? *without : *with_axes;
+}
+
+std::vector<NodeId> Call::in_common_type(std::vector<NodeId> operands) const {
+  const DType type = common_type(operands);
+  for (NodeId& x : operands) x = cast(x, type);
+  return operands;
+}
+
+Call::Pair Call::both(std::string_view first, std::string_view second) const {
+  const bool is_tensor = find(first) && find(first)->node();
+  const NodeId a = is_tensor ? tensor(first) : tensor_or_number(first, tensor(second));
+  const std::vector<NodeId> met = in_common_type({a, tensor_or_number(second, a)});
+  return {met[0], met[1]};
+}
+
 int64_t Call::integer(std::string_view name, std::optional<int64_t> left_out) const {
   if (left_out && !has(name)) return *left_out;
   const Value& value = want(name);

@@ -34,6 +34,15 @@ class Call : public exported::Emit {
   std::vector<std::optional<NodeId>> optional_tensors(std::string_view name) const;
   // A number or a tensor, as a tensor; a number takes `like`'s type, or f32 where it is a fraction beside integers.
   NodeId tensor_or_number(std::string_view name, NodeId like) const;
+  // The type in which PyTorch computes with all of them: one without axes counts only where its kind is higher (floats
+  // before integers before truth values).
+  DType common_type(const std::vector<NodeId>& operands) const;
+  std::vector<NodeId> in_common_type(std::vector<NodeId> operands) const;
+  struct Pair {
+    NodeId a, b;
+  };
+  // Two arguments in the type in which they meet; a number takes the tensor's.
+  Pair both(std::string_view first = "self", std::string_view second = "other") const;
   int64_t integer(std::string_view name, std::optional<int64_t> left_out = {}) const;
   double number(std::string_view name, std::optional<double> left_out = {}) const;
   std::optional<double> optional_number(std::string_view name) const;

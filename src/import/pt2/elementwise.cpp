@@ -8,31 +8,7 @@
 namespace rung::pt2::operators {
 namespace {
 
-using exported::promoted;
 using exported::refuse;
-
-struct Pair {
-  NodeId a, b;
-};
-
-// PyTorch's promotion: an operand without axes weighs less than one with axes, unless it is of a higher kind.
-DType common_type(const Call& call, NodeId a, NodeId b) {
-  const auto kind = [](DType d) { return is_float(d) ? 2 : d == DType::boolean ? 0 : 1; };
-  const DType x = call.dtype(a), y = call.dtype(b);
-  const bool a_weighs = call.rank(a) > 0, b_weighs = call.rank(b) > 0;
-  if (a_weighs != b_weighs && kind(x) != kind(y)) return kind(x) > kind(y) ? x : y;
-  if (a_weighs != b_weighs) return a_weighs ? x : y;
-  return promoted(x, y);
-}
-
-// "self" and "other" in the type in which they meet; a number takes the tensor's.
-Pair operands(const Call& call, std::string_view first = "self", std::string_view second = "other") {
-  const bool is_tensor = call.find(first) && call.find(first)->node();
-  NodeId a = is_tensor ? call.tensor(first) : call.tensor_or_number(first, call.tensor(second));
-  NodeId b = call.tensor_or_number(second, a);
-  const DType type = common_type(call, a, b);
-  return {call.cast(a, type), call.cast(b, type)};
-}
 
 // Truth values are 0 and 1 to an operator of numbers, and so is its result.
 BinaryKind of_truths(BinaryKind kind) {
@@ -41,13 +17,13 @@ BinaryKind of_truths(BinaryKind kind) {
 }
 
 Values binary(const Call& call, BinaryKind kind) {
-  const auto [a, b] = operands(call);
+  const auto [a, b] = call.both();
   return one(call.binary(call.dtype(a) == DType::boolean ? of_truths(kind) : kind, a, b));
 }
 
 // a + alpha b, with a and b in either order for a difference.
 Values sum(const Call& call, BinaryKind kind, bool turned) {
-  auto [a, b] = operands(call);
+  auto [a, b] = call.both();
   if (turned) std::swap(a, b);
   if (call.number("alpha", 1) != 1) b = call.scale(b, call.number("alpha"));
   return one(call.binary(call.dtype(a) == DType::boolean ? of_truths(kind) : kind, a, b));
@@ -80,7 +56,7 @@ Values ge(const Call& call) { return binary(call, BinaryKind::ge); }
 
 // True division: integers divide as floats.
 Values div(const Call& call) {
-  const auto [a, b] = operands(call);
+  const auto [a, b] = call.both();
   return one(call.binary(BinaryKind::div, call.in_floats(a), call.in_floats(b)));
 }
 
@@ -88,16 +64,16 @@ Values div_mode(const Call& call) {
   const std::string mode = call.text("rounding_mode", "");
   if (mode.empty()) return div(call);
   if (mode != "floor" && mode != "trunc") refuse("rounding_mode: got '{}', wanted 'floor' or 'trunc'", mode);
-  const auto [a, b] = operands(call);
+  const auto [a, b] = call.both();
   return one(call.rounded_quotient(a, b, mode == "floor" ? exported::Rounding::down : exported::Rounding::to_zero));
 }
 Values floor_divide(const Call& call) {
-  const auto [a, b] = operands(call);
+  const auto [a, b] = call.both();
   return one(call.rounded_quotient(a, b, exported::Rounding::down));
 }
 // a - floor(a / b) b
 Values remainder(const Call& call) {
-  const auto [a, b] = operands(call);
+  const auto [a, b] = call.both();
   const NodeId quotient = call.rounded_quotient(a, b, exported::Rounding::down);
   return one(call.binary(BinaryKind::sub, a, call.binary(BinaryKind::mul, quotient, b)));
 }
@@ -195,15 +171,15 @@ Values prelu(const Call& call) {
 }
 
 Values pow(const Call& call) {
-  const Value* exponent = call.find("exponent");
-  if (exponent && !exponent->node()) {
+  const auto [base, exponent] = call.both("self", "exponent");
+  const bool is_whole = !is_float(call.dtype(base));
+  if (!call.find("exponent")->node()) {
     const double power = call.number("exponent");
-    const NodeId x = call.tensor("self");
-    if (const auto known = call.power(power == std::floor(power) && power > 0 ? x : call.in_floats(x), power))
-      return one(*known);
+    const auto known = !is_whole || power >= 1 ? call.power(base, power) : std::nullopt;
+    if (known) return one(*known);
   }
-  const auto [a, b] = operands(call, "self", "exponent");
-  return one(call.binary(BinaryKind::pow, call.in_floats(a), call.in_floats(b)));
+  if (is_whole) return one(call.add(Formula{FormulaKind::int_pow}, {base, exponent}));
+  return one(call.binary(BinaryKind::pow, base, exponent));
 }
 
 Values neg(const Call& call) { return one(call.unary(UnaryKind::neg, call.tensor("self"))); }
@@ -233,16 +209,19 @@ Values gelu(const Call& call) {
   return unary(call, form == "tanh" ? UnaryKind::gelu_tanh : UnaryKind::gelu);
 }
 
+// Bounds are numbers or tensors, and may widen what they bound: a fraction makes integers f32.
 Values clamp(const Call& call) {
-  return one(call.clamp(call.tensor("self"), call.optional_number("min"), call.optional_number("max")));
+  const NodeId x = call.tensor("self");
+  std::vector<NodeId> met{x};
+  for (const char* bound : {"min", "max"})
+    if (call.has(bound)) met.push_back(call.tensor_or_number(bound, x));
+  met = call.in_common_type(std::move(met));
+  NodeId y = met[0];
+  if (call.has("min")) y = call.binary(BinaryKind::max, y, met[1]);
+  if (call.has("max")) y = call.binary(BinaryKind::min, y, met.back());
+  return one(y);
 }
 Values clamp_min(const Call& call) { return clamp(call); }
-Values clamp_by_tensors(const Call& call) {
-  NodeId x = call.tensor("self");
-  if (const auto least = call.optional_tensor("min")) x = call.binary(BinaryKind::max, x, *least);
-  if (const auto most = call.optional_tensor("max")) x = call.binary(BinaryKind::min, x, *most);
-  return one(x);
-}
 
 Values logical_not(const Call& call) {
   return one(call.unary(UnaryKind::logical_not, truth(call, call.tensor("self"))));
@@ -262,13 +241,16 @@ Values logical_xor(const Call& call) {
 Values where(const Call& call) {
   const bool numbers = !call.find("self")->node() && !call.find("other")->node();
   if (numbers) {
-    const bool fractions =
-        std::holds_alternative<double>(call.find("self")->is) || std::holds_alternative<double>(call.find("other")->is);
-    const DType type = fractions ? DType::f32 : DType::i64;
+    const auto type_of = [&](const char* name) {
+      const auto& number = call.find(name)->is;
+      if (std::holds_alternative<bool>(number)) return DType::boolean;
+      return std::holds_alternative<double>(number) ? DType::f32 : DType::i64;
+    };
+    const DType type = exported::promoted(type_of("self"), type_of("other"));
     return one(call.select(call.tensor("condition"), call.scalar(call.number("self"), type),
                            call.scalar(call.number("other"), type)));
   }
-  const auto [a, b] = operands(call);
+  const auto [a, b] = call.both();
   return one(call.select(call.tensor("condition"), a, b));
 }
 

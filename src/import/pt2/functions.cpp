@@ -15,12 +15,15 @@ Values of_self(const Call& call, FormulaKind kind) {
   return one(call.add(Formula{kind}, {call.in_floats(call.tensor("self"))}));
 }
 
-// Both in the type in which they meet.
 Values of_both(const Call& call, FormulaKind kind) {
-  const NodeId a = call.tensor("self"), b = call.tensor_or_number("other", a);
-  const DType type =
-      call.rank(b) == 0 && is_float(call.dtype(a)) ? call.dtype(a) : exported::promoted(call.dtype(a), call.dtype(b));
-  return one(call.add(Formula{kind}, {call.cast(a, type), call.cast(b, type)}));
+  const auto [a, b] = call.both();
+  return one(call.add(Formula{kind}, {a, b}));
+}
+
+// Both as floats of one type.
+Call::Pair float_pair(const Call& call) {
+  const auto [a, b] = call.both();
+  return {call.in_floats(a), call.in_floats(b)};
 }
 
 Values bits(const Call& call, FormulaKind kind, BinaryKind of_truths) {
@@ -43,10 +46,13 @@ NodeId log_of_one_more(const Call& call, NodeId x) {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-Values is_infinite(const Call& call, bool positive, bool negative) {
+NodeId infinite(const Call& call, NodeId x) {
+  return call.binary(BinaryKind::eq, call.unary(UnaryKind::abs, x), number(call, x, kInfinity));
+}
+
+Values is_infinite(const Call& call, bool positive) {
   const NodeId x = call.tensor("self");
-  const NodeId read = positive && negative ? call.unary(UnaryKind::abs, x) : x;
-  return one(call.binary(BinaryKind::eq, read, number(call, x, positive ? kInfinity : -kInfinity)));
+  return one(call.binary(BinaryKind::eq, x, number(call, x, positive ? kInfinity : -kInfinity)));
 }
 
 }  // namespace
@@ -63,23 +69,22 @@ Values atanh(const Call& call) { return of_self(call, FormulaKind::atanh); }
 Values log1p(const Call& call) { return of_self(call, FormulaKind::log1p); }
 Values expm1(const Call& call) { return of_self(call, FormulaKind::expm1); }
 Values atan2(const Call& call) {
-  const NodeId a = call.tensor("self"), b = call.tensor("other");
-  return one(call.add(Formula{FormulaKind::atan2}, {call.in_floats(a), call.in_floats(b)}));
+  const auto [a, b] = float_pair(call);
+  return one(call.add(Formula{FormulaKind::atan2}, {a, b}));
 }
 // self + weight (end - self)
 Values lerp(const Call& call) {
   const NodeId x = call.tensor("self");
-  return one(add(call, x, mul(call, call.tensor_or_number("weight", x), sub(call, call.tensor("end"), x))));
+  const auto met = call.in_common_type({x, call.tensor("end"), call.tensor_or_number("weight", x)});
+  return one(add(call, met[0], mul(call, met[2], sub(call, met[1], met[0]))));
 }
 // self + value tensor1 tensor2, or their quotient.
-Values addcmul(const Call& call) {
-  const NodeId product = mul(call, call.tensor("tensor1"), call.tensor("tensor2"));
-  return one(add(call, call.tensor("self"), call.scale(product, call.number("value", 1))));
+Values sum_with(const Call& call, BinaryKind kind) {
+  const auto met = call.in_common_type({call.tensor("self"), call.tensor("tensor1"), call.tensor("tensor2")});
+  return one(add(call, met[0], call.scale(call.binary(kind, met[1], met[2]), call.number("value", 1))));
 }
-Values addcdiv(const Call& call) {
-  const NodeId quotient = call.binary(BinaryKind::div, call.tensor("tensor1"), call.tensor("tensor2"));
-  return one(add(call, call.tensor("self"), call.scale(quotient, call.number("value", 1))));
-}
+Values addcmul(const Call& call) { return sum_with(call, BinaryKind::mul); }
+Values addcdiv(const Call& call) { return sum_with(call, BinaryKind::div); }
 Values erfc(const Call& call) {
   const NodeId x = call.in_floats(call.tensor("self"));
   return one(sub(call, number(call, x, 1), call.unary(UnaryKind::erf, x)));
@@ -88,9 +93,9 @@ Values frac(const Call& call) {
   const NodeId x = call.tensor("self");
   return one(sub(call, x, call.rounded(x, exported::Rounding::to_zero)));
 }
-Values isinf(const Call& call) { return is_infinite(call, true, true); }
-Values isposinf(const Call& call) { return is_infinite(call, true, false); }
-Values isneginf(const Call& call) { return is_infinite(call, false, true); }
+Values isinf(const Call& call) { return one(infinite(call, call.tensor("self"))); }
+Values isposinf(const Call& call) { return is_infinite(call, true); }
+Values isneginf(const Call& call) { return is_infinite(call, false); }
 Values isfinite(const Call& call) {
   const NodeId x = call.tensor("self");
   return one(call.binary(BinaryKind::lt, call.unary(UnaryKind::abs, x), number(call, x, kInfinity)));
@@ -117,21 +122,22 @@ Values log_sigmoid(const Call& call) {
 }
 // log(exp(a) + exp(b))
 Values logaddexp(const Call& call) {
-  const NodeId a = call.tensor("self"), b = call.tensor("other");
+  const auto [a, b] = call.both();
   const NodeId larger = call.binary(BinaryKind::max, a, b);
   const NodeId sum = add(call, larger, log_of_one_more(call, sub(call, a, b)));
   const NodeId both_infinite =
-      call.binary(BinaryKind::logical_and, call.binary(BinaryKind::eq, a, b), isinf(call)[0].node()->id);
+      call.binary(BinaryKind::logical_and, call.binary(BinaryKind::eq, a, b), infinite(call, a));
   return one(call.select(both_infinite, larger, sum));
 }
 Values hypot(const Call& call) {
+  const auto [a, b] = call.both();
   const auto squared = [&](NodeId x) { return call.unary(UnaryKind::square, x); };
-  return one(call.unary(UnaryKind::sqrt, add(call, squared(call.tensor("self")), squared(call.tensor("other")))));
+  return one(call.unary(UnaryKind::sqrt, add(call, squared(a), squared(b))));
 }
 // The size of one with the sign of the other, of which a zero's shows in its reciprocal.
 Values copysign(const Call& call) {
-  const NodeId x = call.in_floats(call.tensor("self"));
-  const NodeId sign = call.cast(call.tensor_or_number("other", x), call.dtype(x)), zero = call.scalar(0, call.dtype(x));
+  const auto [x, sign] = float_pair(call);
+  const NodeId zero = call.scalar(0, call.dtype(x));
   const NodeId is_zero = call.binary(BinaryKind::eq, sign, zero);
   const NodeId side = call.select(is_zero, call.unary(UnaryKind::reciprocal, sign), sign);
   const NodeId size = call.unary(UnaryKind::abs, x);
@@ -150,8 +156,8 @@ Values isin(const Call& call) {
 }
 // x log(y), 0 where x is.
 Values xlogy(const Call& call) {
-  const NodeId x = call.tensor("self"), y = call.tensor_or_number("other", x);
-  const NodeId product = mul(call, x, call.unary(UnaryKind::log, call.in_floats(y)));
+  const auto [x, y] = float_pair(call);
+  const NodeId product = mul(call, x, call.unary(UnaryKind::log, y));
   const NodeId is_zero = call.binary(BinaryKind::eq, x, number(call, x, 0));
   return one(call.select(is_zero, number(call, product, 0), product));
 }

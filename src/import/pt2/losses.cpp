@@ -15,7 +15,8 @@ Values reduced(const Call& call, NodeId terms) {
 }
 
 NodeId difference(const Call& call) {
-  return call.binary(BinaryKind::sub, call.in_floats(call.tensor("self")), call.in_floats(call.tensor("target")));
+  const auto [a, b] = call.both("self", "target");
+  return call.binary(BinaryKind::sub, call.in_floats(a), call.in_floats(b));
 }
 
 // Squares up to a size of `edge`, and lines beyond it, which meet there: d^2 / 2, and edge (|d| - edge / 2).
@@ -31,7 +32,11 @@ NodeId bent(const Call& call, double edge) {
 
 Values mse_loss(const Call& call) { return reduced(call, call.unary(UnaryKind::square, difference(call))); }
 Values l1_loss(const Call& call) { return reduced(call, call.unary(UnaryKind::abs, difference(call))); }
-Values huber_loss(const Call& call) { return reduced(call, bent(call, call.number("delta", 1))); }
+// PyTorch rounds this loss alone to the type of self where the target has another.
+Values huber_loss(const Call& call) {
+  const NodeId terms = bent(call, call.number("delta", 1));
+  return reduced(call, call.cast(terms, call.dtype(call.in_floats(call.tensor("self")))));
+}
 Values smooth_l1_loss(const Call& call) {
   const double beta = call.number("beta", 1);
   return beta == 0 ? l1_loss(call) : reduced(call, call.scale(bent(call, beta), 1 / beta));

@@ -210,17 +210,24 @@ Values unfold(const Call& call) {
   return one(call.transpose(frames, order));
 }
 
-Values cat(const Call& call) {
+namespace {
+
+// Tensors to put beside each other, in the type in which they meet.
+std::vector<NodeId> parts_of(const Call& call) {
   std::vector<NodeId> parts = call.tensors("tensors");
-  DType type = parts.empty() ? DType::f32 : call.dtype(parts[0]);
-  for (NodeId part : parts) type = exported::promoted(type, call.dtype(part));
+  return parts.empty() ? parts : call.in_common_type(std::move(parts));
+}
+
+}  // namespace
+
+Values cat(const Call& call) {
+  std::vector<NodeId> parts = parts_of(call);
   // PyTorch leaves out empty parts of one axis, whatever the others' rank.
   std::erase_if(parts, [&](NodeId part) { return call.shape(part) == Shape{0} && parts.size() > 1; });
-  for (NodeId& part : parts) part = call.cast(part, type);
   return one(call.concat(parts, call.integer("dim", 0)));
 }
 Values stack(const Call& call) {
-  std::vector<NodeId> parts = call.tensors("tensors");
+  std::vector<NodeId> parts = parts_of(call);
   const int64_t at = call.integer("dim", 0);
   for (NodeId& part : parts) part = call.unsqueeze(part, at);
   return one(call.concat(parts, at < 0 ? at + call.rank(parts.at(0)) : at));
@@ -234,7 +241,7 @@ NodeId with_axes(const Call& call, NodeId x, int rank) {
   return x;
 }
 Values stacked(const Call& call, int rank, int64_t axis) {
-  std::vector<NodeId> parts = call.tensors("tensors");
+  std::vector<NodeId> parts = parts_of(call);
   for (NodeId& part : parts) part = with_axes(call, part, rank);
   return one(call.concat(parts, call.rank(parts.at(0)) == 1 ? 0 : axis));
 }
@@ -327,14 +334,14 @@ Values slice_scatter(const Call& call) {
   const int at = call.axis(x, call.integer("dim", 0));
   const int64_t begin = call.integer("start", 0), extent = call.shape(x)[at];
   const int64_t start = std::clamp<int64_t>(begin < 0 ? begin + extent : begin, 0, extent);
-  return one(put_steps(call, x, call.tensor("src"), {at, start, call.integer("step", 1)}));
+  return one(put_steps(call, x, call.cast(call.tensor("src"), call.dtype(x)), {at, start, call.integer("step", 1)}));
 }
 Values select_scatter(const Call& call) {
   const NodeId x = call.tensor("self");
   const int at = call.axis(x, call.integer("dim"));
   const int64_t index = call.integer("index");
-  return one(
-      call.replaced(x, call.unsqueeze(call.tensor("src"), at), at, index < 0 ? index + call.shape(x)[at] : index));
+  const NodeId part = call.unsqueeze(call.cast(call.tensor("src"), call.dtype(x)), at);
+  return one(call.replaced(x, part, at, index < 0 ? index + call.shape(x)[at] : index));
 }
 
 Values fliplr(const Call& call) { return one(call.reversed(call.tensor("self"), 1)); }

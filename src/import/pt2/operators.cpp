@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "import/exported/unknown.hpp"
 #include "import/pt2/aliases.hpp"
 
 namespace rung::pt2 {
@@ -30,11 +31,10 @@ std::string why_unknown(std::string_view target) {
                                           "randperm",  "uniform",     "cauchy",      "geometric",  "log_normal"};
   std::string_view name = base_name(target);
   if (name.ends_with('_')) name.remove_suffix(1);
-  if (std::ranges::find(kRandom, name) != std::end(kRandom))
-    return "it draws random numbers: make them an input of the model";
+  if (std::ranges::find(kRandom, name) != std::end(kRandom)) return exported::kDrawsRandomNumbers;
   if (target.starts_with("torch._functorch."))
     return "it is a part of torch.func.vmap: save program.run_decompositions(), which has the operators inside instead";
-  return "there is no import of this operator";
+  return exported::kNoImport;
 }
 
 }  // namespace rung::pt2

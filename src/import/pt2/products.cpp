@@ -16,9 +16,8 @@ Values matmul(const Call& call) {
 }
 
 Values outer(const Call& call) {
-  const NodeId a = call.tensor("self"), b = call.tensor("vec2");
-  const DType type = exported::promoted(call.dtype(a), call.dtype(b));
-  return one(call.binary(BinaryKind::mul, call.unsqueeze(call.cast(a, type), -1), call.cast(b, type)));
+  const auto [a, b] = call.both("self", "vec2");
+  return one(call.binary(BinaryKind::mul, call.unsqueeze(a, -1), b));
 }
 Values einsum(const Call& call) { return one(call.einsum(call.text("equation", ""), call.tensors("tensors"))); }
 

@@ -110,7 +110,7 @@ Result<Model> Program::import() {
     RUNG_CHECK(add_outputs());
     RUNG_CHECK(write_states());
   } catch (const json::exception& exception) {
-    return bad_file("'{}': the program's JSON: {}", archive_->path(), exception.what());
+    return bad_file("'{}': the program's JSON: {}", archive_->path(), reason_of(exception));
   } catch (const std::out_of_range& error) {
     return bad_file("'{}': {}", archive_->path(), error.what());
   }
@@ -305,7 +305,10 @@ Status Program::run_node(const json& node, Environment& names) {
   try {
     results = results_of(node, names);
     if (results && !results->empty() && writes(target_of(node)))
-      if (Status status = write(node, results->front(), names); !status) results = tl::unexpected(status.error());
+      if (Result<Value> written = write(node, results->front(), names); !written)
+        results = tl::unexpected(written.error());
+      else
+        results->front() = std::move(*written);
   } catch (const std::out_of_range& error) {
     results = bad_file("{}", error.what());
   }

@@ -63,7 +63,8 @@ class Program {
   Call call_of(const nlohmann::json& node, const Environment& names);
   static std::string target_of(const nlohmann::json& node);
   void note_views(const nlohmann::json& node, const std::vector<std::string>& results, Environment& names) const;
-  Status write(const nlohmann::json& node, const Value& result, Environment& names);
+  // Returns what the call returns: its result in the type and the shape of what it writes.
+  Result<Value> write(const nlohmann::json& node, const Value& result, Environment& names);
   Result<Values> run_part(const nlohmann::json& node, Environment& names);
   Value value_of(const nlohmann::json& argument, const Environment& names);
   // The type in which values of this type are computed: the options may ask for f32 in place of 16 bits.

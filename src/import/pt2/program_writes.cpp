@@ -79,7 +79,7 @@ void Program::note_views(const json& node, const std::vector<std::string>& resul
 }
 
 // Up to the tensor whose elements they are, which becomes another; then down to all that shows them.
-Status Program::write(const json& node, const Value& result, Environment& names) {
+Result<Value> Program::write(const json& node, const Value& result, Environment& names) {
   std::string at = name_of_self(node);
   const Call call = call_of(node, names);
   const auto* complex = std::get_if<exported::Complex>(&result.is);
@@ -87,7 +87,8 @@ Status Program::write(const json& node, const Value& result, Environment& names)
     return bad_file("got a write to {}", at.empty() ? "no tensor" : describe(result));
   const exported::Complex self = parts_of_self(call);
   exported::Complex part = fitted(call, self, complex ? *complex : exported::Complex{result.node()->id, {}});
-  if (part.real == self.real && part.imaginary == self.imaginary) return {};
+  const Value written = as_value(part);
+  if (part.real == self.real && part.imaginary == self.imaginary) return written;
   const View* view = view_named(names, at);
   for (; view && view->is_certain; view = view_named(names, at)) {
     const Call made = call_of(*view->node, names);
@@ -115,7 +116,7 @@ Status Program::write(const json& node, const Value& result, Environment& names)
       names.values[below.name] = std::move(again.at(below.result));
     }
   }
-  return {};
+  return written;
 }
 
 }  // namespace rung::pt2

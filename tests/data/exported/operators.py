@@ -240,6 +240,33 @@ class Equations(nn.Module):
         ]
 
 
+class MixedTypes(nn.Module):
+    """Operands of several types, of which those without axes count less unless their kind is higher."""
+
+    def forward(self, half, brief, single, whole, small, flags, one_half, one_single, one_whole):
+        half, brief, one_half = half.half(), brief.bfloat16(), one_half.half()  # make.py gives floats of one type
+        floats = [(half, one_single), (one_single, half), (half, single), (single, one_half), (brief, half), (whole, one_half),
+                  (whole, one_single), (small, half), (one_half, one_single)]
+        integers = [(small, one_whole), (flags, one_whole), (whole, small)]
+        of_two = [torch.add, torch.mul, torch.div, torch.maximum, torch.minimum, torch.atan2, torch.fmod, torch.copysign, torch.xlogy,
+                  torch.clamp_min, torch.where]
+        results = []
+        for a, b in floats + integers:
+            results += [of(a > 1, a, b) if of is torch.where else of(a, b) for of in of_two[:11 if a.dtype != torch.bool else 5]]
+            results += [torch.clamp(a, max=b), torch.clamp(a, b, b + 1), torch.stack([a.expand(3, 4), b.expand(3, 4)])]
+        for a, b in floats[:5]:
+            results += [torch.hypot(a, b), torch.logaddexp(a, b), torch.addcmul(a, b, b), torch.addcdiv(a, b, b),
+                        functional.mse_loss(a, b, reduction='none'), functional.huber_loss(a, b, reduction='none')]
+        written, counted, bounded = half.clone(), small.clone(), half.clone()
+        results += [written.add_(single), written.mul(3), counted.mul_(one_whole), bounded.clamp_(min=one_single)]
+        return results + [
+            whole.clamp(1.5), whole.clamp(max=1.5), flags.clamp(0, 2), whole**whole, whole**5, 2**whole, flags**2, small**one_whole,
+            torch.where(flags, True, False), torch.where(flags, 1, 2), torch.where(flags, 1, 0.5), torch.kron(half, single),
+            torch.select_scatter(half, single[0], 0, 1), torch.slice_scatter(small, whole[:, :2], 1, 0, 2), half.masked_fill(flags, one_single),
+            functional.pairwise_distance(half, single), torch.outer(half[0], single[0]),
+        ]
+
+
 def spectra_example(dtype):
     return dict(x=torch.randn(2, 3, 6), y=torch.randn(2, 3, 6), signal=torch.randn(2, 48))
 
@@ -258,6 +285,14 @@ def choices_example(dtype):
                 places=torch.tensor([[0, 1, 2, 0], [0, 1, 0, 2], [0, 0, 0, 2]]), mask=mask, rows=torch.randn(3, 4), shares=torch.rand(8))
 
 
+def mixed_example(dtype):
+    """Numbers of 16 bits and of 32, and integers whose powers f32 would round."""
+    half, brief, single = (0.6 + 2 * torch.rand(3, 4) for _ in range(3))
+    return dict(half=half.half().float(), brief=brief.bfloat16().float(), single=single, whole=torch.randint(1, 32, (3, 4)),
+                small=torch.randint(1, 9, (3, 4), dtype=torch.int32), flags=torch.rand(3, 4) > 0.5,
+                one_half=torch.tensor(1.2), one_single=torch.tensor(1.7), one_whole=torch.tensor(2))
+
+
 MODELS = {
     'whisper_with_ears': lambda: Ears(),
     'operators_of_spectra': lambda: Spectra(),
@@ -268,6 +303,7 @@ MODELS = {
     'operators_of_algebra': lambda: Algebra(),
     'operators_of_choices': lambda: Choices(),
     'operators_of_equations': lambda: Equations(),
+    'operators_of_mixed_types': lambda: MixedTypes(),
 }
 EXAMPLES = {
     'whisper_with_ears': lambda dtype: dict(samples=torch.randn(1, 192)),
@@ -283,5 +319,6 @@ EXAMPLES = {
         x=torch.randn(2, 3, 4), square=torch.randn(4, 4),
         flags=torch.tensor([[1.0, 0, -1], [0, 2, -3]])),
     'operators_of_choices': choices_example,
+    'operators_of_mixed_types': mixed_example,
     'operators_of_equations': lambda dtype: dict(a=torch.randn(2, 3, 3), b=torch.randn(2, 3, 2), c=torch.randn(2, 3, 3)),
 }
