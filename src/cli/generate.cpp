@@ -114,7 +114,7 @@ std::pair<CLI::App*, Run> generate_command(CLI::App& app) {
   add(*command, "skip-tokens", flags->skip_tokens).needs(actions);
   add(*command, "speculate", flags->speculate).one_of({"off", "on", "auto"});
   auto draft = add(*command, "draft", flags->draft);
-  add(*command, "draft-tokens", flags->draft_tokens).positive().needs(draft);
+  add(*command, "draft-tokens", flags->draft_tokens).within(1, INT_MAX).needs(draft);
   return {command, [flags] { return generate(*flags); }};
 }
 

@@ -75,6 +75,16 @@ TEST(PrecisionCorrections, SkipWhatWasNotMeasured) {
   EXPECT_EQ(after.bases[0].part_us[1][1], 60);
 }
 
+TEST(PrecisionCorrections, WeighRacesByTheirDeviations) {
+  const PrecisionTable table = table_of(1);
+  const auto us = [&](double sure, double unsure) {
+    return corrected(table, {{{0, {2}}, 20, sure}, {{0, {2}}, 60, unsure}}).bases[0].part_us[0][2];
+  };
+  EXPECT_NEAR(us(1, 100), 80, 1);
+  EXPECT_NEAR(us(100, 1), 40, 1);
+  EXPECT_NEAR(us(1, 1), 60, 1);
+}
+
 TEST(PrecisionCorrections, KeepTimesAboveNothing) {
   const PrecisionTable after = corrected(table_of(1), {{{0, {2}}, 150}});
   EXPECT_EQ(after.bases[0].part_us[0][2], 0);

@@ -12,7 +12,7 @@
 namespace rung {
 namespace {
 
-constexpr double kRaceDeviation = 0.003;   // of a race, as a share of the time of the plan that nothing narrows
+constexpr double kRaceDeviation = 0.003;  // of a race at least, as a share of the time of the plan that nothing narrows
 constexpr double kLeastDeviation = 0.002;  // of a form that saves nothing by the table, as the same share
 constexpr size_t kValues = size_t(0) - 1;  // in the place of a part: all values, whose form is a base
 
@@ -56,7 +56,6 @@ class Corrections {
   // Returns the same for every form, drawn from all that the plans leave possible: of what was possible before them a
   // draw is moved by as much as the plans contradict it (Matheron's rule).
   Longer draw(uint64_t seed) const {
-    const double race = kRaceDeviation * start_us_;
     uint64_t at = 0;
     const auto normal = [&](double deviation) { return deviation * random_normal(seed, at++); };
     Longer longer;
@@ -66,7 +65,7 @@ class Corrections {
     for (auto& [item, us] : longer) us = normal(std::sqrt(variance_of(item)));
     Numbers left = too_much_;
     for (size_t i = 0; i < left.size(); ++i) {
-      left[i] -= normal(race);
+      left[i] -= normal(deviations_[i]);
       for (const Item& item : items_[i]) left[i] -= longer[item];
     }
     move_to(left, longer);
@@ -79,7 +78,7 @@ class Corrections {
     const size_t n = by_plan.size();
     std::vector<Numbers> variance(n, Numbers(n, 0));
     for (size_t i = 0; i < n; ++i) {
-      variance[i][i] = std::pow(kRaceDeviation * start_us_, 2);
+      variance[i][i] = deviations_[i] * deviations_[i];
       for (size_t j = 0; j < n; ++j)
         for (const Item& item : items_[i])
           if (std::ranges::find(items_[j], item) != items_[j].end()) variance[i][j] += variance_of(item);
@@ -90,12 +89,13 @@ class Corrections {
   }
   void add(const MeasuredSaving& plan) {
     const double saves = start_us_ - predicted(table_, plan.mixture).us;
-    if (!std::isfinite(saves) || !std::isfinite(plan.us)) return;
+    if (!std::isfinite(saves) || !std::isfinite(plan.us) || !std::isfinite(plan.deviation_us)) return;
     std::vector<Item>& items = items_.emplace_back();
     if (plan.mixture.base > 0) items.emplace_back(kValues, plan.mixture.base);
     for (size_t part = 0; part < plan.mixture.forms.size(); ++part)
       if (plan.mixture.forms[part] > 0) items.emplace_back(part, plan.mixture.forms[part]);
     too_much_.push_back(saves - plan.us);
+    deviations_.push_back(std::max(kRaceDeviation * start_us_, plan.deviation_us));
   }
   double variance_of(const Item& item) const {
     const auto [part, form] = item;
@@ -109,6 +109,7 @@ class Corrections {
   double start_us_ = 0;
   std::vector<std::vector<Item>> items_;  // what is narrow, by plan
   Numbers too_much_;                      // predicted savings, less the measured ones
+  Numbers deviations_;                    // of the measured ones
 };
 
 PrecisionTable with(PrecisionTable table, const Longer& longer) {

@@ -12,11 +12,12 @@ namespace rung {
 struct MeasuredSaving {
   MixedPrecision mixture;
   double us = 0;
+  double deviation_us = 0;  // of the race; it counts as at least 0.3 % of the time of the plan that nothing narrows
 };
 
 // Returns the table with other times of forms and of narrow values, by which the plans save about what was measured.
 // Of all such times these are the likeliest, if what a form saves is normally distributed around what the table says,
-// with a deviation as large, and races with a small one (Bayesian linear regression): plans that agree with the table
+// with a deviation as large, and races with their own (Bayesian linear regression): plans that agree with the table
 // confirm their forms, and a form that only slow plans have takes the blame.
 PrecisionTable corrected(PrecisionTable table, const std::vector<MeasuredSaving>& plans);
 

@@ -17,8 +17,10 @@ constexpr uint64_t kMostDraws = 4;
 std::vector<MeasuredSaving> PrecisionSearch::measured_savings() const {
   std::vector<MeasuredSaving> savings;
   for (const Whole& whole : wholes_) {
-    const Speedup& speedup = whole.report.speedup;
-    savings.push_back({whole.mixture, 1e3 * speedup.before_ms * (1 - 1 / speedup.ratio)});
+    const Speedup& race = whole.report.speedup;
+    const double before_us = 1e3 * race.before_ms;
+    const double interval_us = before_us * (1 / race.ci95.lo - 1 / race.ci95.hi);  // four deviations wide
+    savings.push_back({whole.mixture, before_us * (1 - 1 / race.ratio), interval_us / 4});
   }
   return savings;
 }
