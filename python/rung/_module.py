@@ -34,9 +34,6 @@ class Settings:
     cosine: float | None = None
     kl: float | None = None
 
-    def limits(self) -> dict[str, float | None]:
-        return {"error": self.error, "cosine": self.cosine, "kl": self.kl}
-
     def opening(self, device: str) -> dict[str, Any]:
         return {"device": device, "dtype": self.dtype, "threads": self.threads, "database": self.database,
                 "freeze": self.freeze}
@@ -141,7 +138,8 @@ class Optimized(StandIn):
         settings = self._settings
         try:
             return climb(self._path, inputs, budget=settings.budget, progress=settings.progress,
-                         **settings.limits(), **settings.opening(self._device))
+                         error=settings.error, cosine=settings.cosine, kl=settings.kl,
+                         **settings.opening(self._device))
         except FileError as error:
             prefix = f"'{self._path}': "
             if not str(error).startswith(prefix):

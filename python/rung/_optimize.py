@@ -48,8 +48,8 @@ def optimize(module: Any, example_inputs: Any, device: object = None, dtype: DTy
     """
     try:
         import torch
-    except ImportError as error:
-        raise UsageError("rung.optimize() needs PyTorch, which is not installed") from error
+    except ImportError as missing:
+        raise UsageError("rung.optimize() needs PyTorch, which is not installed") from missing
     if not isinstance(module, torch.nn.Module):
         raise UsageError(f"module: got a {type(module).__name__}, wanted a torch.nn.Module")
     from ._module import Settings
