@@ -160,8 +160,8 @@ TEST(TuningDatabase, KeepsDevicesApart) {
   EXPECT_NE(open_database(directory / "tuning.json").find("linear a"), nullptr);
 }
 
-// Between two saves a climb measures for a while. One that saved again at once could keep the other from the lock, where
-// a disk is slow, for longer than it waits.
+// Between two saves a climb measures for a while. One that saved again at once could keep the other from the lock,
+// where a disk is slow, for longer than it waits.
 TEST(TuningDatabase, LosesNothingOfTwoWriters) {
   constexpr std::chrono::milliseconds kMeasuring(30);
   TemporaryDirectory directory;
