@@ -69,13 +69,15 @@ Types input_types(const Plan& plan) {
   return types;
 }
 
-// NumPy's arrays hold no bf16, so inputs of 16 bits may come as f32.
-bool may_narrow(const Type& given, const Type& wanted) {
-  return given.dtype == DType::f32 && is_float(wanted.dtype) && size_of(wanted.dtype) == 2 &&
-         given.shape == wanted.shape;
+// NumPy's arrays hold no bf16, so inputs of 16 bits may come as f32. Many programs count in i32.
+bool may_convert(const Type& given, const Type& wanted) {
+  if (given.shape != wanted.shape) return false;
+  if (given.dtype == DType::i32) return wanted.dtype == DType::i64;
+  return given.dtype == DType::f32 && is_float(wanted.dtype) && size_of(wanted.dtype) == 2;
 }
 
-Result<Tensor> narrowed(const std::string& name, const Tensor& given, const Type& wanted) {
+Result<Tensor> converted(const std::string& name, const Tensor& given, const Type& wanted) {
+  if (given.dtype() == DType::i32) return convert(given, wanted.dtype);
   Tensor narrow = convert(given, wanted.dtype);
   const Tensor back = convert(narrow, DType::f32);
   const std::span before = given.as<float>(), after = back.as<float>();
@@ -97,7 +99,7 @@ Result<NamedTensors> read_inputs(const GivenArrays& inputs, const Types& types) 
       for (const auto& entry : types) names.push_back(entry.first);
       return mismatch("{}there is no input '{}'; the inputs are: {}", in_file, name, fmt::join(names, ", "));
     }
-    if (type != known->second && !may_narrow(type, known->second))
+    if (type != known->second && !may_convert(type, known->second))
       return mismatch("{}input '{}': got {}, wanted {}", in_file, name, type, known->second);
     return true;
   };
@@ -105,7 +107,7 @@ Result<NamedTensors> read_inputs(const GivenArrays& inputs, const Types& types) 
   for (auto& [name, value] : given) {
     const Type& wanted = types.at(name);
     if (value.type() == wanted) continue;
-    RUNG_TRY(value, narrowed(name, value, wanted));
+    RUNG_TRY(value, converted(name, value, wanted));
   }
   return given;
 }

@@ -44,8 +44,10 @@ struct Beginning {
 };
 
 Result<std::vector<int64_t>> token_values(const std::string& name, const Tensor& tokens) {
-  if (tokens.dtype() != DType::i64) return wrong_usage("{}: got {}, wanted i64[1,S]", name, tokens.type());
-  const auto values = tokens.as<int64_t>();
+  if (tokens.dtype() != DType::i64 && tokens.dtype() != DType::i32)
+    return wrong_usage("{}: got {}, wanted i64[1,S]", name, tokens.type());
+  const Tensor wide = convert(tokens, DType::i64);
+  const auto values = wide.as<int64_t>();
   return std::vector<int64_t>(values.begin(), values.end());
 }
 

@@ -48,6 +48,14 @@ TEST_F(GenerateCommand, TellsTokensAndTheirTimes) {
   EXPECT_GT(json["floor_ms"], 0);
 }
 
+TEST_F(GenerateCommand, TakesTokensOf32Bits) {
+  const NamedTensors prompt = *read_npz(kPrompt);
+  ASSERT_TRUE(write_npz(tool / "i32.npz", {{"input_ids", convert(prompt.at("input_ids"), DType::i32)}}));
+  const Json json = made(tool.run({"generate", kLlama, "--inputs", tool / "i32.npz", "--new", "9", "--json",
+                                   "--threads", "1", "--dtype", "f32", "--cache", "30", "--temperature", "0"}));
+  EXPECT_EQ(json["tokens"], kGreedy);
+}
+
 TEST_F(GenerateCommand, RunsAPlanOfSeveralChunks) {
   const std::string plan = tool / "chunks.rung";
   const Ran built = tool.run({"build", kLlama, "--cache", "32", "--shape", "input_ids=1,1", "--shape", "input_ids=1,8",

@@ -57,6 +57,24 @@ TEST_F(OpenModel, TakesF32ForInputsOf16Bits) {
   EXPECT_FALSE(opened(Tensor::of<int64_t>({3}, {1, 2, 3})));
 }
 
+TEST_F(OpenModel, TakesI32ForIntegersOf64Bits) {
+  auto built = build_plan(graph_of("y = neg(x:i64[3])\nreturn y=y"), {.threads = 1});
+  ASSERT_TRUE(built) << built.error().message;
+  built->plan.device = here_;
+  ASSERT_TRUE(save_plan(built->plan, folder_ / "plan.rung"));
+  const auto opened = [&](const Tensor& x) {
+    return open_model({.path = folder_ / "plan.rung", .inputs = given_arrays({{"x", x}})});
+  };
+  auto exact = opened(Tensor::of<int32_t>({3}, {-1, 16'777'217, 2'147'483'647}));
+  ASSERT_TRUE(exact) << exact.error().message;
+  ASSERT_EQ(exact->given.at("x").dtype(), DType::i64);
+  EXPECT_EQ(exact->given.at("x").as<int64_t>()[0], -1);
+  EXPECT_EQ(exact->given.at("x").as<int64_t>()[1], 16'777'217);
+  EXPECT_EQ(exact->given.at("x").as<int64_t>()[2], 2'147'483'647);
+  EXPECT_FALSE(opened(Tensor::of<int32_t>({1, 3}, {1, 2, 3})));
+  EXPECT_FALSE(opened(Tensor::of<float>({3}, {1, 2, 3})));
+}
+
 TEST_F(OpenModel, TakesAPlansDeviceWhereNoneIsAsked) {
   for (const char* device : {"", "cpu"}) {
     auto opened = open_model({.path = plan_for(here_), .device = asked_device(device).value()});
