@@ -16,7 +16,7 @@ struct MeasuredSaving {
 };
 
 // Returns the table with other times of forms and of narrow values, by which the plans save about what was measured.
-// Of all such times these are the likeliest, if what a form saves is normally distributed around what the table says,
+// These are the likeliest such times, if what a form saves is normally distributed around what the table says,
 // with a deviation as large, and races with their own (Bayesian linear regression): plans that agree with the table
 // confirm their forms, and a form that only slow plans have takes the blame.
 PrecisionTable corrected(PrecisionTable table, const std::vector<MeasuredSaving>& plans);
