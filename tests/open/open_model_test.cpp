@@ -21,13 +21,17 @@ using ::testing::Not;
 
 class OpenModel : public ::testing::Test {
  protected:
-  // A plan of two threads, said to be built for that device.
-  std::string plan_for(const std::string& device) {
-    auto built = build_plan(graph_of("y = neg(x:f32[4])\nreturn y=y"), {.threads = 2});
+  // A plan of two threads that takes x, said to be built for that device.
+  std::string plan_for(const std::string& device, const std::string& x = "f32[4]") {
+    auto built = build_plan(graph_of(fmt::format("y = neg(x:{})\nreturn y=y", x)), {.threads = 2});
     EXPECT_TRUE(built) << built.error().message;
     built->plan.device = device;
     EXPECT_TRUE(save_plan(built->plan, folder_ / "plan.rung"));
     return folder_ / "plan.rung";
+  }
+  // Opens such a plan with a value for x, which takes the type.
+  Result<Opened> with_input(const std::string& type, const Tensor& x) {
+    return open_model({.path = plan_for(here_, type), .inputs = given_arrays({{"x", x}})});
   }
   static Error error_of(const OpenOptions& options) {
     auto opened = open_model(options);
@@ -39,13 +43,7 @@ class OpenModel : public ::testing::Test {
 };
 
 TEST_F(OpenModel, TakesF32ForInputsOf16Bits) {
-  auto built = build_plan(graph_of("y = neg(x:bf16[3])\nreturn y=y"), {.threads = 1});
-  ASSERT_TRUE(built) << built.error().message;
-  built->plan.device = here_;
-  ASSERT_TRUE(save_plan(built->plan, folder_ / "plan.rung"));
-  const auto opened = [&](const Tensor& x) {
-    return open_model({.path = folder_ / "plan.rung", .inputs = given_arrays({{"x", x}})});
-  };
+  const auto opened = [&](const Tensor& x) { return with_input("bf16[3]", x); };
   auto exact = opened(Tensor::of<float>({3}, {1.5f, -INFINITY, NAN}));
   ASSERT_TRUE(exact) << exact.error().message;
   EXPECT_EQ(exact->given.at("x").dtype(), DType::bf16);
@@ -58,13 +56,7 @@ TEST_F(OpenModel, TakesF32ForInputsOf16Bits) {
 }
 
 TEST_F(OpenModel, TakesI32ForIntegersOf64Bits) {
-  auto built = build_plan(graph_of("y = neg(x:i64[3])\nreturn y=y"), {.threads = 1});
-  ASSERT_TRUE(built) << built.error().message;
-  built->plan.device = here_;
-  ASSERT_TRUE(save_plan(built->plan, folder_ / "plan.rung"));
-  const auto opened = [&](const Tensor& x) {
-    return open_model({.path = folder_ / "plan.rung", .inputs = given_arrays({{"x", x}})});
-  };
+  const auto opened = [&](const Tensor& x) { return with_input("i64[3]", x); };
   auto exact = opened(Tensor::of<int32_t>({3}, {-1, 16'777'217, 2'147'483'647}));
   ASSERT_TRUE(exact) << exact.error().message;
   ASSERT_EQ(exact->given.at("x").dtype(), DType::i64);
