@@ -138,7 +138,8 @@ class RegionFormer {
     std::vector<NodeId> operands;
     for (const auto& [id, lifted] : writer.operands()) operands.push_back(lifted ? lift(id) : id);
     const Region op{print_region(program)};
-    const bool taken = are_rows_of(operands, shape) && context_.kernel_for(graph_, op, operands);
+    const bool fits = are_rows_of(operands, shape) && graph_.infer(op, operands);
+    const bool taken = fits && context_.kernel_for(graph_, op, operands);
     if (taken) replace(rows, results, graph_.add(op, operands, graph_[seed].label));
     const bool scans = std::ranges::any_of(rows.members(), [&](NodeId id) { return is_scan(graph_, id); });
     look();
