@@ -9,6 +9,8 @@
 
 #include "base/log.hpp"
 #include "base/words.hpp"
+#include "ir/quantised.hpp"
+#include "measure/cuts.hpp"
 #include "measure/sizes.hpp"
 #include "open/calibration_source.hpp"
 #include "open/inputs.hpp"
@@ -60,6 +62,25 @@ NodeId largest_of(Graph& graph, NodeId x, int64_t columns) {
   x = sizes_in_f32(graph, x);
   x = graph.add(Reshape{Shape{graph.type(x).elements() / columns, columns}}, {x});
   return graph.add(Reduce{.kind = ReduceKind::max, .axis = 0}, {x});
+}
+
+// x => the sums of squared errors of x in i8, with scales that fit each of kCuts times `largest`
+NodeId cut_errors_of(Graph& graph, NodeId x, float largest) {
+  // Adding and subtracting 1.5 * 2^23 rounds to the nearest integer.
+  constexpr const char* kSquaredError =
+      "r3=mul(r0,r1);r4=max(r3,-127);r5=min(r4,127);r6=add(r5,12582912);r7=sub(r6,12582912);r8=mul(r7,r2);"
+      "r9=sub(r0,r8);r10=mul(r9,r9)";
+  const int64_t elements = graph.type(x).elements();
+  std::vector<NodeId> sums;
+  for (const float cut : kCuts) {
+    const float scale = cut * largest / rung::largest_of(DType::i8);
+    const NodeId inverse = graph.literal("inverse", Tensor::of<float>({}, {1 / scale}));
+    const NodeId squares =
+        graph.add(Pointwise{kSquaredError}, {x, inverse, graph.literal("scale", Tensor::of<float>({}, {scale}))});
+    const NodeId column = graph.add(Reshape{Shape{elements, 1}}, {squares});
+    sums.push_back(graph.add(Reduce{.kind = ReduceKind::sum, .axis = 0}, {column}));
+  }
+  return graph.add(Concat{0}, std::move(sums));
 }
 
 // The outputs that a measurement adds to a graph, and what it does with their values.
@@ -145,6 +166,25 @@ Result<Calibration> measured_sizes(const CalibrationRuns& runs, const Recipe& re
                             std::span<const float> x) { sizes[one.label] = std::max(sizes[one.label], x[0]); }}));
   std::erase_if(sizes, [](const auto& one) { return !std::isfinite(one.second); });  // no scale fits these
   return sizes;
+}
+
+Status cut_sizes(const CalibrationRuns& runs, const Recipe& recipe, Calibration& sizes) {
+  RUNG_TRY(const Graph passed, passed_without(runs, recipe, {kQuantising}));
+  std::vector<Measured> linears = measured_linears(passed);
+  std::erase_if(linears, [&](const Measured& one) {
+    const LabelPrecision at = precision_at(recipe.precision, one.label);
+    const auto size = sizes.find(one.label);
+    return at.products != DType::i8 || at.percentile < 100 || size == sizes.end() || !std::isnormal(1 / size->second);
+  });
+  std::map<std::string, CutErrors> errors;
+  RUNG_CHECK(run_with(
+      runs, recipe, passed,
+      {.linears = std::move(linears),
+       .output = [&](Graph& graph, const Measured& one) { return cut_errors_of(graph, one.x, sizes.at(one.label)); },
+       .take = [&](const Measured& one,
+                   std::span<const float> sums) { errors[one.label].add(sums.first<kCuts.size()>()); }}));
+  for (const auto& [label, of_label] : errors) sizes.at(label) *= of_label.best();
+  return {};
 }
 
 Result<ChannelCalibration> measured_channels(const CalibrationRuns& runs, const Recipe& recipe) {

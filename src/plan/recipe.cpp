@@ -11,6 +11,7 @@
 #include "device/cpu/start_team.hpp"
 #include "ir/shape.hpp"
 #include "kernels/choice_json.hpp"
+#include "kernels/problem_key.hpp"
 #include "passes/pipeline.hpp"
 #include "plan/precision_json.hpp"
 
@@ -142,7 +143,7 @@ Status read_choices(const Json& json, Recipe& recipe) {
   for (const auto& [problem, entry] : choices->items()) {
     auto choice = read_choice(entry);
     if (!choice) return fail_in(choice.error(), "recipe: choice '{}'", problem);
-    recipe.choices[problem] = std::move(*choice);
+    recipe.choices[without_factors(problem)] = std::move(*choice);
   }
   return {};
 }

@@ -141,6 +141,15 @@ constexpr const char* kOfIntegers[] = {
     "factor=0.125, out=f8e4m3fn)",
     "linear(bytes:i8[72,5136], wbytes:i8[520,5136], wb:f32[520], wsteps:f32[520], slots=bias+scale, activation=gelu, "
     "out=bf16)",
+    "linear(bytes:i8[141,144], wbytes:i8[304,144], wb:f32[304], wsteps:f32[304], slots=bias+scale, gated=true, "
+    "activation=gelu_tanh, factor=0.00390625, out=i8)",
+    "linear(bytes:i8[150,272], wbytes:i8[160,272], wsteps:f32[160], steps:f32[150], slots=scale+x_scale, gated=true, "
+    "activation=silu, factor=0.001953125, out=i8)",
+    "linear(bytes:i8[72,528], wbytes:i8[136,528], wsteps:f32[136], slots=scale, factor=0.0625, out=i8)",
+    "linear(bytes:i8[129,784], wbytes:i8[104,784], wb:bf16[104], wsteps:f32[104], steps:f32[129], "
+    "slots=bias+scale+x_scale, activation=gelu_tanh, factor=0.25, out=i8)",
+    "linear(bytes:i8[72,5136], wbytes:i8[520,5136], wb:f32[520], wsteps:f32[520], slots=bias+scale, activation=gelu, "
+    "factor=0.0625, out=i8)",
     "linear(bytes:i8[1,140,528], wbytes:i8[960,528], wb:bf16[960], c:bf16[1,140,64], s:bf16[1,140,64], "
     "wsteps:f32[960], steps:f32[1,140], slots=bias+cos+sin+scale+x_scale, rotated_heads=9, out=bf16)",
     "linear(bytes:i8[70,272], wbytes:i8[768,272], c:f32[70,256], s:f32[70,256], wsteps:f32[768], "

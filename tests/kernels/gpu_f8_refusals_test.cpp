@@ -20,6 +20,16 @@ TEST(F8Linears, OfHundredsOfTokensHaveHalfTheChunks) {
             "linear_wide_f8_256_136_1_gated_gelu");
 }
 
+TEST(F8Linears, OfIntegersGiveAllThreeTypes) {
+  const std::string gate =
+      "result = linear(x:i8[816,2048], w:i8[32768,2048], wscale:f32[32768], slots=scale, gated=true, "
+      "activation=gelu_tanh, out=@)";
+  for (const auto& [out, function] : {std::pair("i8", "linear_wide_i8_to_i8_256_144_1_gated_gelu"),
+                                      std::pair("f8e4m3fn", "linear_wide_i8_to_f8_256_144_1_gated_gelu"),
+                                      std::pair("bf16", "linear_wide_i8_256_144_1_gated_gelu")})
+    EXPECT_EQ(gpu::WidePlan(problem_of(gate, out), testing::hopper_card()).function, function);
+}
+
 TEST(F8Linears, OfFewTokensHaveAsManyBlocks) {
   const auto blocks = [](const char* type) {
     const std::string text =
@@ -48,7 +58,13 @@ TEST(F8Linears, AreOfAScaleForEachRow) {
 TEST(F8Linears, GiveRoundedResultsOf8Bits) {
   const std::string_view row = "linear_wide_sm90";
   const std::string form = "result = linear(x:f8e4m3fn[128,64], w:f8e4m3fn[256,64], ";
-  expect_refusals(std::array<Refusal, 5>{{
+  const std::string integers = "result = linear(x:i8[128,64], w:i8[256,64], ";
+  expect_refusals(std::array<Refusal, 8>{{
+      {row, integers + "wscale:f32[256], slots=scale, activation=@, out=i8)", "gelu", "silu",
+       "a result of i8 after silu"},
+      {row, integers + "r:bf16[128,256], wscale:f32[256], slots=residual+scale, out=@)", "bf16", "i8",
+       "a residual, and a result of i8"},
+      {row, form + "wscale:f32[256], slots=scale, out=@)", "bf16", "i8", "result is i8"},
       {row, form + "wscale:f32[256], slots=scale, factor=4, out=@)", "f8e4m3fn", "bf16",
        "a factor, and a result not of 8 bits"},
       {row, form + "wscale:f32[256], slots=scale, activation=@, out=f8e4m3fn)", "gelu", "silu",

@@ -94,6 +94,29 @@ TEST(ProblemKey, NamesOtherOpsByTheirOperandsAndFields) {
   EXPECT_EQ(problem_key(problem), "softmax f32[2,3]* axis=0 threads=1");
 }
 
+// Measured scales give each layer another factor, which is no reason to tune each layer by itself.
+TEST(ProblemKey, IgnoresWhatFactorsAre) {
+  const auto key_with = [](float factor) {
+    Problem linear = linear_problem(4, 8, 16);
+    linear.op = Linear{.epilogue = {.factor = factor}, .out = DType::i8};
+    return problem_key(linear);
+  };
+  EXPECT_EQ(key_with(10.25f), "linear m=4 n=8 k=16 x=f32 w=f32 out=i8 factor=any threads=1");
+  EXPECT_EQ(key_with(10.25f), key_with(1e-7f));
+  EXPECT_EQ(key_with(1), "linear m=4 n=8 k=16 x=f32 w=f32 out=i8 threads=1");
+  const Problem attention{.op = Attention{.factor = 35.5f, .out = DType::i8}};
+  EXPECT_THAT(problem_key(attention), HasSubstr("factor=any, out=i8"));
+}
+
+TEST(ProblemKey, ReadsKeysOfEarlierBuilds) {
+  EXPECT_EQ(without_factors("linear m=1 n=2 scaled factor=1.5e-07 threads=1"),
+            "linear m=1 n=2 scaled factor=any threads=1");
+  EXPECT_EQ(without_factors("attention f32[1] scale=0.5, factor=2.5, out=i8"),
+            "attention f32[1] scale=0.5, factor=any, out=i8");
+  EXPECT_EQ(without_factors("rms_norm f32[1] weight_offset=26.9"), "rms_norm f32[1] weight_offset=any");
+  EXPECT_EQ(without_factors("rms_norm f32[1] weight_offset=any"), "rms_norm f32[1] weight_offset=any");
+}
+
 TEST(ProblemKey, IgnoresParameters) {
   Problem problem = linear_problem(4, 8, 16);
   std::string key = problem_key(problem);

@@ -6,9 +6,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "measure/cuts.hpp"
 #include "open/calibration_source.hpp"
 #include "open/inputs.hpp"
 #include "open/recipe.hpp"
+#include "plan/build.hpp"
+#include "session/session.hpp"
 #include "support/graphs.hpp"
 
 namespace rung {
@@ -214,6 +220,62 @@ TEST_F(Outliers, AreCutAtAPercentile) {
     less += size < largest.calibration.at(label);
   }
   EXPECT_GT(less, 0u);
+}
+
+// Returns the runs of plans of a model whose input x is given.
+CalibrationRuns runs_on(const Opened& opened, const std::vector<Tensor>& given) {
+  return {&opened.subject->model.graph, opened.target,
+          [&opened, &given](const Graph& graph, const Recipe& recipe) -> Result<std::vector<NamedOutputs>> {
+            RUNG_TRY(Built built, build_plan(graph, recipe, {.target = opened.target}));
+            RUNG_TRY(Session session, open_session(std::make_shared<const Plan>(std::move(built.plan))));
+            std::vector<NamedOutputs> all;
+            for (const Tensor& x : given) {
+              RUNG_TRY(all.emplace_back(), session.infer({{"x", x}}));
+            }
+            return all;
+          }};
+}
+Recipe in_i8() {
+  Recipe recipe = default_recipe(1, DType::f32);
+  recipe.precision = {{.labels = "*", .products = DType::i8}};
+  return recipe;
+}
+constexpr const char* kOneProduct =
+    "x: f32[2048,32] = input()\nw: f32[16,32] = constant()\ny = linear(x, w)  # it\nreturn y=y";
+double squared_error(const std::vector<Tensor>& given, float size) {
+  double sum = 0;
+  for (const Tensor& x : given)
+    for (const float value : x.as<float>()) {
+      const double scale = size / 127, rounded = scale * std::nearbyint(std::clamp(value / scale, -127.0, 127.0));
+      sum += (value - rounded) * (value - rounded);
+    }
+  return sum;
+}
+
+// Cubes of random numbers have long tails: a size below the largest one errs less in all, by what the values tell.
+TEST(CutSizes, AreThoseOfTheLeastError) {
+  const Opened opened = opened_graph(kOneProduct, 1);
+  std::vector<Tensor> given{random_tensor("a", {DType::f32, {2048, 32}}), random_tensor("b", {DType::f32, {2048, 32}})};
+  for (Tensor& x : given)
+    for (float& value : x.as<float>()) value *= value * value;
+  Calibration sizes{{"it", 0}};
+  for (const Tensor& x : given)
+    for (const float value : x.as<float>()) sizes["it"] = std::max(sizes["it"], std::abs(value));
+  const float largest = sizes["it"];
+  const auto cut = cut_sizes(runs_on(opened, given), in_i8(), sizes);
+  ASSERT_TRUE(cut) << cut.error().message;
+  EXPECT_LT(sizes["it"], largest);
+  for (const float other : kCuts)
+    EXPECT_LE(squared_error(given, sizes["it"]), squared_error(given, other * largest) * (1 + 1e-5)) << other;
+}
+
+TEST(CutSizes, StayWhereAPercentileIsAsked) {
+  const Opened opened = opened_graph(kOneProduct, 1);
+  Recipe recipe = in_i8();
+  recipe.precision[0].percentile = 99;
+  Calibration sizes{{"it", 2.5f}};
+  ASSERT_TRUE(cut_sizes(runs_on(opened, {random_tensor("a", {DType::f32, {2048, 32}})}), recipe, sizes));
+  EXPECT_EQ(sizes, (Calibration{{"it", 2.5f}}));
 }
 
 }  // namespace

@@ -152,7 +152,11 @@ Status PrecisionSearch::calibrate_form(size_t base, size_t form) {
     RUNG_TRY(calibrated_on_, calibration_source(services_.bench->subject().model.graph, *services_.inputs));
   }
   RUNG_CHECK(services_.tell(fmt::format("precision: the size of values for {}", one.name)));
-  const auto measured = measured_sizes(calibration_runs(), with(uniform_entries(base, form)));
+  const Recipe recipe = with(uniform_entries(base, form));
+  auto measured = measured_sizes(calibration_runs(), recipe);
+  if (measured && one.products == DType::i8) {
+    if (auto cut = cut_sizes(calibration_runs(), recipe, *measured); !cut) measured = tl::unexpected(cut.error());
+  }
   if (!measured && ends_climb(measured.error())) return tl::unexpected(measured.error());
   if (!measured) {
     return note(fmt::format("{}: values are scaled row by row: {}", one.name, measured.error().message)), Status{};

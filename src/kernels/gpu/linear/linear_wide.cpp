@@ -48,7 +48,7 @@ struct Cut {
     const LinearShape shape(problem);
     m = static_cast<int32_t>(shape.m), n = static_cast<int32_t>(shape.n);
     type = problem.inputs[0].dtype;
-    out = is_f8(problem.output.dtype) ? problem.output.dtype : wide_narrow(type);
+    out = is_quantised(problem.output.dtype) ? problem.output.dtype : wide_narrow(type);
     chunks = divide_up(static_cast<int32_t>(shape.k) * static_cast<int32_t>(size_of(type)), kWideRowBytes);
     alone = epilogue_of(problem, 1), shared = epilogue_of(problem, 2);
   }

@@ -30,7 +30,7 @@ struct LinearWideArguments {
 
 // The end of a layer; each has its own kernels. 16 bits stand for x's type, or for bf16 if x has 8 bits. Ends other
 // than `any` have no activation beside the one in their name, and ends other than `any` and the sums no residual. Where
-// x has 8 bits, results that are only rounded or gated may be f8e4m3fn, too.
+// x has 8 bits, results that are only rounded or gated may be f8e4m3fn, too, and i8 if x is.
 //   rounded                 a result of 16 bits as it is
 //   gelu, gelu_tanh         a result of 16 bits after that activation
 //   sum, sum_16             a residual and a result in f32, or both of 16 bits
@@ -70,8 +70,9 @@ struct WideConfig {
   constexpr int32_t most_chunks() const {  // of K, whose products one sum can hold
     return type == DType::f8e4m3fn && !promotes() ? kWideMostSums : INT32_MAX;
   }
-  constexpr bool to_8_bits() const { return out == DType::f8e4m3fn; }
-  constexpr DType staged() const { return to_8_bits() ? DType::f16 : out; }  // in shared memory; has all values of out
+  constexpr bool to_integers() const { return out == DType::i8; }
+  constexpr bool to_8_bits() const { return out == DType::f8e4m3fn || to_integers(); }
+  constexpr DType staged() const { return to_8_bits() ? DType::f16 : out; }  // in shared memory; has all floats of out
   constexpr bool gated() const { return epilogue == WideEpilogue::gated_gelu || epilogue == WideEpilogue::gated_silu; }
   constexpr bool rotates() const { return epilogue == WideEpilogue::rotated || epilogue == WideEpilogue::rotated_f32; }
   constexpr int32_t first_half() const { return (tokens / 8 + 1) / 2 * 8; }  // tokens that the first block finishes

@@ -29,7 +29,7 @@ Verdict supports_types(const Problem& problem) {
   if (problem.inputs[0].dtype == DType::f32 || problem.inputs[1].dtype != problem.inputs[0].dtype)
     return reject("x and w are not both bf16, both f16, both f8e4m3fn or both i8");
   const DType type = wide_narrow(problem.inputs[0].dtype);
-  if (problem.output.dtype != type && problem.output.dtype != DType::f32 && problem.output.dtype != DType::f8e4m3fn)
+  if (problem.output.dtype != type && problem.output.dtype != DType::f32 && !is_quantised(problem.output.dtype))
     return reject("the result is neither f32 nor of x's type");
   const Operand* residual = problem.linear_operand(LinearSlot::residual);
   if (!residual) return accept();
@@ -53,14 +53,15 @@ Verdict supports_gate(const Problem& problem) {
 
 // Results of 8 bits are made where 16-bit ones are only rounded or gated.
 Verdict supports_result(const Problem& problem) {
-  if (auto verdict = supports_8_bit_result(problem); !verdict || !is_f8(problem.output.dtype)) return verdict;
+  const DType out = problem.output.dtype;
+  if (auto verdict = supports_8_bit_result(problem); !verdict || !is_quantised(out)) return verdict;
   const auto& op = problem.as<Linear>();
-  if (op.has(LinearSlot::residual)) return reject("a residual, and a result of f8e4m3fn");
+  if (op.has(LinearSlot::residual)) return reject(fmt::format("a residual, and a result of {}", out));
   const Activation activation = op.epilogue.activation;
   const bool rounded =
       activation == Activation::none || activation == Activation::gelu || activation == Activation::gelu_tanh;
   if (op.epilogue.gated || rounded) return accept();
-  return reject(fmt::format("a result of f8e4m3fn after {}", name_of(activation)));
+  return reject(fmt::format("a result of {} after {}", out, name_of(activation)));
 }
 
 // A tile has equally many rows of the lower and the upper halves of heads: of a part of a head, or of whole ones.

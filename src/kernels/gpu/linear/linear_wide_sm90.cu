@@ -11,8 +11,8 @@ template <WideConfig config>
 struct Wide : WideBlock<config> {
   using Block = WideBlock<config>;
   using Block::a, Block::kTile, Block::kEpilogue, Block::kBlocks, Block::kTokens, Block::kColumns, Block::kPitch;
-  using Block::kSplits, Block::kRotates, Block::half, Block::rotated, Block::rank, Block::ring;
   using Block::group, Block::in_group, Block::thread;
+  using Block::kSplits, Block::kRotates, Block::half, Block::rotated, Block::rank, Block::ring;
   using typename Block::T, typename Block::OfRows, typename Block::Place, typename Block::Sums;
   using Staged = Element<kTile.staged()>;  // results of 16 bits in shared memory
   using Block::Block;
@@ -41,7 +41,7 @@ struct Wide : WideBlock<config> {
 
   __device__ float4 load_residual(int64_t at) const {
     return a.end.residual_type == DType::f32 ? load4(reinterpret_cast<const float*>(a.end.residual) + at)
-                                         : load4(reinterpret_cast<const T*>(a.end.residual) + at);
+                                             : load4(reinterpret_cast<const T*>(a.end.residual) + at);
   }
   template <class Out>
   __device__ void finish(const Sums& d, const Place& at) const {
@@ -77,7 +77,7 @@ struct Wide : WideBlock<config> {
   struct Residual {
     static constexpr int kTokensOfBlock = kSplits ? kTile.first_half() : kTokens;
     static constexpr int kAll = (kTokensOfBlock + Mine::kStep - 1) / Mine::kStep;  // tokens of a thread
-    static constexpr int kSums = (1 + kTile.promotes()) * kBlocks * kTokens / 2;  // registers
+    static constexpr int kSums = (1 + kTile.promotes()) * kBlocks * kTokens / 2;   // registers
     static constexpr int kSpare = kSums + 56 <= 208 ? 56 : kSums + 8 <= 208 ? 208 - kSums : 8;
     static constexpr int kMost = kSpare * 4 / sizeof(Four<R>);  // tokens that fit in the spare registers
     static constexpr int kRounds = (kAll + kMost - 1) / kMost, kHeld = (kAll + kRounds - 1) / kRounds;
@@ -113,10 +113,12 @@ struct Wide : WideBlock<config> {
 
   // ---- results that need only rounding
 
-  __device__ uint32_t staged(float first, float second) const {
-    if constexpr (kTile.to_8_bits()) return pack<Staged>(first * a.end.factor, second * a.end.factor);
+  __device__ static uint32_t staged(float first, float second) {
+    if constexpr (kTile.to_integers()) return staged_integers(first, second);
     return pack<Staged>(first, second);
   }
+  // Returns what a value that is not gated is multiplied by.
+  __device__ float factor() const { return kTile.to_8_bits() ? a.end.factor : 1.0f; }
   template <class Gate>
   __device__ void finish_rounded(const Sums& d, const Place& at, Gate activate) const {
     constexpr int kPitch = kTile.rounded_pitch();
@@ -128,15 +130,18 @@ struct Wide : WideBlock<config> {
 #pragma unroll
       for (int j = 0; j < kTokens / 8; ++j) {
         const float* x = d[block] + 4 * j;
-        store_transposed(own + j * 8 * kPitch + block * 64 * 2, staged(activate(x[0]), activate(x[1])),
-                         staged(activate(x[2]), activate(x[3])));
+        store_transposed(own + j * 8 * kPitch + block * 64 * 2,
+                         staged(activate(x[0]) * factor(), activate(x[1]) * factor()),
+                         staged(activate(x[2]) * factor(), activate(x[3]) * factor()));
       }
     sync_own_group(group());
     store_rounded<kTokens>(piece, at.column + group() * kColumns, at.token, kTokens);
   }
   using Out = Element<kTile.out>;
   __device__ static void store_eight(Out* to, uint4 staged) {
-    if constexpr (kTile.to_8_bits())
+    if constexpr (kTile.to_integers())
+      *reinterpret_cast<uint2*>(to) = lower_bytes(staged);
+    else if constexpr (kTile.to_8_bits())
       *reinterpret_cast<uint2*>(to) = {f8_of_halves(staged.x, staged.y), f8_of_halves(staged.z, staged.w)};
     else
       *reinterpret_cast<uint4*>(to) = staged;
@@ -157,7 +162,7 @@ struct Wide : WideBlock<config> {
   // ---- gated results
 
   template <class Gate>
-  __device__ uint32_t gated(const float* d, Gate gate) const {
+  __device__ static uint32_t gated(const float* d, Gate gate) {
     return staged(gate(d[0]) * d[2], gate(d[1]) * d[3]);
   }
   template <class Gate>
@@ -244,6 +249,13 @@ struct Wide : WideBlock<config> {
     const bool adds_bias = a.end.bias && rank == 0;
     if (kTile.has_8_bits()) this->load_rows(scale, a.end.w_scale, DType::f32, at.column);
     if (adds_bias) this->load_rows(bias, a.end.bias, a.end.bias_type, at.column);
+    if constexpr (kTile.gated() && kTile.to_8_bits()) {
+      // The result's factor is one of the half that no activation follows.
+      for (int block = 0; block < kBlocks; ++block) {
+        scale[block][1] *= a.end.factor;
+        if (adds_bias) bias[block][1] *= a.end.factor;
+      }
+    }
     this->multiply(d, state);
     if (kTile.has_8_bits()) scale_sums(d, scale, at);
     if (adds_bias) this->change_sums(d, [&](float x, int block, int i) { return x + bias[block][i / 2 % 2]; });
@@ -278,9 +290,11 @@ struct Wide : WideBlock<config> {
       sums_of(d, state, at);
       if constexpr (kEpilogue == WideEpilogue::rounded) finish_rounded(d, at, [](float x) { return x; });
       if constexpr (kEpilogue == WideEpilogue::gelu) finish_rounded(d, at, narrow_gelu);
-      if constexpr (kEpilogue == WideEpilogue::gelu_tanh) finish_rounded(d, at, gate_gelu_tanh);
-      if constexpr (kEpilogue == WideEpilogue::gated_gelu) finish_gated(d, at, gate_gelu_tanh);
-      if constexpr (kEpilogue == WideEpilogue::gated_silu) finish_gated(d, at, gate_silu);
+      constexpr auto kGelu = kTile.to_integers() ? coarse_gelu_tanh : gate_gelu_tanh;
+      constexpr auto kSilu = kTile.to_integers() ? coarse_silu : gate_silu;
+      if constexpr (kEpilogue == WideEpilogue::gelu_tanh) finish_rounded(d, at, kGelu);
+      if constexpr (kEpilogue == WideEpilogue::gated_gelu) finish_gated(d, at, kGelu);
+      if constexpr (kEpilogue == WideEpilogue::gated_silu) finish_gated(d, at, kSilu);
       if constexpr (kEpilogue == WideEpilogue::any) {
         wait_for_producers();
         a.end.out_type == DType::f32 ? finish<float>(d, at) : finish<T>(d, at);
@@ -318,8 +332,8 @@ __device__ void linear_wide(const LinearWideArguments& a) {
 }  // namespace
 
 #define RUNG_VARIANT(entry, ...) \
-  RUNG_KERNEL(kWideThreads, 1) \
-      entry(const __grid_constant__ LinearWideArguments a) { linear_wide<WideConfig{__VA_ARGS__}>(a); }
+  RUNG_KERNEL(kWideThreads, 1)   \
+  entry(const __grid_constant__ LinearWideArguments a) { linear_wide<WideConfig{__VA_ARGS__}>(a); }
 #include "kernels/gpu/linear/linear_wide.inc"
 #undef RUNG_VARIANT
 

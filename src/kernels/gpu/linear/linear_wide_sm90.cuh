@@ -37,11 +37,35 @@ __device__ inline uint32_t f8_of_halves(uint32_t low, uint32_t high) {
   return first | static_cast<uint32_t>(second) << 16;
 }
 
+// Packs two i8 into halves of 16 bits, as matrices are stored, and drops the upper bytes of eight of these.
+__device__ inline uint32_t staged_integers(float first, float second) {
+  return __byte_perm(static_cast<uint32_t>(nearest_i8(first)), static_cast<uint32_t>(nearest_i8(second)), 0x5410);
+}
+__device__ inline uint2 lower_bytes(uint4 halves) {
+  return {__byte_perm(halves.x, halves.y, 0x6420), __byte_perm(halves.z, halves.w, 0x6420)};
+}
+
 // These activations of gates are accurate to some units in the last place.
 __device__ inline float gate_silu(float x) { return x * fast_inverse(1.0f + fast_exp2(-1.4426950409f * x)); }
 // Returns x sigmoid(2 u), as in activation.cuh.
 __device__ inline float gate_gelu_tanh(float x) {
   return x * fast_inverse(1.0f + fast_exp2(x * fmaf(x * x, -0.10294324f, -2.3022082f)));
+}
+
+// These are within 2^-12 |x|, which integers of 8 bits cannot tell: one function of the special function unit instead
+// of two, at whose rate a tile's results come.
+__device__ inline float fast_tanh(float x) {
+  float y;
+  asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+__device__ inline float coarse_silu(float x) {
+  const float half = 0.5f * x;
+  return fmaf(half, fast_tanh(half), half);
+}
+__device__ inline float coarse_gelu_tanh(float x) {
+  const float half = 0.5f * x;
+  return fmaf(half, fast_tanh(x * fmaf(x * x, 0.035677408f, 0.79788456f)), half);
 }
 
 // The state of a walk round the ring.

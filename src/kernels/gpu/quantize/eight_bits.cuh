@@ -1,19 +1,12 @@
 // Rounds f32 to elements of 8 bits.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kernels/gpu/portable.cuh"
+#include "kernels/gpu/vendor/nearest_i8.cuh"
 
 namespace rung::gpu {
 
-// Returns the bits of the nearest integer in the lowest byte, ties to even, of a number of -127.5..127.5.
-__device__ inline uint32_t small_i8_bits(float x) {
-  constexpr float kUnits = 12582912.0f;  // 1.5 * 2^23: its last place is 1
-  return as_bits(x + kUnits) & 0xffu;
-}
-// Returns the same of any number, limited to -127..127, and 0 for a NaN.
-__device__ inline uint32_t i8_bits(float x) {
-  return small_i8_bits(x != x ? 0.0f : x > 127.0f ? 127.0f : fmaxf(x, -127.0f));
-}
+// Returns the bits of nearest_i8() in the lowest byte.
+__device__ inline uint32_t i8_bits(float x) { return static_cast<uint32_t>(nearest_i8(x)) & 0xffu; }
 
 // Rounds `n` neighbours to i8 or to the machine's e4m3, and packs them into words; n is 1 or a multiple of 4.
 template <bool to_i8, int n>
