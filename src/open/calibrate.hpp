@@ -22,8 +22,8 @@ struct CalibrationRuns {
 // device itself finds the largest values, in the types in which the recipe's plan would have them. Errors: those of
 // building and running a plan.
 Result<Calibration> measured_sizes(const CalibrationRuns& runs, const Recipe& recipe);
-// Multiplies the sizes of what products in i8 read, the largest ones, by the parts of them at which values are to be cut
-// off: those of the least squared error of all values, which a few large ones would else make worse for all others.
+// Multiplies the sizes of what products in i8 read, the largest ones, by the parts of them at which values are to be
+// cut off: those of the least squared error of all values, which a few large ones would else make worse for all others.
 // Errors: those of building and running a plan.
 Status cut_sizes(const CalibrationRuns& runs, const Recipe& recipe, Calibration& sizes);
 // Returns the largest |x| of each of their channels, rounded to three digits, as it is before it is smoothed or

@@ -1,5 +1,7 @@
 // Climbs with a stated error on a scripted processor, on which narrower products are faster by known times.
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
 #include <algorithm>
 
 #include "ladder/climb.hpp"
@@ -42,6 +44,20 @@ void product_with_trap(const cpu::Call& call) {
   before_head = {};
 }
 
+// A head in 8 bits takes 20 us less by this kernel than by the default one, alone, and 150 more behind other products.
+// Products in f32 take 100 less, so that a climb tunes kernels.
+void crowding_product(const cpu::Call& call) {
+  const bool is_head = call.problem.output.shape.back() == 32, is_narrow = is_quantised(call.problem.inputs[0].dtype);
+  if (is_head && is_narrow)
+    scripted::answer(call, before_head.products > 0 ? 350 : 180);
+  else
+    scripted::answer(call, call.problem.inputs[1].dtype == DType::f32 ? 800 : 2000);
+  if (is_head)
+    before_head = {};
+  else
+    ++before_head.products;
+}
+
 // All products in bf16 are within it, the last one may have 8 bits besides, and no other one may.
 constexpr double kLimit = 0.08;
 
@@ -59,11 +75,15 @@ class PrecisionClimb : public ::testing::Test {
     subject.model.name = "scripted";
     subject.model.defaults["x"].type = {DType::f32, {4, 64}};
     know_peaks(1, {.fma_f32_gflops = 1, .gemm_f32_gflops = 1, .gemm_bf16_gflops = 2, .read_gbps = 1});
-    rows.add("linear", {{"linear_scripted", product_with_trap}});
-    rows.add("quantize", {{"quantize_scripted", scripted::right<5>}});
+    add_rows(rows, {{"linear_scripted", product_with_trap}});
+  }
+
+  void add_rows(scripted::Rows& to, std::initializer_list<scripted::NamedRun> linears) {
+    to.add("linear", linears);
+    to.add("quantize", {{"quantize_scripted", scripted::right<5>}});
     for (const char* family : {"unary", "cast", "pointwise", "binary", "reduce"})
-      rows.add(family, {{family, scripted::right<10>}});
-    target = rows.target();
+      to.add(family, {{family, scripted::right<10>}});
+    target = to.target();
     target.machine.avx512_bf16 = true;
   }
 
@@ -156,6 +176,21 @@ TEST_F(PrecisionClimb, LearnsFromWholePlansWhatNoLaunchShows) {
   EXPECT_EQ(report.parts[0].name, "head");
   EXPECT_EQ(report.parts[0].chosen, "bf16");
   EXPECT_NEAR(chosen->predicted_us * chosen->speedup.ratio, report.start_us, 0.03 * report.start_us);
+}
+
+TEST_F(PrecisionClimb, KeepsDefaultKernelsThatPlansAreFasterWith) {
+  scripted::Rows both;
+  add_rows(both, {{"linear_scripted", product_with_trap}, {"linear_crowding", crowding_product}});
+  options.goal.rel_l2 = 0.15;
+  const ClimbOutcome outcome = climbed();
+  const PrecisionReport& report = outcome.result.precision_search;
+  SCOPED_TRACE(account_of(report));
+  EXPECT_THAT(report.notes, ::testing::Contains(::testing::HasSubstr("its default kernel makes the plan")));
+  std::vector<std::string> heads;  // the kernels of those in 8 bits
+  for (const auto& [problem, choice] : outcome.recipe.choices)
+    if (problem.find("n=32") != std::string::npos && problem.find("x=f8e4m3fn") != std::string::npos)
+      heads.push_back(choice.kernel);
+  EXPECT_EQ(heads, std::vector<std::string>{"linear_scripted"});
 }
 
 TEST_F(PrecisionClimb, TellsTimeAndErrorOfEveryPart) {

@@ -42,6 +42,7 @@ double PrecisionSearch::added(double rel_l2) const { return std::max(0.0, rel_l2
 Recipe PrecisionSearch::with(const Precision& precision) const {
   Recipe recipe = services_.start->recipe;
   recipe.precision = precision;
+  recipe.choices.insert(settled_.begin(), settled_.end());
   for (const auto& [form, sizes] : sizes_)
     for (const auto& [label, size] : sizes)
       if (table_.forms[form].is_at(precision_at(precision, label))) recipe.calibration[label] = size;
@@ -103,14 +104,17 @@ Result<PrecisionFound> PrecisionSearch::run() {
   if (bf16_form()) table_.bases.push_back({.values = DType::bf16, .squared_error = {}, .part_us = {}});
   RUNG_CHECK(measure_start());
   RUNG_CHECK(time_plain_forms());
+  RUNG_CHECK(settle_fastest(false));
   RUNG_CHECK(measure_values());
   RUNG_CHECK(measure_errors(1));
   RUNG_CHECK(try_transformed_forms());
   RUNG_CHECK(split_parts());
   RUNG_TRY(frontier_, mixed_frontier(table_));
   RUNG_CHECK(meet_goal());
+  RUNG_CHECK(settle_fastest(true));
   RUNG_CHECK(fill_frontier(kRefineShare));
   RUNG_CHECK(refine());
+  RUNG_CHECK(settle_fastest(true));
   RUNG_CHECK(fill_frontier(0));
   return conclude();
 }

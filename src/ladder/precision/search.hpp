@@ -111,6 +111,10 @@ class PrecisionSearch {
   Result<const Whole*> add_whole(Attempt attempt, MixedPrecision mixture, std::string name);
   Result<const Whole*> measure_mixture(const MixedPrecision& mixture, const PrecisionChoice& predicted);
   Result<const Whole*> measure_at(size_t index);  // of the frontier
+  // settle.cpp
+  Result<std::vector<std::pair<std::string, KernelChoice>>> unsettled(const Recipe& recipe, double run_us) const;
+  Status settle(size_t index);
+  Status settle_fastest(bool within_goal);
   // refine.cpp
   std::vector<MeasuredSaving> measured_savings() const;
   double squared_error_within_goal() const;
@@ -129,6 +133,7 @@ class PrecisionSearch {
   PrecisionTable table_;
   std::vector<TimedPlan> plans_;
   std::vector<ProductLaunch> products_;  // of all of them: launches, and groups of the model's products
+  std::map<std::string, KernelChoice, std::less<>> settled_;  // choices that were tried in whole plans, by problem
   MixedFrontier frontier_;
   std::vector<Whole> wholes_;
   std::set<size_t> measured_;  // mixtures of the frontier, by their indices
