@@ -123,6 +123,55 @@ void finish_scaled(const gemm::Finish& f) {
   }
 }
 
+RUNG_SIMD Vec load_weights(const float* w) { return load(w); }
+RUNG_SIMD Vec load_weights(const uint16_t* bits) { return load(reinterpret_cast<const bf16*>(bits)); }
+
+// Makes f32 of a vector's columns of sums in some rows: s sums + x_outliers w_outliers. Each vector of w is loaded once
+// for these rows, whose sums do not wait for each other.
+template <int rows, bool integers, class W>
+RUNG_SIMD void add_outliers_in(const gemm::Finish& f, float* sums, Vec scale, const W* w, int64_t row) {
+  Vec y[rows];
+#pragma GCC unroll 4
+  for (int i = 0; i < rows; ++i)
+    y[i] = load_sums<integers>(sums + i * f.width, kLanes) * scale * set1(f.x_scale[row + i]);
+  const float* x = f.x_outliers + row * f.outliers;
+  for (int64_t j = 0; j < f.outliers; ++j) {
+    const Vec of_w = load_weights(w + j * f.width);
+#pragma GCC unroll 4
+    for (int i = 0; i < rows; ++i) y[i] = fma(set1(x[i * f.outliers + j]), of_w, y[i]);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < rows; ++i) store(sums + i * f.width, y[i]);
+}
+
+template <bool integers, class W>
+void add_outliers(const gemm::Finish& f, float* sums, const float* scales, const W* w) {
+  constexpr int kRows = 4;
+  for (int64_t c = 0; c < f.columns; c += kLanes) {
+    const int n = static_cast<int>(f.columns - c < kLanes ? f.columns - c : kLanes);
+    const Vec scale = load_part(scales + c, n);
+    int64_t row = 0;
+    for (; row + kRows <= f.rows; row += kRows)
+      add_outliers_in<kRows, integers>(f, sums + row * f.width + c, scale, w + c, row);
+    for (; row < f.rows; ++row) add_outliers_in<1, integers>(f, sums + row * f.width + c, scale, w + c, row);
+  }
+}
+
+template <bool integers>
+void add_outliers(const gemm::Finish& f, float* sums, const float* scales, const void* w) {
+  if (f.outliers_type == DType::bf16) return add_outliers<integers>(f, sums, scales, static_cast<const uint16_t*>(w));
+  add_outliers<integers>(f, sums, scales, static_cast<const float*>(w));
+}
+
+// Adds the products of outliers, after which the sums are f32 without scales.
+template <bool integers>
+gemm::Finish with_outliers(gemm::Finish f) {
+  add_outliers<integers>(f, f.sums, f.scale, f.w_outliers);
+  if (f.gate) add_outliers<integers>(f, f.gate, f.gate_scale, f.gate_outliers);
+  f.scale = f.gate_scale = f.x_scale = nullptr, f.outliers = 0, f.sums_are_integers = false;
+  return f;
+}
+
 template <Activation activation, Accuracy accuracy>
 void finish_with(const gemm::Finish& f) {
   if (!f.scale && f.factor == 1) return finish_as<activation, accuracy>(f);
@@ -144,6 +193,7 @@ void finish_at(const gemm::Finish& f) {
 
 // A bf16 result keeps 8 bits and one of f16 keeps 11, so the coarse activations (good to 4e-5) suffice for them.
 static void finish(const gemm::Finish& f) {
+  if (f.outliers > 0) return finish(f.sums_are_integers ? with_outliers<true>(f) : with_outliers<false>(f));
   f.out_type == DType::f32 ? finish_at<Accuracy::full>(f) : finish_at<Accuracy::coarse>(f);
 }
 
