@@ -49,8 +49,6 @@ constexpr const char* kProblems[] = {
     "activation=silu, factor=0.5, out={0})",
     "linear(bytes:i8[6,2001], wbytes:i8[37,2001], wsteps:f32[37], steps:f32[6], holes:f32[6,2], w:{0}[37,2], "
     "slots=scale+x_scale+x_outliers+w_outliers, out={0})",
-    "linear(bytes:i8[5,40], wbytes:i8[37,40], wsteps:f32[37], steps:f32[5], gaps:f32[5,30], w:{0}[37,30], "
-    "slots=scale+x_scale+x_outliers+w_outliers, out={0})",
     // weights alone in i8
     "linear(x:{0}[1,1544], wbytes:i8[200,1544], wsteps:f32[200], slots=scale, out={0})",
     "linear(x:{0}[8,40], wbytes:i8[72,40], wb:{0}[72], r:{0}[8,36], wsteps:f32[72], slots=bias+residual+scale, "

@@ -16,13 +16,17 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+double us_beside_columns = 0;  // that a product of 8 bits takes where some columns keep their type
+
 void timed_product(const cpu::Call& call) {
-  scripted::answer(call, is_quantised(call.problem.inputs[0].dtype) ? 200 : 900);
+  const bool has_outliers = call.problem.as<Linear>().has(LinearSlot::w_outliers);
+  scripted::answer(call, has_outliers ? us_beside_columns : is_quantised(call.problem.inputs[0].dtype) ? 200 : 900);
 }
 
 class OutlierClimb : public ::testing::Test {
  protected:
   OutlierClimb() {
+    us_beside_columns = 700;
     subject.model.name = "scripted";
     subject.model.defaults["x"].type = {DType::f32, {4, 64}};
     know_peaks(1, {.fma_f32_gflops = 1, .gemm_f32_gflops = 1, .gemm_bf16_gflops = 2, .read_gbps = 1});
@@ -76,19 +80,18 @@ class OutlierClimb : public ::testing::Test {
                        .database_path = directory / "tuning.json"};
 };
 
-// The clock of the test says that all forms of 8 bits take as long, so the least error decides.
 TEST_F(OutlierClimb, ChoosesColumnsBesideIntegers) {
   make_model(200);
+  us_beside_columns = 190;
   const ClimbOutcome outcome = climbed();
   const PrecisionReport& report = outcome.result.precision_search;
   const auto part = std::ranges::find(report.parts, "layer.*.act, layer.*.up", &PartReport::name);
   ASSERT_NE(part, report.parts.end());
   EXPECT_LT(error_of(*part, "i8 beside 2 columns"), 0.3 * error_of(*part, "i8"));
-  EXPECT_EQ(part->chosen, "i8 beside 8 columns");
+  EXPECT_THAT(part->chosen, HasSubstr("i8 beside "));
   ASSERT_EQ(outcome.recipe.outlier_columns.count("layer.0.act"), 1u);
   const Columns& columns = outcome.recipe.outlier_columns.at("layer.0.act");
-  EXPECT_EQ(columns.size(), 8u);
-  EXPECT_THAT(columns, Contains(5));
+  EXPECT_THAT(columns, Contains(5)) << "the channel that was made larger";
   EXPECT_TRUE(outcome.recipe.calibrated_on);
   EXPECT_LE(outcome.result.rel_l2, 0.03);
 }

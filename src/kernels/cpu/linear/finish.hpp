@@ -100,9 +100,49 @@ RUNG_SIMD Vec load_sums(const float* sums, int n) {
   return load_part(sums, n);
 }
 
+RUNG_SIMD Vec load_weights(const float* w) { return load(w); }
+RUNG_SIMD Vec load_weights(const uint16_t* bits) { return load(reinterpret_cast<const bf16*>(bits)); }
+
+// Sums of the products of outliers for a vector of columns in a few rows. Each vector of w is loaded once for these
+// rows, whose sums do not wait for each other.
+struct OutlierSums {
+  static constexpr int kRows = 4;
+  Vec at[kRows];
+
+  template <int rows, class W>
+  RUNG_SIMD void multiply(OutlierSums& sums, const float* x, int64_t count, const W* w, int64_t width) {
+    Vec y[rows];
+#pragma GCC unroll 4
+    for (int i = 0; i < rows; ++i) y[i] = zero();
+    for (int64_t j = 0; j < count; ++j) {
+      const Vec of_w = load_weights(w + j * width);
+#pragma GCC unroll 4
+      for (int i = 0; i < rows; ++i) y[i] = fma(set1(x[i * count + j]), of_w, y[i]);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < rows; ++i) sums.at[i] = y[i];
+  }
+  template <class W>
+  RUNG_SIMD void start_as(OutlierSums& sums, const gemm::Finish& f, const W* w, int64_t row) {
+    const float* x = f.x_outliers + row * f.outliers;
+    if (f.rows - row >= kRows) return multiply<kRows>(sums, x, f.outliers, w, f.width);
+    for (int64_t i = 0; i < f.rows - row; ++i) {
+      OutlierSums one;
+      multiply<1>(one, x + i * f.outliers, f.outliers, w, f.width);
+      sums.at[i] = one.at[0];
+    }
+  }
+  // Makes those of kRows rows, or as many as there are. `w`: one of the finish.
+  RUNG_SIMD void start(OutlierSums& sums, const gemm::Finish& f, const void* w, int64_t column, int64_t row) {
+    if (f.outliers_type == DType::bf16) return start_as(sums, f, bits_of(w) + column, row);
+    start_as(sums, f, static_cast<const float*>(w) + column, row);
+  }
+};
+
 // Finishes sums that are multiplied by scales or a factor.
-template <Activation activation, Accuracy accuracy, bool integers>
+template <Activation activation, Accuracy accuracy, bool integers, bool outliers>
 void finish_scaled(const gemm::Finish& f) {
+  OutlierSums of_up, of_gate;
   for (int64_t c = 0; c < f.columns; c += kLanes) {
     const int n = static_cast<int>(f.columns - c < kLanes ? f.columns - c : kLanes);
     const Vec bias = f.bias ? load_as(f.bias, f.bias_type, c, n) : zero();
@@ -110,66 +150,29 @@ void finish_scaled(const gemm::Finish& f) {
     const Vec scale = f.scale ? load_part(f.scale + c, n) : set1(1);
     const Vec gate_scale = f.gate_scale ? load_part(f.gate_scale + c, n) : set1(1);
     for (int64_t r = 0; r < f.rows; ++r) {
+      const int64_t held = r % OutlierSums::kRows;
+      if (outliers && held == 0) OutlierSums::start(of_up, f, f.w_outliers, c, r);
+      if (outliers && held == 0 && f.gate) OutlierSums::start(of_gate, f, f.gate_outliers, c, r);
       const Vec of_row = set1(f.x_scale ? f.x_scale[r] : 1.0f);
       Vec y = fma(load_sums<integers>(f.sums + r * f.width + c, n) * scale, of_row, bias);
-      if (f.gate)
-        y = y * activate<activation, accuracy>(
-                    fma(load_sums<integers>(f.gate + r * f.width + c, n) * gate_scale, of_row, gate_bias));
-      else
+      if (outliers) y = y + of_up.at[held];
+      if (f.gate) {
+        Vec gate = fma(load_sums<integers>(f.gate + r * f.width + c, n) * gate_scale, of_row, gate_bias);
+        if (outliers) gate = gate + of_gate.at[held];
+        y = y * activate<activation, accuracy>(gate);
+      } else {
         y = activate<activation, accuracy>(y);
+      }
       if (f.residual) y = y + load_as(f.residual, f.residual_type, r * f.residual_stride + c, n);
       store_as(f.out, f.out_type, r * f.out_stride + c, y * set1(f.factor), n);
     }
   }
 }
 
-RUNG_SIMD Vec load_weights(const float* w) { return load(w); }
-RUNG_SIMD Vec load_weights(const uint16_t* bits) { return load(reinterpret_cast<const bf16*>(bits)); }
-
-// Makes f32 of a vector's columns of sums in some rows: s sums + x_outliers w_outliers. Each vector of w is loaded once
-// for these rows, whose sums do not wait for each other.
-template <int rows, bool integers, class W>
-RUNG_SIMD void add_outliers_in(const gemm::Finish& f, float* sums, Vec scale, const W* w, int64_t row) {
-  Vec y[rows];
-#pragma GCC unroll 4
-  for (int i = 0; i < rows; ++i)
-    y[i] = load_sums<integers>(sums + i * f.width, kLanes) * scale * set1(f.x_scale[row + i]);
-  const float* x = f.x_outliers + row * f.outliers;
-  for (int64_t j = 0; j < f.outliers; ++j) {
-    const Vec of_w = load_weights(w + j * f.width);
-#pragma GCC unroll 4
-    for (int i = 0; i < rows; ++i) y[i] = fma(set1(x[i * f.outliers + j]), of_w, y[i]);
-  }
-#pragma GCC unroll 4
-  for (int i = 0; i < rows; ++i) store(sums + i * f.width, y[i]);
-}
-
-template <bool integers, class W>
-void add_outliers(const gemm::Finish& f, float* sums, const float* scales, const W* w) {
-  constexpr int kRows = 4;
-  for (int64_t c = 0; c < f.columns; c += kLanes) {
-    const int n = static_cast<int>(f.columns - c < kLanes ? f.columns - c : kLanes);
-    const Vec scale = load_part(scales + c, n);
-    int64_t row = 0;
-    for (; row + kRows <= f.rows; row += kRows)
-      add_outliers_in<kRows, integers>(f, sums + row * f.width + c, scale, w + c, row);
-    for (; row < f.rows; ++row) add_outliers_in<1, integers>(f, sums + row * f.width + c, scale, w + c, row);
-  }
-}
-
-template <bool integers>
-void add_outliers(const gemm::Finish& f, float* sums, const float* scales, const void* w) {
-  if (f.outliers_type == DType::bf16) return add_outliers<integers>(f, sums, scales, static_cast<const uint16_t*>(w));
-  add_outliers<integers>(f, sums, scales, static_cast<const float*>(w));
-}
-
-// Adds the products of outliers, after which the sums are f32 without scales.
-template <bool integers>
-gemm::Finish with_outliers(gemm::Finish f) {
-  add_outliers<integers>(f, f.sums, f.scale, f.w_outliers);
-  if (f.gate) add_outliers<integers>(f, f.gate, f.gate_scale, f.gate_outliers);
-  f.scale = f.gate_scale = f.x_scale = nullptr, f.outliers = 0, f.sums_are_integers = false;
-  return f;
+template <Activation activation, Accuracy accuracy, bool integers>
+void finish_scaled(const gemm::Finish& f) {
+  f.outliers > 0 ? finish_scaled<activation, accuracy, integers, true>(f)
+                 : finish_scaled<activation, accuracy, integers, false>(f);
 }
 
 template <Activation activation, Accuracy accuracy>
@@ -193,7 +196,6 @@ void finish_at(const gemm::Finish& f) {
 
 // A bf16 result keeps 8 bits and one of f16 keeps 11, so the coarse activations (good to 4e-5) suffice for them.
 static void finish(const gemm::Finish& f) {
-  if (f.outliers > 0) return finish(f.sums_are_integers ? with_outliers<true>(f) : with_outliers<false>(f));
   f.out_type == DType::f32 ? finish_at<Accuracy::full>(f) : finish_at<Accuracy::coarse>(f);
 }
 

@@ -35,8 +35,8 @@ struct Tile {
 // out = factor (activation(s gate + gate_bias) (s sums + bias) + residual). Pointers point to the tile's first row and
 // column. With outliers, s sums is s sums + x_outliers w_outliers.
 struct Finish {
-  float* sums = nullptr;  // both are lost where there are outliers
-  float* gate = nullptr;
+  const float* sums = nullptr;
+  const float* gate = nullptr;
   bool sums_are_integers = false;  // the bits of sums and gate are i32
   // s is the scale of the column times that of the row, or the scale of the column; there is none where scale is null.
   const float* scale = nullptr;

@@ -243,6 +243,9 @@ struct Worker {
     };
     fetch(f.out, f.out_stride, f.out_type);
     if (f.residual) fetch(f.residual, f.residual_stride, f.residual_type);
+    for (const void* outliers : {f.w_outliers, f.gate_outliers})
+      for (size_t byte = 0; outliers && byte < plan.outlier_bytes; byte += 64)
+        __builtin_prefetch(static_cast<const std::byte*>(outliers) + byte, 0, 2);
   }
 };
 
