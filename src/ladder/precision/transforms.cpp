@@ -14,7 +14,7 @@ namespace {
 constexpr double kSmooth = 0.5;           // channels and their columns of weights become alike
 constexpr double kPercentile = 99.9;      // of |x|
 constexpr float kOutlier = 8;             // times as large as half of the others: three of seven bits
-constexpr float kStandsOut = 2;           // times as large as the others: one of seven bits
+constexpr float kStandsOut = 3;           // times as large as the others: more than one of seven bits
 constexpr int64_t kOutliers[] = {2, 8};   // columns that keep their type: each takes time
 constexpr float kFar = 4;                 // times the percentile: two of seven bits
 constexpr double kTransformsShare = 0.4;  // of the search's time, left to the stages that follow
