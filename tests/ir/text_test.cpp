@@ -182,6 +182,7 @@ struct Sample {
     if constexpr (std::is_same_v<T, BinaryKind>) return BinaryKind::mul;
     if constexpr (std::is_same_v<T, std::string>) return "r1=neg(r0)";
     if constexpr (std::is_same_v<T, Dims>) return Dims{i, i + 1, 0};
+    if constexpr (std::is_same_v<T, Columns>) return Columns{i, i + 1};
   }
 };
 

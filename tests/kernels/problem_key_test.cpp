@@ -29,7 +29,7 @@ TEST(ProblemKey, NamesLinearsBySizesTypesAndEpilogue) {
 TEST(ProblemKey, CountsOutliers) {
   Problem problem{.op = Quantize{.to = DType::i8, .outliers = {3, 17}}};
   problem.inputs.push_back(dense(DType::bf16, {4, 384}));
-  EXPECT_EQ(problem_key(problem), "quantize bf16[4,384] to=i8 outliers=2");
+  EXPECT_EQ(problem_key(problem), "quantize bf16[4,384] to=i8 outliers=2 threads=1");
   problem = linear_problem(4, 8, 16);
   problem.op = Linear{.slots = {LinearSlot::x_outliers, LinearSlot::w_outliers}};
   problem.inputs.push_back(dense(DType::f32, {4, 2}));
