@@ -145,12 +145,15 @@ struct Reduce {
 // is about s u times the first result, of i8. to=u8 wants a group and makes numbers c of 4 bits: the first result is
 // u8[...,D/2], whose byte i holds 8 + c of element 2i in its lower half and that of element 2i + 1 in its upper half;
 // result 3: i8[...,D/group] are offsets o, and x is about s (u c + 8 o). u and o are fitted to small squared errors.
+// outliers: ascending columns, without a group, of to=i8: s leaves them out, the first result is 0 there, and result 2:
+// f32[...,J] is x in these J columns.
 struct Quantize {
   RUNG_OP("quantize", elementwise, none, stays);
   RUNG_RESULTS(4);
   DType to = DType::f8e4m3fn;
   int64_t group = 0;
-  RUNG_FIELDS(RUNG_FIELD(Quantize, to), RUNG_FIELD(Quantize, group))
+  Columns outliers = {};
+  RUNG_FIELDS(RUNG_FIELD(Quantize, to), RUNG_FIELD(Quantize, group), RUNG_FIELD(Quantize, outliers))
   RUNG_EQUAL(Quantize);
 };
 // The k largest elements of each row, in descending order, equal ones by ascending place, NaN before all numbers.

@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kReduce{"sum", "mean", "max"};
 constexpr std::array<std::string_view, 3> kCell{"rnn", "gru", "lstm"};
-constexpr std::array<std::string_view, 12> kLinearSlot{"x",     "w",       "bias",        "residual",
-                                                       "cos",   "sin",     "norm_weight", "squares",
-                                                       "scale", "x_scale", "group_scale", "group_offset"};
+constexpr std::array<std::string_view, 14> kLinearSlot{
+    "x",       "w",     "bias",    "residual",    "cos",          "sin",        "norm_weight",
+    "squares", "scale", "x_scale", "group_scale", "group_offset", "x_outliers", "w_outliers"};
 constexpr std::array<std::string_view, 4> kConvSlot{"x", "w", "bias", "residual"};
 constexpr std::array<std::string_view, 3> kAttentionSlot{"q", "mask", "length"};
 constexpr std::array<std::string_view, 4> kLayerNormSlot{"x", "residual", "weight", "bias"};
@@ -59,6 +59,7 @@ std::string value_text(int64_t v) { return fmt::format("{}", v); }
 std::string value_text(DType v) { return std::string(name_of(v)); }
 std::string value_text(std::optional<DType> v) { return v ? value_text(*v) : "none"; }
 std::string value_text(const Dims& v) { return to_string(v); }
+std::string value_text(const Columns& v) { return fmt::format("[{}]", fmt::join(v, ",")); }
 std::string value_text(ReduceKind v) { return std::string(name_of(v)); }
 std::string value_text(FormulaKind v) { return std::string(name_of(v)); }
 std::string value_text(ScatterKind v) { return std::string(name_of(v)); }

@@ -92,6 +92,23 @@ Status want_groups(const Linear& op, Types types) {
   return {};
 }
 
+// Checks the columns that are multiplied beside those of 8 bits. `rows`: the shape of x without its columns.
+Status want_outliers(const Linear& op, Types types, Shape rows) {
+  const Type *of_x = op.slots.find(types, LinearSlot::x_outliers), *of_w = op.slots.find(types, LinearSlot::w_outliers);
+  if (!of_x && !of_w) return {};
+  if (types[0].dtype != DType::i8) return fail("got x {}, wanted i8 beside outliers", types[0]);
+  if (!of_x || !of_w || !op.has(LinearSlot::scale) || !op.has(LinearSlot::x_scale))
+    return fail("got outliers, wanted the slots scale, x_scale, x_outliers and w_outliers together");
+  RUNG_CHECK(want_float(*of_w, "w_outliers"));
+  RUNG_CHECK(want_rank(*of_w, 2, "w_outliers"));
+  const int64_t outliers = of_w->shape[1];
+  if (outliers < 1 || of_w->shape[0] != types[1].shape[0])
+    return fail("w_outliers: got {}, wanted one column or more in {} rows", *of_w, types[1].shape[0]);
+  rows.push_back(outliers);
+  if (*of_x != Type{DType::f32, rows}) return fail("x_outliers: got {}, wanted {}", *of_x, Type{DType::f32, rows});
+  return {};
+}
+
 // Checks the operands that linears of 8 bits have.
 Status want_scales(const Linear& op, Types types) {
   const Type &x = types[0], &w = types[1];
@@ -108,7 +125,7 @@ Status want_scales(const Linear& op, Types types) {
   rows.erase(rows.rank() - 1);
   const Type* of_x = op.slots.find(types, LinearSlot::x_scale);
   if (of_x && *of_x != Type{DType::f32, rows}) return fail("x_scale: got {}, wanted {}", *of_x, Type{DType::f32, rows});
-  return {};
+  return want_outliers(op, types, rows);
 }
 
 // Checks that the fields of a linear agree with its slots.
@@ -188,6 +205,10 @@ OperandUse use_of(const Linear& op, const Signature& s, LinearSlot slot) {
       return {.role = OperandRole::scale, .axes = {column}};
     case LinearSlot::x_scale:
       return aligned(OperandRole::scale, op.slots.find(s.operands, slot)->shape);
+    case LinearSlot::x_outliers:
+      return rows(OperandRole::product, reduced());
+    case LinearSlot::w_outliers:
+      return {.role = OperandRole::weights, .axes = {column, reduced()}};
     case LinearSlot::group_scale:
     case LinearSlot::group_offset:
       return {.role = OperandRole::scale, .axes = {column, reduced()}};
@@ -195,8 +216,14 @@ OperandUse use_of(const Linear& op, const Signature& s, LinearSlot slot) {
   return use;
 }
 
+// Returns the number of terms of each sum: columns of 8 bits, and those beside them.
+int64_t terms_of(const Linear& op, const Signature& s) {
+  const Type* outliers = op.slots.find(s.operands, LinearSlot::w_outliers);
+  return s.shape(0).back() + (outliers ? outliers->shape.back() : 0);
+}
+
 double flops_of(const Linear& op, const Signature& s) {
-  const auto depth = static_cast<double>(s.shape(0).back());
+  const auto depth = static_cast<double>(terms_of(op, s));
   const auto dim = [](int64_t n) { return static_cast<double>(n); };
   const auto elements = [&](LinearSlot slot) { return op.has(slot) ? count(*op.slots.find(s.operands, slot)) : 0; };
   const bool feeds_norm = op.has(LinearSlot::norm_weight), normed = op.has(LinearSlot::squares);
@@ -212,7 +239,7 @@ double flops_of(const Linear& op, const Signature& s) {
 }  // namespace
 
 Semantics semantics(const Linear& op, const Signature& s) {
-  Semantics out{.terms = s.shape(0).back(), .flops = flops_of(op, s)};
+  Semantics out{.terms = terms_of(op, s), .flops = flops_of(op, s)};
   for (uint8_t slot = 0; out.operands.size() < s.operands.size(); ++slot)
     if (op.has(LinearSlot{slot})) out.operands.push_back(use_of(op, s, LinearSlot{slot}));
   return out;

@@ -125,6 +125,23 @@ Semantics semantics(const Reduce& op, const Signature& s) {
           .flops = count(s.operands[0])};
 }
 
+namespace {
+
+Status want_outliers(const Quantize& op, int64_t columns) {
+  if (op.outliers.empty()) return {};
+  if (op.to != DType::i8 || op.group > 0)
+    return fail("got outliers beside to={} and group={}, wanted i8 without groups", op.to, op.group);
+  int64_t least = 0;
+  for (const int64_t column : op.outliers) {
+    if (column < least || column >= columns)
+      return fail("outliers: got column {}, wanted ascending ones of {}, each once", column, columns);
+    least = column + 1;
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<Type> rule(const Quantize& op, Types types) {
   RUNG_CHECK(want_count(types, 1));
   RUNG_CHECK(want_float(types[0], "x"));
@@ -136,6 +153,7 @@ Result<Type> rule(const Quantize& op, Types types) {
   if (op.group > 0 && columns % op.group)
     return fail("got x {} and group={}, wanted groups that divide the columns", types[0], op.group);
   if (is_f8(op.to) && op.group > 0) return fail("got to={} and group={}, wanted i8 or u8", op.to, op.group);
+  RUNG_CHECK(want_outliers(op, columns));
   if (op.to != DType::u8) return Type{op.to, types[0].shape};
   if (op.group == 0) return fail("got to=u8 without a group, wanted one for numbers of 4 bits");
   Type pairs{op.to, types[0].shape};
@@ -153,6 +171,10 @@ std::vector<Type> further_types(const Quantize& op, const Signature& s) {
   Shape rows = s.result.shape;
   rows.erase(rows.rank() - 1);
   std::vector<Type> types{{DType::f32, rows}};
+  if (!op.outliers.empty()) {
+    rows.push_back(static_cast<int64_t>(op.outliers.size()));
+    types.push_back({DType::f32, rows});
+  }
   if (op.group == 0) return types;
   Shape groups = s.shape(0);
   groups[groups.rank() - 1] /= op.group;

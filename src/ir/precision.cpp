@@ -12,7 +12,7 @@ LabelPrecision precision_at(const Precision& precision, std::string_view label) 
   LabelPrecision at;
   for (const PartPrecision& part : precision) {
     if (!part.covers(label)) continue;
-    if (part.products) at.smooth = 0, at.rotate = false, at.percentile = 100;
+    if (part.products) at.smooth = 0, at.rotate = false, at.percentile = 100, at.outliers = 0;
     at.products = part.products.value_or(at.products);
     if (part.weights || part.products) at.weights = part.weights;
     at.attention = part.attention.value_or(at.attention);
@@ -21,6 +21,7 @@ LabelPrecision precision_at(const Precision& precision, std::string_view label) 
     at.smooth = part.smooth.value_or(at.smooth);
     at.rotate = part.rotate.value_or(at.rotate);
     at.percentile = part.percentile.value_or(at.percentile);
+    at.outliers = part.outliers.value_or(at.outliers);
   }
   return at;
 }

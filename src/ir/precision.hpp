@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ir/dtype.hpp"
+#include "ir/shape.hpp"
 
 namespace rung {
 
@@ -29,10 +30,11 @@ struct PartPrecision {
   std::optional<DType> values;     // values stored for the ops that follow
   std::optional<WeightForm> weights;
   std::optional<DType> cache;  // that keeps the keys and values of an attention; f32: what the attention reads
-  // These three are for products of 8 bits; an entry with products begins without them:
+  // These are for products of 8 bits; an entry with products begins without them:
   std::optional<double> smooth;      // from 0 to 1: how much of each channel's size the weights take over; 0: none
   std::optional<bool> rotate;        // channels of heads and residual streams are mixed, so that none is large alone
   std::optional<double> percentile;  // of |x|, from which static scales are measured; 100: the largest
+  std::optional<int64_t> outliers;   // columns of the largest |x| that keep their type; 0: none
   bool covers(std::string_view label) const;
   friend auto operator<=>(const PartPrecision&, const PartPrecision&) = default;  // NOLINT(modernize-use-nullptr)
 };
@@ -48,6 +50,7 @@ struct LabelPrecision {
   double smooth = 0;
   bool rotate = false;
   double percentile = 100;
+  int64_t outliers = 0;
   // Returns the type in which products with weights compute unless they are quantised.
   DType unquantised() const { return is_quantised(products) ? values : products; }
   friend bool operator==(const LabelPrecision&, const LabelPrecision&) = default;
@@ -57,6 +60,8 @@ struct LabelPrecision {
 using Calibration = std::map<std::string, float, std::less<>>;
 // The largest |x| of each channel that a linear saw, by its label: products are smoothed by it.
 using ChannelCalibration = std::map<std::string, std::vector<float>, std::less<>>;
+// The columns of what a linear multiplies that are not rounded to 8 bits, by its label.
+using OutlierColumns = std::map<std::string, Columns, std::less<>>;
 LabelPrecision precision_at(const Precision& precision, std::string_view label);
 
 // Returns the entry for the whole model in that dtype; f32 takes no entry.

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/status.hpp"
 #include "ir/dtype.hpp"
@@ -44,7 +45,8 @@ class Dims {
 };
 
 using Shape = Dims;
-using Strides = Dims;  // in elements, not bytes; 0 where a dimension is broadcast
+using Columns = std::vector<int64_t>;  // of a last axis, ascending
+using Strides = Dims;                  // in elements, not bytes; 0 where a dimension is broadcast
 
 struct Type {
   DType dtype = DType::f32;

@@ -21,7 +21,9 @@ enum class LinearSlot : uint8_t {
   scale,
   x_scale,
   group_scale,
-  group_offset
+  group_offset,
+  x_outliers,
+  w_outliers
 };
 enum class ConvSlot : uint8_t { x, w, bias, residual };
 enum class AttentionSlot : uint8_t { q, mask, length };  // keys and values of the segments follow

@@ -115,6 +115,16 @@ Result<Dims> Lexer::dims() {
   return dims;
 }
 
+Result<Columns> Lexer::columns() {
+  Columns columns;
+  RUNG_CHECK(expect('['));
+  while (!accept(']')) {
+    if (!columns.empty()) RUNG_CHECK(expect(','));
+    RUNG_TRY(columns.emplace_back(), integer());
+  }
+  return columns;
+}
+
 Result<DType> Lexer::dtype() {
   RUNG_TRY(std::string name, word());
   auto found = dtype_named(name);

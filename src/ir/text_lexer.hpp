@@ -27,8 +27,9 @@ class Lexer {
   bool at_quote() { return peek('"'); }
   Result<double> number();
   Result<int64_t> integer();
-  Result<Dims> dims();  // [1,2,3]
-  Result<Type> type();  // f32[1,2]
+  Result<Dims> dims();        // [1,2,3]
+  Result<Columns> columns();  // the same, as many as there are
+  Result<Type> type();        // f32[1,2]
   Result<DType> dtype();
   // Returns the comment at the end of this line, without '#' and blanks; empty if there is none.
   std::string trailing_comment();

@@ -226,6 +226,8 @@ class Parser {
       to = static_cast<float>(number);
     } else if constexpr (std::is_same_v<T, Dims>) {
       RUNG_TRY(to, lex_.dims());
+    } else if constexpr (std::is_same_v<T, Columns>) {
+      RUNG_TRY(to, lex_.columns());
     } else if constexpr (std::is_same_v<T, DType> || std::is_same_v<T, std::optional<DType>>) {
       RUNG_TRY(to, lex_.dtype());
     } else if constexpr (requires(std::string_view word) { add_slot_named(word, to); }) {

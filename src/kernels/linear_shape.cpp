@@ -22,6 +22,8 @@ Verdict supports_slots(const Problem& problem, const LinearSlots& taken) {
     return reject("it takes no scales");
   if (op.has(LinearSlot::group_scale) && !taken.has(LinearSlot::group_scale))
     return reject("it takes no groups of columns with scales of their own");
+  if (op.has(LinearSlot::w_outliers) && !taken.has(LinearSlot::w_outliers))
+    return reject("it takes no outliers beside columns of 8 bits");
   return op.is_within(taken) ? accept() : reject("it takes no norm from its neighbours");
 }
 
@@ -35,8 +37,9 @@ Verdict supports_linear_operands(const Problem& problem, bool (*known)(DType)) {
     if (!known(problem.inputs[i].dtype))
       return reject(fmt::format("operand {} is {}", i, name_of(problem.inputs[i].dtype)));
   if (!known(problem.output.dtype)) return reject(fmt::format("result is {}", name_of(problem.output.dtype)));
-  for (LinearSlot slot : {LinearSlot::w, LinearSlot::bias, LinearSlot::norm_weight, LinearSlot::scale,
-                          LinearSlot::x_scale, LinearSlot::group_scale, LinearSlot::group_offset})
+  for (LinearSlot slot :
+       {LinearSlot::w, LinearSlot::bias, LinearSlot::norm_weight, LinearSlot::scale, LinearSlot::x_scale,
+        LinearSlot::group_scale, LinearSlot::group_offset, LinearSlot::x_outliers, LinearSlot::w_outliers})
     if (const Operand* operand = problem.linear_operand(slot); operand && !operand->contiguous())
       return reject(fmt::format("{} is not dense", name_of(slot)));
   for (LinearSlot slot : {LinearSlot::x, LinearSlot::residual, LinearSlot::cos, LinearSlot::sin, LinearSlot::squares})

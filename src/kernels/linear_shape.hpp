@@ -29,6 +29,8 @@ Verdict supports_linear(const Problem& problem, bool (*known)(DType));
 Verdict supports_slots(const Problem& problem, const LinearSlots& taken);
 inline constexpr LinearSlots kSlotsOfBytes{LinearSlot::bias, LinearSlot::residual, LinearSlot::scale,
                                            LinearSlot::x_scale};
+inline constexpr LinearSlots kSlotsOfOutliers{LinearSlot::bias,    LinearSlot::residual,   LinearSlot::scale,
+                                              LinearSlot::x_scale, LinearSlot::x_outliers, LinearSlot::w_outliers};
 inline constexpr LinearSlots kSlotsOfGroups{LinearSlot::bias, LinearSlot::residual, LinearSlot::scale,
                                             LinearSlot::group_scale, LinearSlot::group_offset};
 inline constexpr LinearSlots kSlotsButNorms{LinearSlot::bias, LinearSlot::residual, LinearSlot::cos, LinearSlot::sin};

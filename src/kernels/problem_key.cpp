@@ -69,18 +69,31 @@ std::string text_of(const Linear& op, const Problem& problem) {
     if (const Operand* groups = operand(slot))
       text += fmt::format(" {}={}", name_of(slot), x.shape.back() / groups->shape.back()) +
               unusual_text(name_of(slot), *groups, Usually::dense_constant);
+  if (const Operand* outliers = operand(LinearSlot::w_outliers))
+    text += fmt::format(" outliers={}/{}", outliers->shape.back(), outliers->dtype) +
+            unusual_text("w_outliers", *outliers, Usually::dense_constant) +
+            unusual_text("x_outliers", *operand(LinearSlot::x_outliers), Usually::rows);
   if (end.normed != DType::bf16) text += fmt::format(" gives_norm={}", end.normed);
   if (end.factor != 1) text += fmt::format(" factor={}", end.factor);
   return text;
 }
 
 // Another op's key has all facts of its operands and fields.
+std::string text_of_any(const Op& op, const std::vector<Operand>& inputs) {
+  std::string text(name_of(op));
+  for (const auto& operand : inputs) text += " " + operand_text(operand);
+  if (auto fields = fields_to_string(op); !fields.empty()) text += " " + fields;
+  return text;
+}
 template <class Any>
 std::string text_of(const Any&, const Problem& problem) {
-  std::string text(name_of(problem.op));
-  for (const auto& operand : problem.inputs) text += " " + operand_text(operand);
-  if (auto fields = fields_to_string(problem.op); !fields.empty()) text += " " + fields;
-  return text;
+  return text_of_any(problem.op, problem.inputs);
+}
+
+// A row takes as long whichever of its columns are the outliers.
+std::string text_of(const Quantize& op, const Problem& problem) {
+  const std::string text = text_of_any(Quantize{.to = op.to, .group = op.group, .outliers = {}}, problem.inputs);
+  return op.outliers.empty() ? text : fmt::format("{} outliers={}", text, op.outliers.size());
 }
 
 // Fields whose numbers choose no row: factors that measured scales of 8 bits bring, which differ from layer to layer.

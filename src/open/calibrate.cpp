@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "base/log.hpp"
@@ -231,20 +233,39 @@ ChannelCalibration needed(const ChannelCalibration& channels, const Precision& p
   return some;
 }
 
+OutlierColumns largest_columns(const ChannelCalibration& channels, const Precision& precision) {
+  OutlierColumns columns;
+  for (const auto& [label, sizes] : channels) {
+    const LabelPrecision at = precision_at(precision, label);
+    const int64_t count = std::min(at.outliers, std::ssize(sizes) - 1);
+    if (at.products != DType::i8 || count < 1) continue;
+    Columns all(sizes.size());
+    std::iota(all.begin(), all.end(), 0);
+    std::ranges::stable_sort(all, std::greater{}, [&](int64_t column) { return sizes[static_cast<size_t>(column)]; });
+    all.resize(static_cast<size_t>(count));
+    std::ranges::sort(all);
+    columns[label] = std::move(all);
+  }
+  return columns;
+}
+
 Result<Recipe> calibrated(Recipe recipe, const Opened& opened) {
   const auto any = [&](auto asks) { return std::ranges::any_of(recipe.precision, asks); };
-  const bool channels =
+  const bool smooths =
       recipe.channel_calibration.empty() && any([](const PartPrecision& part) { return part.smooth.value_or(0) > 0; });
+  const bool outliers =
+      recipe.outlier_columns.empty() && any([](const PartPrecision& part) { return part.outliers.value_or(0) > 0; });
   const bool sizes =
       recipe.calibration.empty() && any([](const PartPrecision& part) { return part.percentile.has_value(); });
-  if (!channels && !sizes) return recipe;
+  if (!smooths && !outliers && !sizes) return recipe;
   const CalibrationRuns runs{
       &opened.subject->model.graph, opened.target,
       [&](const Graph& graph, const Recipe& as_it_is) { return answers_of(opened, graph, as_it_is); }};
-  if (channels) {
+  if (smooths || outliers) {
     RUNG_TRY(const auto measured, measured_channels(runs, recipe));
-    recipe.channel_calibration = needed(measured, recipe.precision);
-    RUNG_CHECK(drop_unsmoothed(runs, recipe));
+    if (outliers) recipe.outlier_columns = largest_columns(measured, recipe.precision);
+    if (smooths) recipe.channel_calibration = needed(measured, recipe.precision);
+    if (smooths) RUNG_CHECK(drop_unsmoothed(runs, recipe));
   }
   if (sizes) {
     RUNG_TRY(const auto measured, measured_sizes(runs, recipe));

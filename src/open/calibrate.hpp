@@ -37,8 +37,12 @@ Status drop_unsmoothed(const CalibrationRuns& runs, Recipe& recipe);
 Calibration needed(const Calibration& calibration, const Precision& precision);
 ChannelCalibration needed(const ChannelCalibration& channels, const Precision& precision);
 
-// Measures what the recipe's precision asks for by `smooth` and `percentile`, and the recipe does not hold, on the
-// inputs on which a directory is verified. Errors: those of measuring.
+// Returns the columns of the largest |x| of each linear, as many as the precision asks for by `outliers`; of columns
+// alike the first ones. One column at least stays in 8 bits.
+OutlierColumns largest_columns(const ChannelCalibration& channels, const Precision& precision);
+
+// Measures what the recipe's precision asks for by `smooth`, `outliers` and `percentile`, and the recipe does not hold,
+// on the inputs on which a directory is verified. Errors: those of measuring.
 Result<Recipe> calibrated(Recipe recipe, const Opened& opened);
 
 }  // namespace rung

@@ -49,14 +49,17 @@ Result<CalibrationSource> calibration_source(const Graph& model, const std::vect
 
 Status check_calibration(const Recipe& recipe, const Graph& model, const std::vector<NamedTensors>& inputs) {
   if (!recipe.calibrated_on) return {};
-  const bool is_used = !recipe.calibration.empty() || !recipe.channel_calibration.empty();
-  if (!is_used) return {};
+  const char* used = !recipe.calibration.empty()           ? "calibration"
+                     : !recipe.channel_calibration.empty() ? "channel_calibration"
+                     : !recipe.outlier_columns.empty()     ? "outlier_columns"
+                                                           : nullptr;
+  if (!used) return {};
   RUNG_TRY(const CalibrationSource now, calibration_source(model, inputs));
   if (now.weights != recipe.calibrated_on->weights)
     return rung::mismatch(
         "recipe: field '{}': it was measured with weights of hash {}, and this model's have {}: climb this model, or "
         "leave out what was measured, and values are scaled row by row",
-        recipe.calibration.empty() ? "channel_calibration" : "calibration", recipe.calibrated_on->weights, now.weights);
+        used, recipe.calibrated_on->weights, now.weights);
   if (!inputs.empty() && now.inputs != recipe.calibrated_on->inputs)
     log(0, "the recipe's calibration was measured on other inputs than the given ones; larger values are cut off");
   return {};

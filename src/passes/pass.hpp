@@ -40,6 +40,7 @@ struct PassContext {
   int64_t row_bytes = 1;  // of the target
   Calibration calibration = {};
   ChannelCalibration channels = {};
+  OutlierColumns outliers = {};
   // Asks has_kernel about an op about to be built; a "no" is noted once.
   bool kernel_for(const Graph& graph, const Op& op, std::span<const NodeId> operands);
   // Returns whether the precision is the same for both nodes, so that they may become one.

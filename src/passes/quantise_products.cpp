@@ -4,6 +4,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -36,11 +37,13 @@ class Quantiser {
   Quantiser(Graph& graph, PassContext& context)
       : graph_(graph), context_(context), constant_(constant_nodes(graph)), asked_(graph.capacity()) {}
 
-  void run() {
+  Status run() {
     const std::vector<NodeId> order = graph_.order();
     for (NodeId id : order) asked_[id] = asked_bits(graph_, constant_, context_.precision, id);
+    for (NodeId id : order) RUNG_CHECK(check_outliers(id));
     for (NodeId id : order)
       if (graph_[id].alive && is_asked(id)) quantise(id);
+    return {};
   }
   void account() const {
     const auto note = [&](size_t count, std::string_view what) {
@@ -48,6 +51,7 @@ class Quantiser {
     };
     note(static_, "8 bits by measured scales");
     note(dynamic_, "8 bits by a scale for each row");
+    note(outliers_, "some columns in their own type beside 8 bits");
     note(weights_, "weights of 8 bits");
     note(grouped_, "weights in groups of columns");
   }
@@ -62,6 +66,29 @@ class Quantiser {
     if (asked.weights) return quantise_weights(id, *asked.weights);
     if (quantise_source(source_of(graph_[id].operands[0]), *asked.both)) return;
     quantise_rows(id, *asked.both);
+  }
+
+  // Returns the columns of what a linear reads that keep their type.
+  Columns outliers_of(NodeId id) const {
+    if (precision_at(context_.precision, graph_[id].label).outliers == 0) return {};
+    const auto found = context_.outliers.find(graph_[id].label);
+    return found == context_.outliers.end() ? Columns{} : found->second;
+  }
+  Status check_outliers(NodeId id) const {
+    if (!asked_[id].both) return {};
+    const LabelPrecision at = precision_at(context_.precision, graph_[id].label);
+    if (at.outliers == 0) return {};
+    const std::string& label = graph_[id].label;
+    if (*asked_[id].both != DType::i8)
+      return mismatch("recipe: '{}': got outliers beside products of {}, wanted i8", label, *asked_[id].both);
+    if (at.rotate) return mismatch("recipe: '{}': got outliers and channels that 'rotate' mixes, wanted one", label);
+    const Columns columns = outliers_of(id);
+    const int64_t width = graph_.shape(graph_[id].operands[1])[1], count = std::ssize(columns);
+    const std::string field = fmt::format("recipe: field 'outlier_columns': '{}'", label);
+    if (count > 0 && columns.back() >= width)
+      return mismatch("{}: got column {}, wanted columns below {}", field, columns.back(), width);
+    if (count > at.outliers) return mismatch("{}: got {} columns, wanted at most {}", field, count, at.outliers);
+    return {};
   }
 
   // Puts another form of a linear in its place, for the readers of all its results.
@@ -86,7 +113,7 @@ class Quantiser {
     const Linear op = with_scales(id, false);
     if (!runs(op, types_with_scales(id, op, graph_.type(graph_[id].operands[0]).dtype, form.to))) return;
     Insertion here(graph_, id);
-    put(id, op, operands_of(id, op, graph_[id].operands[0], form.to, 1));
+    put(id, op, operands_of(id, op, graph_[id].operands[0], Quantize{form.to}, 1));
     ++weights_;
   }
 
@@ -115,17 +142,46 @@ class Quantiser {
     ++grouped_;
   }
 
-  // linear(x, w)  =>  linear(quantize(x), w of 8 bits, the scales of both)
+  // linear(x, w)  =>  linear(quantize(x), w of 8 bits, the scales of both, and outliers of both where there are some)
   void quantise_rows(NodeId id, DType to) {
-    const Linear op = with_scales(id, true);
+    const Quantize form{.to = to, .outliers = outliers_of(id)};
     const NodeId x = graph_[id].operands[0];
-    if (!runs(op, types_with_scales(id, op, to, to)) || !runs(Quantize{to}, std::vector{graph_.type(x)})) return;
+    Linear op = with_scales(id, true);
+    std::vector<Type> types = types_with_scales(id, op, to, to);
+    if (!form.outliers.empty()) put_outliers(op.slots, types, outlier_types(id, form));
+    if (!runs(op, types) || !runs(form, std::vector{graph_.type(x)})) return;
     Insertion here(graph_, id);
-    const auto [values, scales] = quantised(x, Quantize{to});
-    std::vector<NodeId> operands = operands_of(id, op, values, to, 1);
+    const auto [values, scales] = quantised(x, form);
+    std::vector<NodeId> operands = operands_of(id, with_scales(id, true), values, form, 1);
     operands[op.slots.before(LinearSlot::x_scale)] = scales;
+    if (!form.outliers.empty()) {
+      LinearSlots slots = with_scales(id, true).slots;
+      put_outliers(slots, operands, outliers_of_both(values, operands[1], graph_.type(graph_[id].operands[1]).dtype));
+      ++outliers_;
+    }
     put(id, op, std::move(operands));
     ++dynamic_;
+  }
+  template <class List, class Both>
+  static void put_outliers(LinearSlots& slots, List& list, const Both& both) {
+    slots.put(list, LinearSlot::x_outliers, both.first);
+    slots.put(list, LinearSlot::w_outliers, both.second);
+  }
+  // Returns the types of the outliers of what a linear multiplies and of its weights.
+  std::pair<Type, Type> outlier_types(NodeId id, const Quantize& form) const {
+    const auto of = [&](size_t i, DType dtype) {
+      Type type{dtype, graph_.type(graph_[id].operands[i]).shape};
+      type.shape[type.shape.rank() - 1] = std::ssize(form.outliers);
+      return type;
+    };
+    return {of(0, DType::f32), of(1, graph_.type(graph_[id].operands[1]).dtype)};
+  }
+  // Returns them as nodes. Those of weights have the weights' type again, in which they are as exact.
+  std::pair<NodeId, NodeId> outliers_of_both(NodeId x, NodeId w, DType dtype) {
+    const NodeId of_x = graph_.add(NthResult{2}, {x}, graph_[x].label);
+    NodeId of_w = graph_.add(NthResult{2}, {w}, graph_[w].label);
+    if (dtype != DType::f32) of_w = graph_.add(Cast{dtype}, {of_w}, graph_[w].label);
+    return {of_x, of_w};
   }
 
   // y = producer(...), linear(y, w)  =>  y = producer(...) / s in 8 bits, linear(y, w of 8 bits, scales * s)
@@ -149,7 +205,7 @@ class Quantiser {
     for (const auto& [reader, value] : readers) {
       Insertion here(graph_, reader);
       const Linear op = with_scales(reader, false);
-      put(reader, op, operands_of(reader, op, view_on(moved, value), to, scale));
+      put(reader, op, operands_of(reader, op, view_on(moved, value), Quantize{to}, scale));
       ++static_;
     }
     return true;
@@ -166,7 +222,7 @@ class Quantiser {
       if (graph_.as<Reshape>(user) || graph_.as<Slice>(user)) return collect_readers(source, user, to, readers);
       const auto& operands = graph_[user].operands;
       readers[user] = value;
-      return is_asked(user) && asked_[user].both == to && operands[0] == value &&
+      return is_asked(user) && asked_[user].both == to && outliers_of(user).empty() && operands[0] == value &&
              std::ranges::count(operands, value) == 1;
     });
   }
@@ -243,7 +299,7 @@ class Quantiser {
 
   // Returns the values of 8 bits and their rows' scales.
   std::pair<NodeId, NodeId> quantised(NodeId x, const Quantize& op) {
-    auto [found, is_new] = quantised_.try_emplace({x, op.to, op.group});
+    auto [found, is_new] = quantised_.try_emplace({x, op.to, op.group, op.outliers});
     if (is_new) {
       const NodeId values = graph_.add(op, {x}, graph_[x].label);
       found->second = {values, graph_.add(NthResult{1}, {values}, graph_[x].label)};
@@ -267,9 +323,9 @@ class Quantiser {
     types.back().shape.erase(types[0].shape.rank() - 1);
     return types;
   }
-  std::vector<NodeId> operands_of(NodeId id, const Linear& op, NodeId x, DType to, float scale_of_x) {
+  std::vector<NodeId> operands_of(NodeId id, const Linear& op, NodeId x, const Quantize& form, float scale_of_x) {
     std::vector<NodeId> operands = graph_[id].operands;
-    auto [w, scales] = quantised(operands[1], Quantize{to});
+    auto [w, scales] = quantised(operands[1], form);
     operands[0] = x, operands[1] = w;
     operands.resize(op.slots.size(), kNoNode);
     operands[op.slots.before(LinearSlot::scale)] = times(scales, scale_of_x);
@@ -291,9 +347,9 @@ class Quantiser {
   PassContext& context_;
   std::vector<bool> constant_;
   std::vector<AskedBits> asked_;  // by node
-  std::map<std::tuple<NodeId, DType, int64_t>, std::pair<NodeId, NodeId>> quantised_;
+  std::map<std::tuple<NodeId, DType, int64_t, Columns>, std::pair<NodeId, NodeId>> quantised_;
   std::map<std::pair<NodeId, float>, NodeId> products_;  // of constants and factors
-  size_t static_ = 0, dynamic_ = 0, weights_ = 0, grouped_ = 0;
+  size_t static_ = 0, dynamic_ = 0, outliers_ = 0, weights_ = 0, grouped_ = 0;
 };
 
 }  // namespace
@@ -301,7 +357,7 @@ class Quantiser {
 Status quantise_products(Graph& graph, PassContext& context) {
   if (!is_quantised(narrowest(context.precision))) return {};
   Quantiser quantiser(graph, context);
-  quantiser.run();
+  RUNG_CHECK(quantiser.run());
   quantiser.account();
   return {};
 }

@@ -47,8 +47,9 @@ Result<PassReport::Row> run_one(const Pass& pass, Graph& graph, const PassOption
   Graph before = options.dump_directory.empty() ? Graph{} : graph;
   size_t old_capacity = graph.capacity();
   Notes notes;
-  PassContext context{notes,           options.has_kernel, options.precision, options.row_bytes, options.calibration,
-                      options.channels};
+  PassContext context{
+      notes,           options.has_kernel, options.precision, options.row_bytes, options.calibration, options.channels,
+      options.outliers};
   auto start = Clock::now();
   Status status = pass.run(graph, context);
   if (status) {

@@ -17,6 +17,7 @@ struct PassOptions {
   Precision precision;
   Calibration calibration;
   ChannelCalibration channels;
+  OutlierColumns outliers;
   int64_t row_bytes = 1;       // of the target
   std::string dump_directory;  // where a failing pass leaves the graph it was given; empty: nowhere
 };

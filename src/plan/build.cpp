@@ -23,6 +23,7 @@ Result<PassReport> run_recipe_passes(Graph& graph, const Recipe& recipe, const B
                      .precision = recipe.precision,
                      .calibration = recipe.calibration,
                      .channels = recipe.channel_calibration,
+                     .outliers = recipe.outlier_columns,
                      .row_bytes = options.target->row_bytes,
                      .dump_directory = options.dump_directory};
   return run_passes(graph, passes);

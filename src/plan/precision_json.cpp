@@ -42,6 +42,8 @@ struct NumberAspect {
 constexpr NumberAspect kNumbers[] = {{"smooth", &PartPrecision::smooth, 0, 1},
                                      {"percentile", &PartPrecision::percentile, 50, 100}};
 
+constexpr int64_t kMostOutliers = 64;  // more take longer than rows of 16 bits would
+
 Result<DType> read_dtype(const Json& json, std::span<const DType> types) {
   std::string wanted;
   for (const DType dtype : types) {
@@ -97,6 +99,12 @@ Status read_field(const std::string& field, const Json& json, PartPrecision& par
     part.*aspect.number = number;
     return {};
   }
+  if (field == "outliers") {
+    if (!json.is_number_integer() || json < 0 || json > kMostOutliers)
+      return fail("field 'outliers': got {}, wanted a whole number from 0 to {}", dump_json(json), kMostOutliers);
+    part.outliers = json.get<int64_t>();
+    return {};
+  }
   if (field != "rotate") return fail("unknown field '{}'", field);
   if (!json.is_boolean()) return fail("field 'rotate': got {}, wanted true or false", dump_json(json));
   part.rotate = json.get<bool>();
@@ -108,8 +116,8 @@ Result<PartPrecision> read_part(const Json& json) {
   if (!json.contains("labels")) return fail("got no field 'labels'");
   if (json.size() < 2)
     return fail(
-        "got 'labels' alone, wanted 'products', 'weights', 'attention', 'values', 'cache', 'smooth', 'rotate' or "
-        "'percentile' too");
+        "got 'labels' alone, wanted 'products', 'weights', 'attention', 'values', 'cache', 'smooth', 'rotate', "
+        "'percentile' or 'outliers' too");
   PartPrecision part;
   const Json* group = json.contains("group") ? &json.at("group") : nullptr;
   if (json.contains("weights")) {
@@ -131,6 +139,7 @@ Json to_json(const PartPrecision& part) {
   for (const NumberAspect& aspect : kNumbers)
     if (const auto& number = part.*aspect.number) json[aspect.field] = *number;
   if (part.rotate) json["rotate"] = *part.rotate;
+  if (part.outliers) json["outliers"] = *part.outliers;
   if (part.weights) json["weights"] = name_of(*part.weights);
   if (part.weights && part.weights->group > 0) json["group"] = part.weights->group;
   return json;

@@ -89,6 +89,20 @@ Result<std::vector<float>> read_calibrated(const Json& json, const std::vector<f
   return channels;
 }
 
+Result<Columns> read_calibrated(const Json& json, const Columns*) {
+  const auto refuse = [&json] {
+    return fail("got {}, wanted a list of columns, ascending from 0 on, each once", dump_json(json));
+  };
+  if (!json.is_array() || json.empty()) return refuse();
+  Columns columns;
+  for (const Json& one : json) {
+    const int64_t column = one.is_number_integer() ? one.get<int64_t>() : -1;
+    if (column < 0 || (!columns.empty() && column <= columns.back())) return refuse();
+    columns.push_back(column);
+  }
+  return columns;
+}
+
 // Reads what was measured of linears, by their labels.
 template <class Measured>
 Status read_calibration(const Json& json, const char* field, std::map<std::string, Measured, std::less<>>& to) {
@@ -165,6 +179,7 @@ Json to_json(const Recipe& recipe) {
   if (recipe.joined) json["joined"] = true;
   if (!recipe.calibration.empty()) json["calibration"] = recipe.calibration;
   if (!recipe.channel_calibration.empty()) json["channel_calibration"] = short_numbers(recipe.channel_calibration);
+  if (!recipe.outlier_columns.empty()) json["outlier_columns"] = recipe.outlier_columns;
   if (recipe.calibrated_on)
     json["calibrated_on"] = {{"weights", recipe.calibrated_on->weights}, {"inputs", recipe.calibrated_on->inputs}};
   return json;
@@ -172,9 +187,9 @@ Json to_json(const Recipe& recipe) {
 
 Result<Recipe> recipe_from_json(const Json& json) {
   if (!json.is_object()) return fail("recipe: wanted a JSON object");
-  const auto known =
-      check_fields(json, {"version", "as_written", "rungs", "disabled_passes", "capture", "joined", "tuned_kernels",
-                          "precision", "calibration", "channel_calibration", "calibrated_on", "threads", "choices"});
+  const auto known = check_fields(
+      json, {"version", "as_written", "rungs", "disabled_passes", "capture", "joined", "tuned_kernels", "precision",
+             "calibration", "channel_calibration", "outlier_columns", "calibrated_on", "threads", "choices"});
   if (!known) return fail_in(known.error(), "recipe");
   int version = 0;
   RUNG_CHECK(read(json, "version", version));
@@ -194,6 +209,7 @@ Result<Recipe> recipe_from_json(const Json& json) {
   RUNG_CHECK(read_precision(json, recipe));
   RUNG_CHECK(read_calibration(json, "calibration", recipe.calibration));
   RUNG_CHECK(read_calibration(json, "channel_calibration", recipe.channel_calibration));
+  RUNG_CHECK(read_calibration(json, "outlier_columns", recipe.outlier_columns));
   RUNG_CHECK(read_calibrated_on(json, recipe));
   if (recipe.threads < 0 || recipe.threads > cpu::kMostThreads)
     return fail("recipe: field 'threads': got {}, wanted 1 to {}, or 0 for a GPU", recipe.threads, cpu::kMostThreads);

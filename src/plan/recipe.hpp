@@ -29,7 +29,8 @@ struct Recipe {
   Precision precision;                                 // of parts, by their labels, when the rung "precision" is on
   Calibration calibration;                             // for parts whose products read 8 bits
   ChannelCalibration channel_calibration;              // for products of 8 bits that are smoothed
-  std::optional<CalibrationSource> calibrated_on;      // of both; none: a person wrote them
+  OutlierColumns outlier_columns;                      // for products of 8 bits beside which columns keep their type
+  std::optional<CalibrationSource> calibrated_on;      // of all three; none: a person wrote them
   int threads = 1;                                     // in the team; 0 for a GPU
   std::map<std::string, KernelChoice, std::less<>> choices;  // by problem key (kernels/problem_key.hpp)
   friend bool operator==(const Recipe&, const Recipe&) = default;

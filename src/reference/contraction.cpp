@@ -54,6 +54,19 @@ std::vector<double> multiply_rows(const Linear& op, const Arguments& arguments) 
   return out;
 }
 
+// Computes the products of the columns beside those of 8 bits, for each row of w; empty: there are none.
+std::vector<double> multiply_outliers(const Linear& op, const Arguments& arguments) {
+  const Tensor* of_x = op.slots.find(arguments.operands, LinearSlot::x_outliers);
+  if (!of_x) return {};
+  const std::vector<double> x = read(*of_x), w = read(*op.slots.find(arguments.operands, LinearSlot::w_outliers));
+  const size_t count = size(of_x->shape().back()), n = w.size() / count, m = x.size() / count;
+  std::vector<double> out(m * n);
+  for (size_t i = 0; i < m; ++i)
+    for (size_t j = 0; j < n; ++j)
+      out[i * n + j] = dot(Rows(x).subspan(i * count, count), Rows(w).subspan(j * count, count));
+  return out;
+}
+
 }  // namespace
 
 Result<Tensor> compute(const MatMul&, const Arguments& arguments) {
@@ -114,11 +127,14 @@ std::vector<double> unrounded(const Linear& op, const Arguments& arguments) {
   if (const Tensor* of_x = operand(LinearSlot::x_scale)) factors = read(*of_x);
   if (const Tensor* of_w = operand(LinearSlot::scale)) scale = read(*of_w);
   if (const Tensor* squares = operand(LinearSlot::squares)) scale_by_norm(factors, op, *squares);
+  for (size_t i = 0; i < products.size(); ++i) products[i] *= factors[i / wide] * scale[i % wide];
+  const std::vector<double> outliers = multiply_outliers(op, arguments);
+  for (size_t i = 0; i < outliers.size(); ++i) products[i] += outliers[i];
   for (size_t i = 0; i < out.size(); ++i) {
     size_t row = i / n, j = i % n;
     const double* product = &products[row * wide];
-    out[i] = apply(end.activation, factors[row] * scale[j] * product[j] + bias[j]);
-    if (end.gated) out[i] *= factors[row] * scale[n + j] * product[n + j] + bias[n + j];
+    out[i] = apply(end.activation, product[j] + bias[j]);
+    if (end.gated) out[i] *= product[n + j] + bias[n + j];
     if (!residual.empty()) out[i] += residual[i];
     out[i] *= end.factor;
   }

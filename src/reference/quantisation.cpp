@@ -86,6 +86,26 @@ std::vector<Tensor> in_groups(const Quantize& op, const Tensor& x) {
   return results;
 }
 
+// Calls f with each row of x, in whose outliers there are zeros, and its number.
+template <class F>
+void each_row_without_outliers(const Quantize& op, const Tensor& x, F&& f) {
+  each_row(x, [&](auto row, size_t at) {
+    std::vector<typename decltype(row)::value_type> others(row.begin(), row.end());
+    for (const int64_t column : op.outliers) others[static_cast<size_t>(column)] = {};
+    f(std::span(std::as_const(others)), at);
+  });
+}
+
+// Returns x in the columns of the outliers.
+Tensor outliers_of(const Quantize& op, const Arguments& arguments) {
+  Tensor out(arguments.result);
+  each_row(arguments[0], [&](auto row, size_t at) {
+    float* to = out.as<float>().data() + at * op.outliers.size();
+    for (const int64_t column : op.outliers) *to++ = static_cast<float>(row[static_cast<size_t>(column)]);
+  });
+  return out;
+}
+
 }  // namespace
 
 std::vector<Tensor> compute_together(const Quantize& op, const Arguments& arguments) {
@@ -97,7 +117,7 @@ Result<Tensor> compute(const Quantize& op, const Arguments& arguments) {
   Tensor out(arguments.result);
   with_type(op.to, [&](auto zero) {
     using To = decltype(zero);
-    each_row(arguments[0], [&](auto row, size_t at) {
+    each_row_without_outliers(op, arguments[0], [&](auto row, size_t at) {
       const float scale = scale_of(row, largest_of(op.to));
       To* to = out.as<To>().data() + at * row.size();
       for (size_t i = 0; i < row.size(); ++i) to[i] = rounded<To>(static_cast<float>(row[i]) / scale);
@@ -106,12 +126,14 @@ Result<Tensor> compute(const Quantize& op, const Arguments& arguments) {
   return out;
 }
 
-// Computes the rows' scales, or those of groups.
+// Computes the rows' scales, those of groups, or outliers.
 Result<Tensor> compute_further(const Quantize& op, const Arguments& arguments, size_t i) {
   if (op.group > 0) return in_groups(op, arguments[0])[i];
+  if (i == 2) return outliers_of(op, arguments);
   Tensor out(arguments.result);
   std::ranges::fill(out.as<float>(), 1.0f);
-  each_row(arguments[0], [&](auto row, size_t at) { out.as<float>()[at] = scale_of(row, largest_of(op.to)); });
+  each_row_without_outliers(op, arguments[0],
+                            [&](auto row, size_t at) { out.as<float>()[at] = scale_of(row, largest_of(op.to)); });
   return out;
 }
 

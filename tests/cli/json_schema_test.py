@@ -110,6 +110,11 @@ class JsonOutput(unittest.TestCase):
         self.expect('build', 'build', BERT, *inputs, '--recipe', str(recipe), '--out', plan)
         kept = self.expect('inspect_plan', 'inspect', plan)['recipe']
         self.assertTrue(kept['channel_calibration'] and kept['calibration'])
+        recipe.write_text(json.dumps({'version': 1, 'rungs': ['fusion', 'attention', 'precision'], 'threads': 1,
+            'precision': [{'labels': '*', 'products': 'i8', 'outliers': 2}]}))
+        self.expect('build', 'build', BERT, *inputs, '--recipe', str(recipe), '--out', plan)
+        kept = self.expect('inspect_plan', 'inspect', plan)['recipe']
+        self.assertEqual({len(columns) for columns in kept['outlier_columns'].values()}, {2})
         fresh = ('--shape', 'input_ids=1,5', '--seeds', '2', '--seed', '40')
         over = self.expect('verify', 'verify', BERT, *fresh)['seeds']
         self.assertEqual((over['fresh']['first'], over['growth']), (40, None))

@@ -31,6 +31,24 @@ constexpr const char* kProblems[] = {
     "slots=scale+x_scale, out={0})",
     "linear(slice(bytes:i8[9,4096], axis=1, begin=0, end=64), wbytes:i8[256,64], wsteps:f32[256], steps:f32[9], "
     "slots=scale+x_scale, out={0})",
+    // beside columns that keep their type: at both ends, side by side, all of them, one of NaN
+    "quantize(far:{0}[7,37], to=i8, outliers=[0,17,36])",
+    "quantize(far:{0}[16,1536], to=i8, outliers=[3,4,5,511,1024,1025,1534,1535])",
+    "quantize(holes:{0}[5,7], to=i8, outliers=[3])",
+    "quantize(holes:{0}[6,37], to=i8, outliers=[0])",
+    "quantize(x:{0}[3,5], to=i8, outliers=[0,1,2,3,4])",
+    "quantize(slice(x:{0}[2,9,96], axis=2, begin=32, end=65), to=i8, outliers=[15,16,32])",
+    "linear(bytes:i8[1,384], wbytes:i8[96,384], wb:{0}[96], wsteps:f32[96], steps:f32[1], o:f32[1,1], w:{0}[96,1], "
+    "slots=bias+scale+x_scale+x_outliers+w_outliers, out={0})",
+    "linear(bytes:i8[1,7,130], wbytes:i8[100,130], wb:f32[100], r:{0}[1,7,100], wsteps:f32[100], steps:f32[1,7], "
+    "o:f32[1,7,3], w:{0}[100,3], slots=bias+residual+scale+x_scale+x_outliers+w_outliers, out={0})",
+    "linear(bytes:i8[128,64], wbytes:i8[72,64], wb:f32[72], wsteps:f32[72], steps:f32[128], o:f32[128,8], w:{0}[72,8], "
+    "slots=bias+scale+x_scale+x_outliers+w_outliers, activation=gelu, out={0})",
+    "linear(bytes:i8[33,72], wbytes:i8[130,72], wb:{0}[130], r:{0}[33,65], wsteps:f32[130], steps:f32[33], "
+    "o:f32[33,17], w:{0}[130,17], slots=bias+residual+scale+x_scale+x_outliers+w_outliers, gated=true, "
+    "activation=silu, factor=0.5, out={0})",
+    "linear(bytes:i8[6,2001], wbytes:i8[37,2001], wsteps:f32[37], steps:f32[6], holes:f32[6,2], w:{0}[37,2], "
+    "slots=scale+x_scale+x_outliers+w_outliers, out={0})",
     // weights alone in i8
     "linear(x:{0}[1,1544], wbytes:i8[200,1544], wsteps:f32[200], slots=scale, out={0})",
     "linear(x:{0}[8,40], wbytes:i8[72,40], wb:{0}[72], r:{0}[8,36], wsteps:f32[72], slots=bias+residual+scale, "

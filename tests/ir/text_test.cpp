@@ -124,6 +124,10 @@ TEST(GraphText, PrintsAndParsesAnOpAlone) {
   EXPECT_EQ(print_op(op), "attention(scale=0.5, factor=0.25, out=f8e4m3fn)");
   EXPECT_TRUE(*parse_op(print_op(op)) == op);
   EXPECT_TRUE(*parse_op("attention(scale=0.5)") == Op(Attention{.scale = 0.5f})) << "none: the type of q";
+  op = Quantize{.to = DType::i8, .outliers = {0, 3, 4, 5, 6, 7, 8, 9, 1535}};
+  EXPECT_EQ(print_op(op), "quantize(to=i8, outliers=[0,3,4,5,6,7,8,9,1535])");
+  EXPECT_TRUE(*parse_op(print_op(op)) == op);
+  EXPECT_FALSE(*parse_op("quantize(to=i8, outliers=[0])") == op);
   EXPECT_EQ(parse_op("linear(frob=1)").error().message, "line 1: 'linear' has no field 'frob'");
 }
 
@@ -131,10 +135,11 @@ TEST(GraphText, RefusesSlotsThatALinearCannotHave) {
   // Unknown, always there, twice, out of order.
   for (auto [slots, wrong] :
        {std::pair{"frob", "frob"}, {"bias+w", "w"}, {"bias+residual+residual", "residual"}, {"residual+bias", "bias"}})
-    EXPECT_EQ(parse_op(fmt::format("linear(slots={})", slots)).error().message,
-              fmt::format("line 1: got slot '{}', wanted some of bias, residual, cos, sin, norm_weight, squares, "
-                          "scale, x_scale, group_scale, group_offset, each once and in this order",
-                          wrong));
+    EXPECT_EQ(
+        parse_op(fmt::format("linear(slots={})", slots)).error().message,
+        fmt::format("line 1: got slot '{}', wanted some of bias, residual, cos, sin, norm_weight, squares, "
+                    "scale, x_scale, group_scale, group_offset, x_outliers, w_outliers, each once and in this order",
+                    wrong));
   EXPECT_EQ(parse_op("attention(slots=q)").error().message,
             "line 1: got slot 'q', wanted some of mask, length, each once and in this order");
   EXPECT_EQ(parse_op("layer_norm(slots=weight)").error().message,
@@ -177,6 +182,7 @@ struct Sample {
     if constexpr (std::is_same_v<T, BinaryKind>) return BinaryKind::mul;
     if constexpr (std::is_same_v<T, std::string>) return "r1=neg(r0)";
     if constexpr (std::is_same_v<T, Dims>) return Dims{i, i + 1, 0};
+    if constexpr (std::is_same_v<T, Columns>) return Columns{i, i + 1};
   }
 };
 

@@ -69,6 +69,18 @@ TEST(CpuRowRefusals, AreOfGroups) {
   }});
 }
 
+TEST(CpuRowRefusals, AreOfOutliers) {
+  const std::string form = "result = linear(x:i8[4,8], w:i8[16,8], ws:f32[16], s:f32[4]@)",
+                    plain = ", slots=scale+x_scale";
+  const std::string outliers = ", o:f32[4,2], wo:f32[16,2], slots=scale+x_scale+x_outliers+w_outliers";
+  const std::string variable = ", o:f32[4,2], vo:f32[16,2], slots=scale+x_scale+x_outliers+w_outliers";
+  expect_refusals(std::array<Refusal, 3>{{
+      {"linear_onednn", form, plain, outliers, "it takes no outliers beside columns of 8 bits"},
+      {"linear_avx2", form, outliers, variable, "w_outliers is not constant, so it cannot be packed ahead"},
+      {"linear_amx_int8", form, outliers, variable, "w_outliers is not constant, so it cannot be packed ahead"},
+  }});
+}
+
 TEST(CpuRowRefusals, AreOfTails) {
   const std::string conv = "result = conv(x:f32[1,9,6], w:f32[8,3,6]@)", plain = "";
   const std::string refused = "its tail is no clipped line, or comes after an activation";

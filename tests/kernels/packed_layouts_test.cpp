@@ -168,5 +168,30 @@ TEST(PackedLayouts, AreThoseThatPlansOfThisFormatHold) {
   EXPECT_EQ(sums, of_this_format);
 }
 
+// Panels of 32 columns, or fewer, that have the outliers one after another.
+TEST(PackedLayouts, HoldOutliersBesidePanels) {
+  const Problem problem = problem_of_text(
+      "linear(x:i8[4,64], w:i8[40,64], ws:f32[40], s:f32[4], o:f32[4,3], wo:bf16[40,3], "
+      "slots=scale+x_scale+x_outliers+w_outliers, out=bf16)");
+  constexpr size_t kOperand = 5, kOutliers = 3, kRows = 40;
+  std::vector<uint16_t> w(kRows * kOutliers);
+  std::iota(w.begin(), w.end(), uint16_t{1});
+  size_t rows = 0;
+  for (const Kernel* row : cpu::all_kernels()) {
+    if (row->op != "linear" || !row->pack || !row->supports(problem, machine_for(*row))) continue;
+    const size_t width = row->name == "linear_avx2" ? 16 : 32;
+    std::vector<std::byte> packed(row->packed_for(problem, machine_for(*row), kOperand));
+    ASSERT_EQ(packed.size(), (kRows + width - 1) / width * width * kOutliers * sizeof(uint16_t)) << row->name;
+    row->pack(problem, machine_for(*row), kOperand, w.data(), packed.data());
+    const auto* panels = reinterpret_cast<const uint16_t*>(packed.data());
+    for (size_t column = 0; column < kRows; ++column)
+      for (size_t i = 0; i < kOutliers; ++i)
+        EXPECT_EQ(panels[(column / width * kOutliers + i) * width + column % width], w[column * kOutliers + i])
+            << row->name << " " << column << " " << i;
+    ++rows;
+  }
+  EXPECT_EQ(rows, 4u) << "linear_avx2, linear_avx512, linear_avx512_vnni, linear_amx_int8";
+}
+
 }  // namespace
 }  // namespace rung

@@ -25,6 +25,18 @@ TEST(ProblemKey, NamesLinearsBySizesTypesAndEpilogue) {
   EXPECT_EQ(problem_key(problem), "linear m=4 n=8 k=16 x=f32 w=f32 out=bf16 bias act=gelu residual=f32 threads=2");
 }
 
+// Which columns they are takes no time, and is no other problem to a tuner.
+TEST(ProblemKey, CountsOutliers) {
+  Problem problem{.op = Quantize{.to = DType::i8, .outliers = {3, 17}}};
+  problem.inputs.push_back(dense(DType::bf16, {4, 384}));
+  EXPECT_EQ(problem_key(problem), "quantize bf16[4,384] to=i8 outliers=2 threads=1");
+  problem = linear_problem(4, 8, 16);
+  problem.op = Linear{.slots = {LinearSlot::x_outliers, LinearSlot::w_outliers}};
+  problem.inputs.push_back(dense(DType::f32, {4, 2}));
+  problem.inputs.push_back(dense(DType::bf16, {8, 2}, true));
+  EXPECT_EQ(problem_key(problem), "linear m=4 n=8 k=16 x=f32 w=f32 out=f32 outliers=2/bf16 threads=1");
+}
+
 TEST(ProblemKey, NamesTheHeadsThatALinearTurns) {
   Problem problem = linear_problem(4, 8, 16);
   problem.op = Linear{.slots = {LinearSlot::cos, LinearSlot::sin}, .epilogue = {.rotated_heads = 1}};

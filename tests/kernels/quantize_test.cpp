@@ -15,18 +15,19 @@ namespace {
 struct Quantized {
   std::vector<int8_t> numbers;
   float scale = 0;
+  std::vector<float> outliers;
 };
 
-Problem row_of(int64_t width) {
+Problem row_of(int64_t width, const Columns& outliers = {}) {
   Problem problem;
-  problem.op = Quantize{.to = DType::i8};
+  problem.op = Quantize{.to = DType::i8, .outliers = outliers};
   problem.inputs = {{DType::f32, Shape{1, width}, Strides{width, 1}}};
   problem.output = {DType::i8, Shape{1, width}, Strides{width, 1}};
   return problem;
 }
 
-Quantized quantized(const Kernel& row, const std::vector<float>& x) {
-  const Problem problem = row_of(static_cast<int64_t>(x.size()));
+Quantized quantized(const Kernel& row, const std::vector<float>& x, const Columns& outliers = {}) {
+  const Problem problem = row_of(static_cast<int64_t>(x.size()), outliers);
   std::vector<std::byte> output(results_of(problem).back().end());
   const Bound bound = bind(row, problem, {x.data()}, output.data());
   Team team(1);
@@ -36,6 +37,9 @@ Quantized quantized(const Kernel& row, const std::vector<float>& x) {
   made.numbers.resize(x.size());
   std::memcpy(made.numbers.data(), output.data(), x.size());
   std::memcpy(&made.scale, output.data() + results_of(problem)[1].offset, sizeof made.scale);
+  made.outliers.resize(outliers.size());
+  if (!outliers.empty())
+    std::memcpy(made.outliers.data(), output.data() + results_of(problem)[2].offset, outliers.size() * sizeof(float));
   return made;
 }
 
@@ -65,6 +69,26 @@ TEST(QuantizeRows, RoundAsADivisionDoes) {
       }
     }
     EXPECT_GT(between, 0) << "the rows of this test are those that matter";
+  }
+}
+
+// At both ends and beside each other, in whole vectors and behind them: others are rounded as if these were not there.
+TEST(QuantizeRows, KeepOutliersOfAnySize) {
+  const Columns outliers{0, 1, 15, 16, 40, 42};
+  std::vector<float> x(43), others;
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 7) - 3.5f;
+  others = x;
+  const float sizes[] = {INFINITY, -INFINITY, NAN, 1e38f, -1e-40f, 1000};
+  for (size_t i = 0; i < outliers.size(); ++i) {
+    x[static_cast<size_t>(outliers[i])] = sizes[i];
+    others[static_cast<size_t>(outliers[i])] = 0;
+  }
+  for (const Kernel* row : cpu_target().kernels_for("quantize")) {
+    if (!row->supports(row_of(43, outliers), cpu_info())) continue;
+    const Quantized made = quantized(*row, x, outliers), wanted = quantized(*row, others);
+    EXPECT_EQ(made.numbers, wanted.numbers) << row->name;
+    EXPECT_EQ(made.scale, 3.5f / 127) << row->name;
+    EXPECT_EQ(std::memcmp(made.outliers.data(), sizes, sizeof sizes), 0) << row->name;
   }
 }
 

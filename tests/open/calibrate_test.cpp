@@ -102,7 +102,8 @@ class Outliers : public ::testing::Test {
   const PartPrecision plain{.labels = "*", .products = DType::i8},
       smooth{.labels = "*", .products = DType::i8, .smooth = 0.5},
       rotated{.labels = "*", .products = DType::i8, .rotate = true},
-      cut{.labels = "*", .products = DType::i8, .percentile = 99.0};
+      cut{.labels = "*", .products = DType::i8, .percentile = 99.0},
+      beside{.labels = "*", .products = DType::i8, .outliers = 2};
 };
 
 TEST_F(Outliers, CostLessOnceSmoothed) {
@@ -110,6 +111,54 @@ TEST_F(Outliers, CostLessOnceSmoothed) {
   RecordProperty("before", fmt::format("{:.4f}", before));
   RecordProperty("after", fmt::format("{:.4f}", after));
   EXPECT_LT(after, 0.2 * before);
+}
+
+TEST_F(Outliers, CostLessInTheirOwnType) {
+  const double before = error_of(in(plain)), after = error_of(completed(beside));
+  RecordProperty("after", fmt::format("{:.4f}", after));
+  EXPECT_LT(after, 0.2 * before);
+}
+
+// The two channels that were made large, by each product that reads a norm; the recipe alone builds the plan again.
+TEST_F(Outliers, AreTheColumnsOfTheRecipe) {
+  const Recipe recipe = completed(beside);
+  for (const char* label : {"layers.0.self_attn.q_proj", "layers.1.self_attn.q_proj"}) {
+    ASSERT_TRUE(recipe.outlier_columns.contains(label)) << label;
+    EXPECT_EQ(recipe.outlier_columns.at(label), (Columns{3, 11})) << label;
+  }
+  EXPECT_TRUE(recipe.channel_calibration.empty() && recipe.calibration.empty()) << "nothing else was asked for";
+  auto read = parse_recipe(recipe_text(recipe));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(*calibrated(*read, opened), recipe);
+  EXPECT_EQ(error_of(*read), error_of(recipe));
+  Recipe other = recipe;
+  other.calibrated_on->weights = "0";
+  EXPECT_THAT(recipe_of(opened, other, {}).error().message,
+              HasSubstr("'outlier_columns': it was measured with weights of hash 0"));
+}
+
+TEST_F(Outliers, ColumnsAreRefusedByName) {
+  const std::string label = "layers.0.self_attn.q_proj";
+  const auto refusal = [&](const PartPrecision& part, const Columns& columns) {
+    Recipe recipe = in(part);
+    recipe.outlier_columns = {{label, columns}};
+    const auto plan = build_subject(*opened.subject, recipe, *opened.target);
+    return plan ? std::string() : plan.error().message;
+  };
+  EXPECT_EQ(refusal(beside, {3, 11}), "");
+  EXPECT_THAT(refusal(beside, {3, 16}), HasSubstr("'" + label + "': got column 16, wanted columns below 16"));
+  EXPECT_THAT(refusal(beside, {3, 11, 12}), HasSubstr("'" + label + "': got 3 columns, wanted at most 2"));
+  PartPrecision mixed = beside, floats = beside;
+  mixed.rotate = true, floats.products = DType::f8e4m3fn;
+  EXPECT_THAT(refusal(mixed, {3}), HasSubstr("got outliers and channels that 'rotate' mixes, wanted one"));
+  EXPECT_THAT(refusal(floats, {3}), HasSubstr("got outliers beside products of f8e4m3fn, wanted i8"));
+}
+
+TEST(LargestColumns, AreAsManyAsAPartAsksFor) {
+  const ChannelCalibration channels{{"a", {1, 5, 5, 0, 7}}, {"b", {1, 2}}, {"c", {9, 1}}};
+  const Precision precision{{.labels = "*", .products = DType::i8, .outliers = 2},
+                            {.labels = "c", .products = DType::bf16, .outliers = 2}};
+  EXPECT_EQ(largest_columns(channels, precision), (OutlierColumns{{"a", {1, 4}}, {"b", {1}}}));
 }
 
 // Factors are powers of two: where nothing is rounded to 8 bits, no digit of an answer changes.

@@ -86,11 +86,28 @@ TEST(Recipe, KeepsHowValuesAreMadeAlike) {
   EXPECT_FALSE(to_json(full()).contains("channel_calibration"));
 }
 
+TEST(Recipe, KeepsOutlierColumns) {
+  const Json json = Json::parse(R"({"version": 1, "rungs": ["precision"], "precision": [
+    {"labels": "*", "products": "i8", "outliers": 8}, {"labels": "a", "outliers": 0}],
+    "outlier_columns": {"a.b": [0], "c": [3, 17, 1535]}})");
+  auto recipe = recipe_from_json(json);
+  ASSERT_TRUE(recipe) << recipe.error().message;
+  EXPECT_EQ(precision_at(recipe->precision, "c").outliers, 8);
+  EXPECT_EQ(precision_at(recipe->precision, "a.b").outliers, 0);
+  EXPECT_EQ(recipe->outlier_columns.at("c"), (Columns{3, 17, 1535}));
+  const Json written = to_json(*recipe);
+  EXPECT_EQ(written["precision"], json["precision"]);
+  EXPECT_EQ(written["outlier_columns"], json["outlier_columns"]);
+  EXPECT_EQ(*recipe_from_json(written), *recipe);
+  EXPECT_FALSE(to_json(full()).contains("outlier_columns"));
+}
+
 // Products that a later entry makes begin without what an earlier one asked of others.
 TEST(Recipe, EntriesWithProductsBeginPlain) {
-  const Precision precision{{.labels = "*", .products = DType::i8, .smooth = 0.5, .rotate = true, .percentile = 99},
-                            {.labels = "a", .products = DType::i8},
-                            {.labels = "b", .rotate = false}};
+  const Precision precision{
+      {.labels = "*", .products = DType::i8, .smooth = 0.5, .rotate = true, .percentile = 99, .outliers = 4},
+      {.labels = "a", .products = DType::i8},
+      {.labels = "b", .rotate = false}};
   EXPECT_EQ(precision_at(precision, "c").smooth, 0.5);
   EXPECT_EQ(precision_at(precision, "a"), (LabelPrecision{.products = DType::i8}));
   EXPECT_EQ(precision_at(precision, "b").percentile, 99);
@@ -258,6 +275,18 @@ INSTANTIATE_TEST_SUITE_P(
                  "entry 0: field 'percentile': got 10, wanted a number from 50 to 100"},
         BadField{"precision", R"([{"labels":"a","products":"i8","rotate":1}])",
                  "entry 0: field 'rotate': got 1, wanted true or false"},
+        BadField{"precision", R"([{"labels":"a","products":"i8","outliers":-1}])",
+                 "entry 0: field 'outliers': got -1, wanted a whole number from 0 to 64"},
+        BadField{"precision", R"([{"labels":"a","products":"i8","outliers":65}])", "field 'outliers': got 65"},
+        BadField{"precision", R"([{"labels":"a","products":"i8","outliers":1.5}])", "field 'outliers': got 1.5"},
+        BadField{"outlier_columns", "[1]", "field 'outlier_columns': got an array of 1, wanted an object"},
+        BadField{"outlier_columns", R"({"a":3})",
+                 "'outlier_columns': 'a': got 3, wanted a list of columns, ascending from 0 on, each once"},
+        BadField{"outlier_columns", R"({"a":[]})", "'a': got [], wanted a list of columns"},
+        BadField{"outlier_columns", R"({"a":[-1]})", "'a': got [-1], wanted a list of columns"},
+        BadField{"outlier_columns", R"({"a":[3,3]})", "'a': got [3,3], wanted a list of columns"},
+        BadField{"outlier_columns", R"({"a":[4,3]})", "'a': got [4,3], wanted a list of columns"},
+        BadField{"outlier_columns", R"({"a":[1.5]})", "'a': got [1.5], wanted a list of columns"},
         BadField{"calibrated_on", "[1]", "field 'calibrated_on': got [1], wanted an object with the texts"},
         BadField{"calibrated_on", R"({"weights":"0"})", "field 'calibrated_on': got {\"weights\":\"0\"}, wanted"},
         BadField{"calibrated_on", R"({"weights":"0","inputs":1})", "wanted an object with the texts 'weights' and"},

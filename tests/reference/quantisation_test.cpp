@@ -23,6 +23,18 @@ TEST(QuantizeReference, TellsANanByItsRowsScale) {
   EXPECT_EQ(scales[1], 1);
 }
 
+// Without the column of 448 the scale is that of 127; the column's own values stay as they are, a NaN too.
+TEST(QuantizeReference, LeavesOutliersOut) {
+  const Inputs inputs{{"x", f32({3, 3}, {1, 448, -127, 0, 3, 0, 254, NAN, 2})}};
+  const std::string quantize = "quantize(x:f32[3,3], to=i8, outliers=[1])";
+  expect_values(run("cast(" + quantize + ", to=f32)", inputs), {1, 0, -127, 0, 0, 0, 127, 0, 1}, 0);
+  expect_values(run("result(" + quantize + ")", inputs), {1, 1, 2}, 0);
+  const auto outliers = values_of(run("result(" + quantize + ", index=2)", inputs));
+  EXPECT_EQ(outliers[0], 448);
+  EXPECT_EQ(outliers[1], 3);
+  EXPECT_TRUE(std::isnan(outliers[2]));
+}
+
 // A group of 8 in i8 has its own scale, a whole number of the row's.
 TEST(QuantizeReference, GivesGroupsWholeMultiplesOfTheRowsScale) {
   std::vector<float> x(16, 0.0f);
@@ -134,6 +146,19 @@ TEST(LinearReference, MultipliesIntegersAsTheyAre) {
   const Inputs inputs{{"x", f32({1, 2}, {127, -127})}, {"w", f32({1, 2}, {-127, 127})}, {"c", f32({1}, {0.5f})}};
   expect_values(run("linear(cast(x:f32[1,2], to=i8), cast(w:f32[1,2], to=i8), c:f32[1], slots=scale)", inputs),
                 {-127.0 * 127}, 0);
+}
+
+// 0.5 (2 (1 3) + ...) of 8 bits, the outliers' 10 (-1) + 100 0.25 beside them, without scales; then a bias and a ReLU.
+TEST(LinearReference, AddsProductsOfOutliers) {
+  const Inputs inputs{
+      {"x", f32({2, 2}, {1, 2, 0, -4})}, {"w", f32({1, 2}, {3, 4})}, {"b", f32({1}, {-40})},
+      {"c", f32({1}, {0.5f})},           {"s", f32({2}, {2, 8})},    {"xo", f32({2, 2}, {10, 100, 4, 400})},
+      {"wo", f32({1, 2}, {-1, 0.25f})}};
+  const std::string linear =
+      "linear(cast(x:f32[2,2], to=i8), cast(w:f32[1,2], to=i8), b:f32[1], c:f32[1], s:f32[2], xo:f32[2,2], "
+      "wo:f32[1,2], slots=bias+scale+x_scale+x_outliers+w_outliers";
+  expect_values(run(linear + ")", inputs), {11 + 15 - 40, -64 + 96 - 40}, 0);
+  expect_values(run(linear + ", activation=relu)", inputs), {0, 0}, 0);
 }
 
 // Weights are 3 (2 c) + 3 8 o for each group of two columns: of 4 bits, c is -8, 7, 0, 1 and o is 0, -1.

@@ -101,6 +101,7 @@ void PrecisionForm::apply(PartPrecision& part) const {
   if (smooth > 0) part.smooth = smooth;
   if (rotate) part.rotate = rotate;
   if (percentile < 100) part.percentile = percentile;
+  if (outliers > 0) part.outliers = outliers;
 }
 
 bool multiplies_bf16(const Target& target) {
@@ -108,6 +109,16 @@ bool multiplies_bf16(const Target& target) {
   const auto& gpu = target.machine.gpu;
   if (target.gpu) return gpu.runtime != "cuda" || gpu.architecture >= kAmpere;
   return target.machine.avx512_bf16 || target.machine.amx_bf16;
+}
+
+Verdict multiplies_outliers(const Target& target, int threads, int64_t outliers) {
+  Linear op{.out = DType::f32};
+  std::vector<Type> types{{DType::i8, {kRows[0], kWidth}}, {DType::i8, {kWidth, kWidth}}};
+  op.slots.put(types, LinearSlot::scale, Type{DType::f32, {kWidth}});
+  op.slots.put(types, LinearSlot::x_scale, Type{DType::f32, {kRows[0]}});
+  op.slots.put(types, LinearSlot::x_outliers, Type{DType::f32, {kRows[0], outliers}});
+  op.slots.put(types, LinearSlot::w_outliers, Type{DType::f32, {kWidth, outliers}});
+  return kernel_query(target, threads)(op, types);
 }
 
 std::vector<PrecisionForm> precision_forms(const Plan& plan, std::vector<std::string>& notes) {

@@ -19,12 +19,13 @@ struct PrecisionForm {
   std::optional<DType> cache = {};
   double smooth = 0, percentile = 100;
   bool rotate = false;
+  int64_t outliers = 0;
   // Returns whether both operands of products have 8 bits.
   bool is_quantised_product() const { return is_quantised(products) && !weights && !cache; }
   // Returns whether products with weights of that precision have the form.
   bool is_at(const LabelPrecision& at) const {
     return at.products == products && at.weights == weights && at.smooth == smooth && at.rotate == rotate &&
-           at.percentile == percentile;
+           at.percentile == percentile && at.outliers == outliers;
   }
   void apply(PartPrecision& part) const;
   friend bool operator==(const PrecisionForm&, const PrecisionForm&) = default;
@@ -32,6 +33,9 @@ struct PrecisionForm {
 
 // Returns whether the target multiplies bf16 faster than f32.
 bool multiplies_bf16(const Target& target);
+
+// Returns whether the target has a kernel for products of i8 beside which that many columns keep their type.
+Verdict multiplies_outliers(const Target& target, int threads, int64_t outliers);
 
 // Returns the forms in which products of a model may compute on the target of its plan, which narrows none of them; the
 // plan's own form is the first, "f32" or "as stored". `notes`: why there are no others.

@@ -46,8 +46,10 @@ Recipe PrecisionSearch::with(const Precision& precision) const {
   for (const auto& [form, sizes] : sizes_)
     for (const auto& [label, size] : sizes)
       if (table_.forms[form].is_at(precision_at(precision, label))) recipe.calibration[label] = size;
-  recipe.channel_calibration = needed(channels_, precision);
-  if (!recipe.calibration.empty() || !recipe.channel_calibration.empty()) recipe.calibrated_on = calibrated_on_;
+  recipe.channel_calibration = needed(smoothed_channels_, precision);
+  recipe.outlier_columns = largest_columns(channels_, precision);
+  if (!recipe.calibration.empty() || !recipe.channel_calibration.empty() || !recipe.outlier_columns.empty())
+    recipe.calibrated_on = calibrated_on_;
   if (narrowest(precision) != DType::f32) recipe.rungs.emplace("precision");
   return recipe;
 }

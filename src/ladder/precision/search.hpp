@@ -78,8 +78,9 @@ class PrecisionSearch {
   CalibrationRuns calibration_runs() const;
   Status try_transformed_forms();
   Status add_transformed_forms();
-  Status add_mixed_forms(size_t plain, const ChannelCalibration& channels);
-  Status add_percentile_form(size_t plain, const ChannelCalibration& channels);
+  Status add_outlier_forms(size_t plain);
+  Status add_mixed_forms(size_t plain);
+  Status add_percentile_form(size_t plain);
   Status add_transformed(PrecisionForm form, size_t plain);
   Result<std::string> passed_in(size_t form) const;
   bool is_idle(size_t part, size_t form) const;
@@ -126,9 +127,9 @@ class PrecisionSearch {
 
   SearchServices services_;
   PrecisionGoal goal_;
-  Graph watched_;                        // the model's, with the values that are watched as outputs
-  std::map<size_t, Calibration> sizes_;  // of forms with static scales
-  ChannelCalibration channels_;          // of linears that can be smoothed
+  Graph watched_;                                    // the model's, with the values that are watched as outputs
+  std::map<size_t, Calibration> sizes_;              // of forms with static scales
+  ChannelCalibration channels_, smoothed_channels_;  // of all linears, and of those that can be smoothed
   std::optional<CalibrationSource> calibrated_on_;
   PrecisionTable table_;
   std::vector<TimedPlan> plans_;

@@ -66,7 +66,7 @@ bool alike(ProductKind kind, const LabelPrecision& a, const LabelPrecision& b) {
   if (a.values != b.values) return false;
   if (kind == ProductKind::attention) return a.attention == b.attention && a.cache == b.cache;
   return a.products == b.products && a.weights == b.weights && a.smooth == b.smooth && a.rotate == b.rotate &&
-         a.percentile == b.percentile;
+         a.percentile == b.percentile && a.outliers == b.outliers;
 }
 
 class Entries {

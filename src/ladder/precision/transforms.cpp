@@ -2,6 +2,7 @@
 // larger than the others; and the sizes of values that forms with static scales must know.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 
 #include "ir/text.hpp"
 #include "ladder/precision/search.hpp"
@@ -13,6 +14,8 @@ namespace {
 constexpr double kSmooth = 0.5;           // channels and their columns of weights become alike
 constexpr double kPercentile = 99.9;      // of |x|
 constexpr float kOutlier = 8;             // times as large as half of the others: three of seven bits
+constexpr float kStandsOut = 3;           // times as large as the others: more than one of seven bits
+constexpr int64_t kOutliers[] = {2, 8};   // columns that keep their type: each takes time
 constexpr float kFar = 4;                 // times the percentile: two of seven bits
 constexpr double kTransformsShare = 0.4;  // of the search's time, left to the stages that follow
 constexpr double kTransformTrials = 8;    // plain ones take no longer than one of these
@@ -23,6 +26,14 @@ float outlier_in(std::vector<float> channels) {
   const auto middle = channels.begin() + static_cast<std::ptrdiff_t>(channels.size() / 2);
   std::ranges::nth_element(channels, middle);
   return *middle > 0 ? *std::ranges::max_element(channels) / *middle : 1;
+}
+
+// Returns whether the largest channel is much larger than all but the `outliers` largest ones.
+bool stand_out(std::vector<float> channels, int64_t outliers) {
+  if (std::ssize(channels) <= outliers) return false;
+  const auto next = channels.begin() + outliers;
+  std::ranges::nth_element(channels, next, std::greater{});
+  return outliers > 0 && *std::max_element(channels.begin(), next) >= kStandsOut * *next;
 }
 
 }  // namespace
@@ -56,9 +67,13 @@ Status PrecisionSearch::add_transformed(PrecisionForm form, size_t plain) {
 
 // Returns whether the form does no more for a part than the plain one.
 bool PrecisionSearch::is_idle(size_t part, size_t form) const {
-  return table_.forms[form].smooth > 0 && std::ranges::none_of(channels_, [&](const auto& one) {
-           return table_.parts[part].covers({table_.parts[part].kind, {one.first}, 0});
-         });
+  const auto covers = [&](const auto& one) {
+    return table_.parts[part].covers({table_.parts[part].kind, {one.first}, 0});
+  };
+  if (const int64_t outliers = table_.forms[form].outliers; outliers > 0)
+    return std::ranges::none_of(channels_,
+                                [&](const auto& one) { return covers(one) && stand_out(one.second, outliers); });
+  return table_.forms[form].smooth > 0 && std::ranges::none_of(smoothed_channels_, covers);
 }
 
 // A plan of these forms is no faster than the plain one, and rotating all weights takes many times as long as building
@@ -85,18 +100,38 @@ Status PrecisionSearch::add_transformed_forms() {
   if (found == table_.forms.end()) return {};
   const auto plain = static_cast<size_t>(found - table_.forms.begin());
   RUNG_CHECK(services_.tell("precision: the size of channels"));
-  const auto channels = measured_channels(calibration_runs(), with(uniform_entries(0, plain)));
+  auto channels = measured_channels(calibration_runs(), with(uniform_entries(0, plain)));
   if (!channels && ends_climb(channels.error())) return tl::unexpected(channels.error());
   if (!channels) return note("channels are not measured: " + channels.error().message), Status{};
+  channels_ = std::move(*channels);
   RUNG_TRY(calibrated_on_, calibration_source(services_.bench->subject().model.graph, *services_.inputs));
-  RUNG_CHECK(add_percentile_form(plain, *channels));
-  return add_mixed_forms(plain, *channels);
+  RUNG_CHECK(add_outlier_forms(plain));
+  RUNG_CHECK(add_percentile_form(plain));
+  return add_mixed_forms(plain);
 }
 
-Status PrecisionSearch::add_mixed_forms(size_t plain, const ChannelCalibration& channels) {
+// A few columns that keep their type cost little, and the others then have finer steps.
+Status PrecisionSearch::add_outlier_forms(size_t plain) {
+  for (const int64_t outliers : kOutliers) {
+    PrecisionForm form = table_.forms[plain];
+    form.name += fmt::format(" beside {} columns", outliers), form.outliers = outliers;
+    const auto stands_out = [&](const auto& one) { return stand_out(one.second, outliers); };
+    Verdict verdict = multiplies_outliers(services_.bench->target(), services_.start->recipe.threads, outliers);
+    if (verdict && std::ranges::none_of(channels_, stands_out))
+      verdict = reject(fmt::format("no product reads {} channels of which one is {} times as large as all others",
+                                   outliers, kStandsOut));
+    if (verdict)
+      RUNG_CHECK(add_transformed(std::move(form), plain));
+    else
+      note(fmt::format("{}: {}", form.name, verdict.reason));
+  }
+  return {};
+}
+
+Status PrecisionSearch::add_mixed_forms(size_t plain) {
   const std::string name = table_.forms[plain].name;
   float most = 1;
-  for (const auto& [label, sizes] : channels) most = std::max(most, outlier_in(sizes));
+  for (const auto& [label, sizes] : channels_) most = std::max(most, outlier_in(sizes));
   if (most < kOutlier) {
     note(fmt::format(
         "{} smoothed or rotated: the largest channel is {:.1f} times the one in the middle, wanted {} for a gain", name,
@@ -108,16 +143,16 @@ Status PrecisionSearch::add_mixed_forms(size_t plain, const ChannelCalibration& 
   rotated.name += " rotated", rotated.rotate = true;
   PartPrecision whole{.labels = "*"};
   smoothed.apply(whole);
-  channels_ = channels;
+  smoothed_channels_ = channels_;
   Recipe recipe = with({whole});
   RUNG_CHECK(drop_unsmoothed(calibration_runs(), recipe));
-  channels_ = std::move(recipe.channel_calibration);
+  smoothed_channels_ = std::move(recipe.channel_calibration);
   RUNG_CHECK(add_transformed(std::move(smoothed), plain));
   return add_transformed(std::move(rotated), plain);
 }
 
 // A static scale that cuts a few values off is finer for all others.
-Status PrecisionSearch::add_percentile_form(size_t plain, const ChannelCalibration& channels) {
+Status PrecisionSearch::add_percentile_form(size_t plain) {
   PrecisionForm cut = table_.forms[plain];
   cut.name += fmt::format(" at {} %", kPercentile), cut.percentile = kPercentile;
   PartPrecision whole{.labels = "*"};
@@ -125,8 +160,8 @@ Status PrecisionSearch::add_percentile_form(size_t plain, const ChannelCalibrati
   const auto sizes = measured_sizes(calibration_runs(), with({whole}));
   if (!sizes && ends_climb(sizes.error())) return tl::unexpected(sizes.error());
   const auto is_far = [&](const auto& one) {
-    const auto largest = channels.find(one.first);
-    return largest != channels.end() && *std::ranges::max_element(largest->second) > kFar * one.second;
+    const auto largest = channels_.find(one.first);
+    return largest != channels_.end() && *std::ranges::max_element(largest->second) > kFar * one.second;
   };
   if (!sizes || std::ranges::none_of(*sizes, is_far)) {
     note(fmt::format(

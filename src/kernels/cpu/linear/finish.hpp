@@ -100,9 +100,49 @@ RUNG_SIMD Vec load_sums(const float* sums, int n) {
   return load_part(sums, n);
 }
 
+RUNG_SIMD Vec load_weights(const float* w) { return load(w); }
+RUNG_SIMD Vec load_weights(const uint16_t* bits) { return load(reinterpret_cast<const bf16*>(bits)); }
+
+// Sums of the products of outliers for a vector of columns in a few rows. Each vector of w is loaded once for these
+// rows, whose sums do not wait for each other.
+struct OutlierSums {
+  static constexpr int kRows = 4;
+  Vec at[kRows];
+
+  template <int rows, class W>
+  RUNG_SIMD void multiply(OutlierSums& sums, const float* x, int64_t count, const W* w, int64_t width) {
+    Vec y[rows];
+#pragma GCC unroll 4
+    for (int i = 0; i < rows; ++i) y[i] = zero();
+    for (int64_t j = 0; j < count; ++j) {
+      const Vec of_w = load_weights(w + j * width);
+#pragma GCC unroll 4
+      for (int i = 0; i < rows; ++i) y[i] = fma(set1(x[i * count + j]), of_w, y[i]);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < rows; ++i) sums.at[i] = y[i];
+  }
+  template <class W>
+  RUNG_SIMD void start_as(OutlierSums& sums, const gemm::Finish& f, const W* w, int64_t row) {
+    const float* x = f.x_outliers + row * f.outliers;
+    if (f.rows - row >= kRows) return multiply<kRows>(sums, x, f.outliers, w, f.width);
+    for (int64_t i = 0; i < f.rows - row; ++i) {
+      OutlierSums one;
+      multiply<1>(one, x + i * f.outliers, f.outliers, w, f.width);
+      sums.at[i] = one.at[0];
+    }
+  }
+  // Makes those of kRows rows, or as many as there are. `w`: one of the finish.
+  RUNG_SIMD void start(OutlierSums& sums, const gemm::Finish& f, const void* w, int64_t column, int64_t row) {
+    if (f.outliers_type == DType::bf16) return start_as(sums, f, bits_of(w) + column, row);
+    start_as(sums, f, static_cast<const float*>(w) + column, row);
+  }
+};
+
 // Finishes sums that are multiplied by scales or a factor.
-template <Activation activation, Accuracy accuracy, bool integers>
+template <Activation activation, Accuracy accuracy, bool integers, bool outliers>
 void finish_scaled(const gemm::Finish& f) {
+  OutlierSums of_up, of_gate;
   for (int64_t c = 0; c < f.columns; c += kLanes) {
     const int n = static_cast<int>(f.columns - c < kLanes ? f.columns - c : kLanes);
     const Vec bias = f.bias ? load_as(f.bias, f.bias_type, c, n) : zero();
@@ -110,17 +150,29 @@ void finish_scaled(const gemm::Finish& f) {
     const Vec scale = f.scale ? load_part(f.scale + c, n) : set1(1);
     const Vec gate_scale = f.gate_scale ? load_part(f.gate_scale + c, n) : set1(1);
     for (int64_t r = 0; r < f.rows; ++r) {
+      const int64_t held = r % OutlierSums::kRows;
+      if (outliers && held == 0) OutlierSums::start(of_up, f, f.w_outliers, c, r);
+      if (outliers && held == 0 && f.gate) OutlierSums::start(of_gate, f, f.gate_outliers, c, r);
       const Vec of_row = set1(f.x_scale ? f.x_scale[r] : 1.0f);
       Vec y = fma(load_sums<integers>(f.sums + r * f.width + c, n) * scale, of_row, bias);
-      if (f.gate)
-        y = y * activate<activation, accuracy>(
-                    fma(load_sums<integers>(f.gate + r * f.width + c, n) * gate_scale, of_row, gate_bias));
-      else
+      if (outliers) y = y + of_up.at[held];
+      if (f.gate) {
+        Vec gate = fma(load_sums<integers>(f.gate + r * f.width + c, n) * gate_scale, of_row, gate_bias);
+        if (outliers) gate = gate + of_gate.at[held];
+        y = y * activate<activation, accuracy>(gate);
+      } else {
         y = activate<activation, accuracy>(y);
+      }
       if (f.residual) y = y + load_as(f.residual, f.residual_type, r * f.residual_stride + c, n);
       store_as(f.out, f.out_type, r * f.out_stride + c, y * set1(f.factor), n);
     }
   }
+}
+
+template <Activation activation, Accuracy accuracy, bool integers>
+void finish_scaled(const gemm::Finish& f) {
+  f.outliers > 0 ? finish_scaled<activation, accuracy, integers, true>(f)
+                 : finish_scaled<activation, accuracy, integers, false>(f);
 }
 
 template <Activation activation, Accuracy accuracy>

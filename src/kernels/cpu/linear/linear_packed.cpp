@@ -12,6 +12,11 @@ bool narrow_weights(const Problem& problem) { return problem.inputs[1].dtype == 
 
 bool byte_weights(const Problem& problem) { return problem.inputs[1].dtype == DType::i8; }
 
+// Returns whether operand i is the weights of outliers.
+bool is_outliers(const Problem& problem, size_t i) {
+  return problem.as<Linear>().slots.at(LinearSlot::w_outliers) == static_cast<int>(i);
+}
+
 const gemm::MicroKernels* choose_avx2(const Problem& problem) {
   if (byte_weights(problem)) return &gemm::kAvx2Int8x16;
   if (narrow_weights(problem)) return &gemm::kAvx2Bf16x16;
@@ -40,10 +45,13 @@ struct Packed {
     return plan.copy_bytes + plan.sums_bytes * static_cast<size_t>(std::max(1, problem.threads));
   }
   static size_t packed_bytes(const Problem& problem, const Machine& cpu, size_t i) {
-    return i == 1 ? gemm::packed_bytes(gemm::PackedPlan(problem, *choose(problem), cpu)) : 0;
+    if (i != 1 && !is_outliers(problem, i)) return 0;
+    const gemm::PackedPlan plan(problem, *choose(problem), cpu);
+    return i == 1 ? gemm::packed_bytes(plan) : gemm::packed_outlier_bytes(plan);
   }
-  static void pack(const Problem& problem, const Machine& cpu, size_t, const void* from, void* to) {
-    gemm::pack(gemm::PackedPlan(problem, *choose(problem), cpu), from, to);
+  static void pack(const Problem& problem, const Machine& cpu, size_t i, const void* from, void* to) {
+    const gemm::PackedPlan plan(problem, *choose(problem), cpu);
+    i == 1 ? gemm::pack(plan, from, to) : gemm::pack_outliers(plan, problem.inputs[i].dtype, from, to);
   }
   static std::shared_ptr<void> prepare(const Problem& problem, const Machine& cpu) {
     return std::make_shared<gemm::PackedPlan>(problem, *choose(problem), cpu);
@@ -56,7 +64,9 @@ struct Packed {
 Verdict supports_packed(const Problem& problem, bool has_instructions, const char* instructions) {
   if (!has_instructions) return reject(std::string("the processor has no ") + instructions);
   if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be packed ahead");
-  if (auto verdict = supports_slots(problem, kSlotsOfBytes); !verdict) return verdict;
+  if (const Operand* outliers = problem.linear_operand(LinearSlot::w_outliers); outliers && !outliers->constant)
+    return reject("w_outliers is not constant, so it cannot be packed ahead");
+  if (auto verdict = supports_slots(problem, kSlotsOfOutliers); !verdict) return verdict;
   if (problem.output.dtype == DType::i8) return reject("result is i8");
   return supports_linear_operands(problem, [](DType type) { return is_computed_float(type) || type == DType::i8; });
 }

@@ -33,7 +33,7 @@ struct Tile {
 
 // The last step of a tile: out = factor (activation(s sums + bias) + residual), or with a gate
 // out = factor (activation(s gate + gate_bias) (s sums + bias) + residual). Pointers point to the tile's first row and
-// column.
+// column. With outliers, s sums is s sums + x_outliers w_outliers.
 struct Finish {
   const float* sums = nullptr;
   const float* gate = nullptr;
@@ -41,7 +41,12 @@ struct Finish {
   // s is the scale of the column times that of the row, or the scale of the column; there is none where scale is null.
   const float* scale = nullptr;
   const float* gate_scale = nullptr;
-  const float* x_scale = nullptr;  // may be null
+  const float* x_scale = nullptr;     // may be null
+  int64_t outliers = 0;               // columns of x that are multiplied beside those of 8 bits
+  const float* x_outliers = nullptr;  // [rows][outliers]
+  const void* w_outliers = nullptr;   // [outliers][width], f32 or bf16
+  const void* gate_outliers = nullptr;
+  DType outliers_type = DType::f32;
   float factor = 1;
   int64_t width = 0;  // elements from row to row of sums and gate
   int64_t rows = 0, columns = 0;

@@ -42,6 +42,23 @@ void pack_as(const PackedPlan& plan, const From* w, std::byte* to) {
     }
 }
 
+// Packs the rows of w of one panel's columns: outlier after outlier, each with its column of each row.
+template <class To, class From>
+void pack_outlier_panel(const PackedPlan& plan, const From* w, int64_t columns, To* to) {
+  const int64_t width = plan.micro->width, count = plan.finish.outliers;
+  for (int64_t c = 0; c < columns; ++c)
+    for (int64_t i = 0; i < count; ++i) to[i * width + c] = static_cast<To>(w[c * count + i]);
+}
+
+template <class To, class From>
+void pack_outliers_as(const PackedPlan& plan, const From* w, std::byte* to) {
+  const int64_t width = plan.micro->width, n = plan.shape.n;
+  for (int64_t p = 0; p < plan.panels; ++p)
+    for (int64_t part = 0; part < plan.parts; ++part, to += plan.outlier_bytes)
+      pack_outlier_panel(plan, w + (part * n + p * width) * plan.finish.outliers, std::min(width, n - p * width),
+                         reinterpret_cast<To*>(to));
+}
+
 const std::byte* at(const void* base, int64_t bytes) { return static_cast<const std::byte*>(base) + bytes; }
 
 // Copies rows and columns of x, which may end beyond k; `to` is for the first of them.
@@ -150,6 +167,11 @@ struct Worker {
                                   k * plan.micro->width * static_cast<int64_t>(size_of(plan.micro->w_type)));
   }
 
+  const std::byte* outliers_at(int64_t p, int64_t part) const {
+    return at(address_of(call, LinearSlot::w_outliers),
+              (p * plan.parts + part) * static_cast<int64_t>(plan.outlier_bytes));
+  }
+
   // A tile's place among those of its block.
   struct Turn {
     int64_t index, tiles;
@@ -205,6 +227,8 @@ struct Worker {
     Finish f = plan.finish;
     f.sums = sums_at(tile_rows.begin, chunk, p, plan.parts - 1);
     if (plan.parts == 2) f.gate = sums_at(tile_rows.begin, chunk, p, 0);
+    if (f.outliers > 0) f.w_outliers = outliers_at(p, plan.parts - 1);
+    if (f.outliers > 0 && f.gate) f.gate_outliers = outliers_at(p, 0);
     place(f, operands, tile_rows, {column, std::min(column + plan.micro->width, plan.shape.n)}, plan.shape.n);
     return f;
   }
@@ -219,6 +243,9 @@ struct Worker {
     };
     fetch(f.out, f.out_stride, f.out_type);
     if (f.residual) fetch(f.residual, f.residual_stride, f.residual_type);
+    for (const void* outliers : {f.w_outliers, f.gate_outliers})
+      for (size_t byte = 0; outliers && byte < plan.outlier_bytes; byte += 64)
+        __builtin_prefetch(static_cast<const std::byte*>(outliers) + byte, 0, 2);
   }
 };
 
@@ -253,6 +280,18 @@ void pack(const PackedPlan& plan, const void* from, void* to) {
   if (plan.w_type == DType::f16) return pack_as<float>(plan, static_cast<const f16*>(from), panels);
   if (plan.w_type == DType::i8) return pack_as<int8_t>(plan, static_cast<const int8_t*>(from), panels);
   pack_as<uint16_t>(plan, static_cast<const uint16_t*>(from), panels);
+}
+
+size_t packed_outlier_bytes(const PackedPlan& plan) {
+  return static_cast<size_t>(plan.panels * plan.parts) * plan.outlier_bytes;
+}
+
+void pack_outliers(const PackedPlan& plan, DType type, const void* from, void* to) {
+  std::memset(to, 0, packed_outlier_bytes(plan));
+  auto* panels = static_cast<std::byte*>(to);
+  if (type == DType::f32) return pack_outliers_as<float>(plan, static_cast<const float*>(from), panels);
+  if (type == DType::f16) return pack_outliers_as<float>(plan, static_cast<const f16*>(from), panels);
+  pack_outliers_as<uint16_t>(plan, static_cast<const uint16_t*>(from), panels);
 }
 
 void run(const PackedPlan& plan, const Call& call) {

@@ -26,6 +26,7 @@ struct PackedPlan {
   int64_t from_stride = 0;    // of x itself
   DType x_type = DType::f32, w_type = DType::f32;  // of x and w themselves; f16 becomes f32 in panels
   Finish finish;                                   // see finish_of()
+  size_t outlier_bytes = 0;                        // of the weights of the outliers of a panel
   size_t sums_bytes = 0;                           // per thread
   size_t copy_bytes = 0;                           // of x's copy, which is first in scratch
   PackedPlan(const Problem& problem, const MicroKernels& micro_kernels, const Machine& machine);
@@ -41,6 +42,7 @@ struct FinishOperands {
   const void* residual = nullptr;
   const float* scale = nullptr;
   const float* x_scale = nullptr;
+  const float* x_outliers = nullptr;
   void* out = nullptr;
   explicit FinishOperands(const Call& call);
 };
@@ -51,6 +53,9 @@ const std::byte* element_of(const Call& call, LinearSlot slot, int64_t element);
 
 size_t packed_bytes(const PackedPlan& plan);
 void pack(const PackedPlan& plan, const void* from, void* to);
+// The same of the weights of outliers: each panel has a row for each of them.
+size_t packed_outlier_bytes(const PackedPlan& plan);
+void pack_outliers(const PackedPlan& plan, DType type, const void* from, void* to);
 void run(const PackedPlan& plan, const Call& call);
 
 }  // namespace rung::cpu::gemm

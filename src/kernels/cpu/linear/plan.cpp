@@ -77,6 +77,8 @@ Finish finish_of(const Problem& problem) {
   if (const Operand* bias = problem.linear_operand(LinearSlot::bias)) f.bias_type = bias->dtype;
   if (const Operand* residual = problem.linear_operand(LinearSlot::residual))
     f.residual_type = residual->dtype, f.residual_stride = residual->row_stride();
+  if (const Operand* outliers = problem.linear_operand(LinearSlot::w_outliers))
+    f.outliers = outliers->shape.back(), f.outliers_type = outliers->dtype == DType::bf16 ? DType::bf16 : DType::f32;
   return f;
 }
 
@@ -85,6 +87,7 @@ FinishOperands::FinishOperands(const Call& call)
       residual(address_of(call, LinearSlot::residual)),
       scale(static_cast<const float*>(address_of(call, LinearSlot::scale))),
       x_scale(static_cast<const float*>(address_of(call, LinearSlot::x_scale))),
+      x_outliers(static_cast<const float*>(address_of(call, LinearSlot::x_outliers))),
       out(call.output) {}
 
 void place(Finish& finish, const FinishOperands& operands, Range rows, Range columns, int64_t n) {
@@ -98,6 +101,7 @@ void place(Finish& finish, const FinishOperands& operands, Range rows, Range col
   if (operands.scale) finish.scale = operands.scale + column + (finish.gate ? n : 0);
   if (operands.scale && finish.gate) finish.gate_scale = operands.scale + column;
   if (operands.x_scale) finish.x_scale = operands.x_scale + rows.begin;
+  if (operands.x_outliers) finish.x_outliers = operands.x_outliers + rows.begin * finish.outliers;
   finish.residual = element(operands.residual, rows.begin * finish.residual_stride + column, finish.residual_type);
   finish.out = static_cast<std::byte*>(operands.out) +
                (rows.begin * finish.out_stride + column) * static_cast<int64_t>(size_of(finish.out_type));
@@ -150,6 +154,7 @@ PackedPlan::PackedPlan(const Problem& problem, const MicroKernels& micro_kernels
       round_up((one_block ? micro->max_rows : held_rows()) * micro->width * parts * held_panels * 4, 64));
   finish = finish_of(problem);
   finish.width = micro->width;
+  outlier_bytes = static_cast<size_t>(finish.outliers * micro->width) * size_of(finish.outliers_type);
   finish.sums_are_integers = micro->sums_are_integers();
 }
 

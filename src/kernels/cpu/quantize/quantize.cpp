@@ -22,14 +22,20 @@ void run(const Call& call) {
   const Operand& x = call.problem.inputs[0];
   const Range mine = share(x.rows(), call.part, call.parts);
   const int64_t width = x.shape.back(), first = mine.begin * x.row_stride() * static_cast<int64_t>(size_of(x.dtype));
-  auto* scales = call.out<std::byte>() + results_of(call.problem)[1].offset;
+  const auto result = [&, results = results_of(call.problem)](size_t i) {
+    return reinterpret_cast<float*>(call.out<std::byte>() + results[i].offset);
+  };
+  const Columns& outliers = call.problem.as<Quantize>().outliers;
+  const auto count = static_cast<int64_t>(outliers.size());
   const QuantizeWork work{.x_type = x.dtype,
                           .x = call.in<std::byte>(0) + first,
                           .x_stride = x.row_stride(),
                           .rows = mine.count(),
                           .width = width,
                           .to = call.out<int8_t>() + mine.begin * width,
-                          .scales = reinterpret_cast<float*>(scales) + mine.begin};
+                          .scales = result(1) + mine.begin,
+                          .outliers = outliers,
+                          .outlier_values = count ? result(2) + mine.begin * count : nullptr};
   isa == CpuIsa::avx2 ? avx2::quantize(work) : avx512::quantize(work);
 }
 
