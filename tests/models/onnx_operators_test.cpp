@@ -72,11 +72,12 @@ class OnnxBytes : public OnnxOperator {};
 
 // A product of the file's bytes, in rows that sum in integers.
 TEST_P(OnnxBytes, RunAsOneProductOfBytes) {
-  if (!cpu_info().avx512_vnni && !cpu_info().amx_int8) GTEST_SKIP() << "the processor has no products of bytes";
+  if (!cpu::cpu_info().avx512_vnni && !cpu::cpu_info().amx_int8)
+    GTEST_SKIP() << "the processor has no products of bytes";
   std::vector<std::string> products;
   for (const Step& step : plan_of(model().graph, all_passes()).steps)
     if (as<Linear>(step.op)) products.push_back(step.problem);
-  EXPECT_THAT(products, testing::ElementsAre(testing::HasSubstr("x=i8 w=i8")));
+  EXPECT_THAT(products, ::testing::ElementsAre(::testing::HasSubstr("x=i8 w=i8")));
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, OnnxOperator, ::testing::ValuesIn(names_of_cases()),

@@ -67,6 +67,9 @@ TEST(MergeProjections, ConcatenatesScalesOfBytes) {
                    bytes + first + "t: f32[2] = input()\nk = linear(x, wk, t, slots=scale)\nreturn q, k");
   expect_unchanged(merge_projections,
                    bytes + first + "k = linear(x, wk, sk, r:f32[3], slots=scale+x_scale)\nreturn q, k");
+  expect_unchanged(merge_projections,
+                   "x: f32[3,8] = input()\nwq: f32[4,8] = constant()\nwk: f32[2,8] = constant()\n"
+                   "sq: f32[4] = constant()\nq = linear(x, wq, sq, slots=scale)\nk = linear(x, wk)\nreturn q, k");
 }
 TEST(MergeProjections, KeepsLinearsWhoseBiasesAreOfOtherTypes) {
   expect_unchanged(

@@ -65,9 +65,9 @@ def main():
     dynamic('BytesDynamicDeep', floats(3, 700), weights('i1', 700, 20), i1(0), f4(0.0003))
     make.one('BytesQLinear', 'QLinearMatMul', [weights('u1', 6, 300), f4(0.02), u1(131), weights('i1', 300, 24), f4(0.003), i1(0),
                                                f4(0.7), u1(120)], range(1, 8))
-    infinite = numpy.array([-numpy.inf, 0, 3, numpy.nan, numpy.inf], 'f4')
-    for word in ('i1', 'u1'):
-        make.one(f'NanSteps{word.upper()}', 'QuantizeLinear', [infinite, f4(numpy.inf), numpy.array(9, word)], (1, 2))
+    for word in ('i1', 'u1'):  # by a scale of infinity, as of a mask of -inf; the logarithms are -inf, 0, NaN and numbers
+        make.add(f'NanSteps{word.upper()}', [node('Log', ['x'], ['l']), node('QuantizeLinear', ['l', 's', 'z'], ['y'])],
+                 {'x': numpy.array([0, 1, -1, 7, 0.5], 'f4')}, ['y'], dict(s=f4(numpy.inf), z=numpy.array(9, word)))
     numpy.savez_compressed(Path(__file__).with_name('integer_products.npz'), **make.arrays)
     print(sum(name.endswith('/model') for name in make.arrays), 'cases')
 
