@@ -193,7 +193,9 @@ bool is_scale_of_rows(const Graph& graph, NodeId scale, const ConstantIntegers& 
 bool fits_i8(const Graph& graph, const ConstantIntegers& w) {
   const bool is_centred = graph.as<Binary>(w.values) != nullptr;
   const NodeId wide = is_centred ? graph[w.values].operands[0] : w.values;
-  if (!is_centred && graph.type(graph[wide].operands[0]).dtype == DType::i8) return true;
+  const bool is_i8 = graph.type(graph[wide].operands[0]).dtype == DType::i8;
+  const auto zero = is_centred ? uniform_value(graph, graph[w.values].operands[1]) : 0;
+  if (zero == (is_i8 ? 0 : 128)) return true;
   const auto value = evaluate_constant(graph, w.values);
   if (!value) return false;
   return std::ranges::all_of(value->as<float>(),
