@@ -68,6 +68,10 @@ def main():
     for word in ('i1', 'u1'):  # by a scale of infinity, as of a mask of -inf; the logarithms are -inf, 0, NaN and numbers
         make.add(f'NanSteps{word.upper()}', [node('Log', ['x'], ['l']), node('QuantizeLinear', ['l', 's', 'z'], ['y'])],
                  {'x': numpy.array([0, 1, -1, 7, 0.5], 'f4')}, ['y'], dict(s=f4(numpy.inf), z=numpy.array(9, word)))
+    for opset in (12, 13):  # 1 / 0.0031 is 322.6
+        softmax = node('QLinearSoftmax', ['x', 's', 'z', 't', 'yz'], ['y'], domain=make.CONTRIB, axis=1, opset=opset)
+        make.add(f'QLinearSoftmaxSteps{opset}', [softmax], {'x': weights('u1', 6, 40).reshape(2, 3, 40)}, ['y'],
+                 dict(s=f4(0.05), z=u1(9), t=f4(0.0031), yz=u1(3)), contrib=True)
     numpy.savez_compressed(Path(__file__).with_name('integer_products.npz'), **make.arrays)
     print(sum(name.endswith('/model') for name in make.arrays), 'cases')
 
