@@ -35,8 +35,8 @@ Outputs qlinear_leaky_relu(const Call& call) {
   return quantised_result(call, call.select(negative, call.scale(x, call.number("alpha", 0.01)), x));
 }
 
-// Operators before opset 13 take all axes from `axis` on as one. The whole part of the scale's reciprocal multiplies the
-// result, as in ONNX Runtime, whose operator it is.
+// Operators before opset 13 take all axes from `axis` on as one. The whole part of the scale's reciprocal multiplies
+// the result, as in ONNX Runtime, whose operator it is.
 Outputs qlinear_softmax(const Call& call) {
   const NodeId x = quantised_input(call);
   const int axis = call.axis(x, call.integer("axis", -1));
