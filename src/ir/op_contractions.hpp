@@ -27,14 +27,14 @@ struct MatMul {
 // squares: Q[...,R], R divides K: means of squares, of K/R neighbours each, of the row that an RMS norm would see; the
 // row's factor in that norm is r = 1 / sqrt(their mean + eps); without them r = 1.
 // scale: f32[rows of w], x_scale: f32[...]: s is the product of that of the row of w and that of the row of x, or of
-// those that are there; x or w are then numbers of 8 bits that quantize() made. Integers are i8, with a scale.
+// those that are there; x or w are then numbers of 8 bits, as quantize() makes them. Integers are i8, with a scale.
 // group_scale: i8[rows of w, K/G], G divides K: besides the row's scale, each run of G columns of w has its own, and
 // w is i8. With group_offset: i8[rows of w, K/G] w is u8[N,K/2] of numbers of 4 bits. x then has no scale. The number
 // that x multiplies is, as quantize() says, scale (group_scale w), or scale (group_scale w + 8 group_offset).
 // x_outliers: f32[...,J], w_outliers: V[rows of w,J], beside scale and x_scale: the products of J further columns,
 // x_outliers w_outliers', are added to r s x w'; quantize() leaves such columns out of x and w.
 // Epilogue, after the products:
-// bias: V[N], residual: R[...,N].
+// bias: V[N], residual: R[...,N]. A bias of i32, which wants x and w of i8, is added to x w', in integers.
 // gated: w is [2N,K] (gate rows, then up rows), bias [2N]: y = activation(gate) * up + residual.
 // cos, sin: A[...,D]: the first rotated_heads runs of D columns of y are rotated (RoPE), each row by its own angles;
 // then it is not gated, and has neither activation nor residual.

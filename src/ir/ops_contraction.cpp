@@ -128,6 +128,14 @@ Status want_scales(const Linear& op, Types types) {
   return want_outliers(op, types, rows);
 }
 
+Status want_bias(Types types, const Type& bias) {
+  const Type &x = types[0], &w = types[1];
+  const bool integers = x.dtype == DType::i8 && w.dtype == DType::i8;
+  if (!is_float(bias.dtype) && (bias.dtype != DType::i32 || !integers))
+    return fail("bias: got {}, wanted floats, or i32 beside x and weight of i8", bias);
+  return want_shape(bias, Shape{w.shape[0]}, "bias");
+}
+
 // Checks that the fields of a linear agree with its slots.
 Status want_slots(const Linear& op, Types types) {
   const int64_t heads = op.epilogue.rotated_heads, run = op.epilogue.norm_run;
@@ -159,7 +167,7 @@ Result<Type> rule(const Linear& op, Types types) {
   Shape shape = x.shape;
   shape[shape.rank() - 1] = gated ? w.shape[0] / 2 : w.shape[0];
   const auto operand = [&](LinearSlot slot) { return op.slots.find(types, slot); };
-  if (const Type* bias = operand(LinearSlot::bias)) RUNG_CHECK(want_shape(*bias, Shape{w.shape[0]}, "bias"));
+  if (const Type* bias = operand(LinearSlot::bias)) RUNG_CHECK(want_bias(types, *bias));
   if (const Type* residual = operand(LinearSlot::residual)) RUNG_CHECK(want_shape(*residual, shape, "residual"));
   if (op.epilogue.rotated_heads > 0)
     RUNG_CHECK(want_angles(op, {op.out, shape}, *operand(LinearSlot::cos), *operand(LinearSlot::sin)));

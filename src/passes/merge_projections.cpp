@@ -20,7 +20,8 @@ class Merger {
   }
 
   // linear(x, w1), linear(x, w2)  =>  slices of linear(x, concat(w1, w2))
-  // The weights are constants; types, activations and precision agree; the rows are in the author's order.
+  // The weights, and their scales if they have any, are constants; types, activations and precision agree; the rows are
+  // in the author's order.
   size_t merge_readers_of(NodeId x) {
     std::vector<NodeId> group;
     for (NodeId user : graph_[x].users)
@@ -34,7 +35,8 @@ class Merger {
  private:
   bool is_candidate(NodeId id, NodeId x) const {
     const auto* linear = graph_.as<Linear>(id);
-    if (!linear || !linear->is_plain()) return false;
+    if (!linear || !linear->is_within({LinearSlot::bias, LinearSlot::scale}) || linear->epilogue != Linear::Epilogue{})
+      return false;
     const std::vector<NodeId>& operands = graph_[id].operands;
     return operands[0] == x && std::all_of(operands.begin() + 1, operands.end(),
                                            [&](NodeId o) { return o < constant_.size() && constant_[o]; });
@@ -43,6 +45,7 @@ class Merger {
   // A linear without a bias agrees with one that has one: its part of the bias is zeros.
   bool agree(NodeId a, NodeId b) const {
     Linear first = *graph_.as<Linear>(a), second = *graph_.as<Linear>(b);
+    if (first.has(LinearSlot::scale) != second.has(LinearSlot::scale)) return false;
     first.slots = second.slots = {};
     const NodeId first_bias = bias_of(a), second_bias = bias_of(b);
     const auto same_type = [&](NodeId x, NodeId y) { return graph_.type(x).dtype == graph_.type(y).dtype; };
@@ -88,14 +91,20 @@ class Merger {
     return last_shared_ = merged_[parts] = graph_.add(Concat{0}, std::move(copies), label);
   }
 
+  std::vector<NodeId> parts_of(const std::vector<NodeId>& group, LinearSlot slot) const {
+    std::vector<NodeId> parts;
+    for (NodeId id : group) parts.push_back(*graph_.as<Linear>(id)->slots.find(graph_[id].operands, slot));
+    return parts;
+  }
+
   bool merge(const std::vector<NodeId>& group, NodeId x) {
     Insertion here(graph_, group[0]);
     Linear op = *graph_.as<Linear>(group[0]);
     const std::string label = graph_[group[0]].label;
-    std::vector<NodeId> weights;
-    for (NodeId id : group) weights.push_back(graph_[id].operands[1]);
-    std::vector<NodeId> operands{x, concat_of(weights, label)};
+    const bool is_scaled = op.has(LinearSlot::scale);
+    std::vector<NodeId> operands{x, concat_of(parts_of(group, LinearSlot::w), label)};
     op.slots = {};
+    if (is_scaled) op.slots.put(operands, LinearSlot::scale, concat_of(parts_of(group, LinearSlot::scale), label));
     if (const auto biases = biases_of(group); !biases.empty())
       op.slots.put(operands, LinearSlot::bias, concat_of(biases, label));
     if (!context_.kernel_for(graph_, op, operands)) return false;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "passes/integer_values.hpp"
 #include "passes/rewrite.hpp"
 
 namespace rung::passes {
@@ -14,11 +15,18 @@ bool fits_register(DType dtype) {
   return dtype == DType::f32 || dtype == DType::bf16 || dtype == DType::f16 || dtype == DType::boolean;
 }
 
+// Returns whether it is a cast of bytes, from or to what registers hold.
+bool is_cast_of_bytes(const Graph& graph, NodeId id) {
+  const auto fits = [](DType dtype) { return fits_register(dtype) || is_byte(dtype); };
+  return graph.as<Cast>(id) && fits(graph.type(id).dtype) && fits(graph.type(graph[id].operands[0]).dtype);
+}
+
 }  // namespace
 
 bool is_pointwise(const Graph& graph, NodeId id, const PointwiseLimits& limits) {
   const Node& node = graph[id];
-  return (is_elementwise(node.op) || (limits.formulas && as<Formula>(node.op))) && fits_register(node.type.dtype) &&
+  if (limits.generated && is_cast_of_bytes(graph, id)) return true;
+  return (is_elementwise(node.op) || (limits.generated && as<Formula>(node.op))) && fits_register(node.type.dtype) &&
          std::all_of(node.operands.begin(), node.operands.end(),
                      [&](NodeId o) { return fits_register(graph.type(o).dtype); });
 }

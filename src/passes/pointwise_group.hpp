@@ -9,14 +9,15 @@
 
 namespace rung::passes {
 
-// The limits of a group: generated code has room for more than the interpreters, and computes formulas.
+// The limits of a group: generated code has room for more than the interpreters, computes formulas, and reads and
+// stores bytes.
 struct PointwiseLimits {
   size_t operands, nodes;
-  bool formulas;
+  bool generated;
 };
 inline constexpr PointwiseLimits kGeneratedLimits{16, 64, true}, kInterpretedLimits{8, 24, false};
 
-// Returns whether the op works element by element, and f32 registers hold each of its values.
+// Returns whether the op works element by element, and registers of f32 hold each of its values.
 bool is_pointwise(const Graph& graph, NodeId id, const PointwiseLimits& limits);
 
 // A root and the nodes that only it reads, directly or through others of the group.

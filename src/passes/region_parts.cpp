@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "passes/integer_values.hpp"
 #include "passes/rewrite.hpp"
 
 namespace rung::passes {
@@ -14,8 +15,14 @@ bool fits_f32(DType dtype) {
   return dtype == DType::f32 || dtype == DType::bf16 || dtype == DType::f16 || dtype == DType::boolean;
 }
 
-bool reads_fit_f32(const Graph& graph, NodeId id) {
-  return std::ranges::all_of(graph[id].operands, [&](NodeId o) { return fits_f32(graph.type(o).dtype); });
+// Programs read and give bytes only where code is generated, which runs regions of bytes, too.
+bool fits_f32(const Graph& graph, NodeId id) {
+  const auto fits = [&](NodeId value) {
+    const DType dtype = graph.type(value).dtype;
+    return fits_f32(dtype) || (graph.as<Pointwise>(id) && is_byte(dtype));
+  };
+  const bool gives_place = graph.as<Region>(id) && graph.type(id).dtype == DType::i64;
+  return (fits(id) || gives_place) && std::ranges::all_of(graph[id].operands, fits);
 }
 
 bool is_last(const Graph& graph, NodeId x, int64_t axis) {
@@ -67,8 +74,7 @@ bool is_scan(const Graph& graph, NodeId id) {
 
 bool can_join(const Graph& graph, NodeId id, const Shape& rows) {
   const Node& node = graph[id];
-  const bool gives_place = as<Region>(node.op) && node.type.dtype == DType::i64;
-  if (!reads_fit_f32(graph, id) || !(gives_place || fits_f32(node.type.dtype))) return false;
+  if (!fits_f32(graph, id)) return false;
   if (!place_among(rows, node.type.shape)) return false;
   if (const auto reduced = reduced_rows(graph, id)) return *reduced == rows;
   if (as<Reshape>(node.op)) {  // with the axis of 1 or without it

@@ -1,5 +1,6 @@
 // Matrix products and patches, as dot products over contiguous rows converted to f64.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -115,6 +116,11 @@ void scale_by_norm(std::vector<double>& factors, const Linear& op, const Tensor&
   }
 }
 
+// A bias of integers is added to the sums, which the scales then multiply.
+void add_to_rows(std::vector<double>& sums, const std::vector<double>& bias) {
+  for (size_t i = 0; i < sums.size(); ++i) sums[i] += bias[i % bias.size()];
+}
+
 // Returns y of Linear before rounding, row after row.
 std::vector<double> unrounded(const Linear& op, const Arguments& arguments) {
   const auto operand = [&](LinearSlot slot) { return op.slots.find(arguments.operands, slot); };
@@ -127,6 +133,10 @@ std::vector<double> unrounded(const Linear& op, const Arguments& arguments) {
   if (const Tensor* of_x = operand(LinearSlot::x_scale)) factors = read(*of_x);
   if (const Tensor* of_w = operand(LinearSlot::scale)) scale = read(*of_w);
   if (const Tensor* squares = operand(LinearSlot::squares)) scale_by_norm(factors, op, *squares);
+  if (const Tensor* values = operand(LinearSlot::bias); values && values->dtype() == DType::i32) {
+    add_to_rows(products, bias);
+    std::ranges::fill(bias, 0);
+  }
   for (size_t i = 0; i < products.size(); ++i) products[i] *= factors[i / wide] * scale[i % wide];
   const std::vector<double> outliers = multiply_outliers(op, arguments);
   for (size_t i = 0; i < outliers.size(); ++i) products[i] += outliers[i];

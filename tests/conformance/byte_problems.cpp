@@ -49,6 +49,12 @@ constexpr const char* kProblems[] = {
     "activation=silu, factor=0.5, out={0})",
     "linear(bytes:i8[6,2001], wbytes:i8[37,2001], wsteps:f32[37], steps:f32[6], holes:f32[6,2], w:{0}[37,2], "
     "slots=scale+x_scale+x_outliers+w_outliers, out={0})",
+    // with a bias of integers
+    "linear(bytes:i8[5,7], wbytes:i8[3,7], offsets:i32[3], wsteps:f32[3], slots=bias+scale, out={0})",
+    "linear(bytes:i8[19,384], wbytes:i8[100,384], offsets:i32[100], wsteps:f32[100], steps:f32[19], "
+    "slots=bias+scale+x_scale, activation=gelu, out={0})",
+    "linear(bytes:i8[33,1500], wbytes:i8[130,1500], offsets:i32[130], r:{0}[33,65], wsteps:f32[130], "
+    "slots=bias+residual+scale, gated=true, activation=silu, factor=0.001, out={0})",
     // weights alone in i8
     "linear(x:{0}[1,1544], wbytes:i8[200,1544], wsteps:f32[200], slots=scale, out={0})",
     "linear(x:{0}[8,40], wbytes:i8[72,40], wb:{0}[72], r:{0}[8,36], wsteps:f32[72], slots=bias+residual+scale, "

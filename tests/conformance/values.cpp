@@ -78,6 +78,7 @@ constexpr Kind kKinds[] = {
     {"bytes", byte, true},
     {"wbytes", byte, true},
     {"wpairs", [](const Source& of, uint64_t i) { return std::floor(256 * of.uniform(i)); }, true},  // of 4 bits each
+    {"offsets", [](const Source& of, uint64_t i) { return 20000 * of.normal(i); }},                  // of sums of bytes
     {"steps", step},                                                                                 // scales of bytes
     {"wsteps", step},
     {"vwsteps", step},

@@ -39,6 +39,7 @@ INSTANTIATE_TEST_SUITE_P(
                          "out=f8e4m3fn)",
                          "f8e4m3fn[1,2,4]"},
                     Rule{"linear(x:bf16[2,3], w:i8[8,3], c:f32[8], slots=scale)", "f32[2,8]"},
+                    Rule{"linear(x:i8[2,3], w:i8[8,3], b:i32[8], c:f32[8], slots=bias+scale)", "f32[2,8]"},
                     Rule{"quantize(x:bf16[2,3,4], to=i8)", "i8[2,3,4]"},
                     Rule{"result(quantize(x:bf16[2,3,4]))", "f32[2,3]"},
                     Rule{"result(linear(x:bf16[2,3], w:bf16[32,3], g:f32[32], slots=norm_weight, norm_run=32, "
@@ -153,6 +154,9 @@ INSTANTIATE_TEST_SUITE_P(
         Rule{"linear(x:f32[2,3], w:f32[8,4])", "inner dimensions differ"},
         Rule{"linear(x:f32[2,3], w:f32[7,3], gated=true)", "wanted an even number of rows"},
         Rule{"linear(x:f32[2,3], w:f32[8,3], b:f32[4], slots=bias)", "bias: got shape [4], wanted [8]"},
+        Rule{"linear(x:f32[2,3], w:f32[8,3], b:i32[8], slots=bias)",
+             "bias: got i32[8], wanted floats, or i32 beside x and weight of i8"},
+        Rule{"linear(x:i8[2,3], w:i8[8,3], b:i64[8], c:f32[8], slots=bias+scale)", "bias: got i64[8], wanted floats"},
         Rule{"linear(x:f32[2,3], w:f32[8,3], r:f32[8], slots=residual)", "residual: got shape [8], wanted [2,8]"},
         Rule{"linear(x:f32[2,3], w:f32[8,3], out=i64)", "got out=i64"},
         Rule{"linear(x:f32[2,3], w:f32[64,3], g:f32[64], slots=norm_weight, norm_run=32, gated=true)",

@@ -40,7 +40,10 @@ TEST(CpuRowRefusals, AreOfBytes) {
   const std::string deep = "result = linear(x:i8[1,@], w:i8[16,@], ws:f32[16], slots=scale)";
   const std::string floats = "f32[4,8], w:i8[16,8]", both = "i8[4,8], w:i8[16,8]";
   const std::string too_deep = "sums of 131072 products, wanted at most 131071";
-  expect_refusals(std::array<Refusal, 10>{{
+  const std::string added = "result = linear(x:i8[4,8], w:i8[16,8], b:@[16], ws:f32[16], slots=bias+scale)";
+  expect_refusals(std::array<Refusal, 12>{{
+      {"linear_avx512", added, "f32", "i32", "operand 2 is i32"},
+      {"linear_avx2", added, "f32", "i32", "operand 2 is i32"},
       {"linear_avx512_vnni", bytes, both, floats, "x or w is not i8"},
       {"linear_amx_int8", bytes, both, floats, "x or w is not i8"},
       {"linear_avx512_vnni", deep, "131071", "131072", too_deep},

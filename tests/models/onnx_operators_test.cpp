@@ -4,6 +4,7 @@
 #include <cstring>
 #include <set>
 
+#include "device/cpu/cpu_info.hpp"
 #include "import/huggingface_support.hpp"
 #include "plan/support.hpp"
 
@@ -15,14 +16,16 @@ const NamedTensors& all_cases() {
     NamedTensors cases = load_npz(test_data("onnx_operators/operators.npz"));
     cases.merge(load_npz(test_data("onnx_operators/windows.npz")));
     cases.merge(load_npz(test_data("onnx_operators/quantised.npz")));
+    cases.merge(load_npz(test_data("onnx_operators/integer_products.npz")));
     return cases;
   }();
   return all;
 }
 
-std::vector<std::string> names_of_cases() {
+std::vector<std::string> names_of_cases(std::string_view prefix = "") {
   std::set<std::string> names;
-  for (const auto& [name, value] : all_cases()) names.insert(name.substr(0, name.find('/')));
+  for (const auto& [name, value] : all_cases())
+    if (name.starts_with(prefix)) names.insert(name.substr(0, name.find('/')));
   return {names.begin(), names.end()};
 }
 
@@ -65,7 +68,21 @@ TEST_P(OnnxOperator, IsSoAsAPlanOfAllRungs) {
   for (const auto& [name, value] : outputs_of(session, part("in"))) expect_as_onnx_runtime(name, value);
 }
 
+class OnnxBytes : public OnnxOperator {};
+
+// A product of the file's bytes, in rows that sum in integers.
+TEST_P(OnnxBytes, RunAsOneProductOfBytes) {
+  if (!cpu::cpu_info().avx512_vnni && !cpu::cpu_info().amx_int8)
+    GTEST_SKIP() << "the processor has no products of bytes";
+  std::vector<std::string> products;
+  for (const Step& step : plan_of(model().graph, all_passes()).steps)
+    if (as<Linear>(step.op)) products.push_back(step.problem);
+  EXPECT_THAT(products, ::testing::ElementsAre(::testing::HasSubstr("x=i8 w=i8")));
+}
+
 INSTANTIATE_TEST_SUITE_P(Cases, OnnxOperator, ::testing::ValuesIn(names_of_cases()),
+                         [](const auto& name) { return name.param; });
+INSTANTIATE_TEST_SUITE_P(Cases, OnnxBytes, ::testing::ValuesIn(names_of_cases("Bytes")),
                          [](const auto& name) { return name.param; });
 
 }  // namespace

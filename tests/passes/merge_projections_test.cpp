@@ -54,6 +54,23 @@ TEST(MergeProjections, GivesZerosToALinearWithoutABias) {
   EXPECT_EQ(count_ops(run.graph, "linear"), 1u);
   expect_equivalent(merge_projections, text);
 }
+TEST(MergeProjections, ConcatenatesScalesOfBytes) {
+  const std::string bytes =
+      "x: i8[3,8] = input()\nwq: i8[4,8] = constant()\nwk: i8[2,8] = constant()\nsq: f32[4] = constant()\n"
+      "sk: f32[2] = constant()\nb: i32[4] = constant()\n";
+  const std::string first = "q = linear(x, wq, b, sq, slots=bias+scale)\n";
+  const Graph before = graph_of(bytes + first + "k = linear(x, wk, sk, slots=scale)\nreturn q, k");
+  const Graph after = run_pass(merge_projections, before).graph;
+  EXPECT_EQ(count_ops(after, "linear"), 1u);
+  expect_same_values(before, after);
+  expect_unchanged(merge_projections,
+                   bytes + first + "t: f32[2] = input()\nk = linear(x, wk, t, slots=scale)\nreturn q, k");
+  expect_unchanged(merge_projections,
+                   bytes + first + "k = linear(x, wk, sk, r:f32[3], slots=scale+x_scale)\nreturn q, k");
+  expect_unchanged(merge_projections,
+                   "x: f32[3,8] = input()\nwq: f32[4,8] = constant()\nwk: f32[2,8] = constant()\n"
+                   "sq: f32[4] = constant()\nq = linear(x, wq, sq, slots=scale)\nk = linear(x, wk)\nreturn q, k");
+}
 TEST(MergeProjections, KeepsLinearsWhoseBiasesAreOfOtherTypes) {
   expect_unchanged(
       merge_projections,

@@ -161,6 +161,13 @@ TEST(LinearReference, AddsProductsOfOutliers) {
   expect_values(run(linear + ", activation=relu)", inputs), {0, 0}, 0);
 }
 
+TEST(LinearReference, AddsABiasOfIntegersBeforeTheScale) {
+  const std::string factors =
+      "linear(cast(x:f32[2,2], to=i8), cast(w:f32[2,2], to=i8), cast(b:f32[2], to=i32), c:f32[2]";
+  expect_values(run(factors + ", slots=bias+scale)", kProduct), {210, 2110, 198, 1990}, 0);
+  expect_values(run(factors + ", s:f32[2], slots=bias+scale+x_scale)", kProduct), {210, 2110, 99, 995}, 0);
+}
+
 // Weights are 3 (2 c) + 3 8 o for each group of two columns: of 4 bits, c is -8, 7, 0, 1 and o is 0, -1.
 TEST(LinearReference, ReadsWeightsInGroups) {
   const Inputs inputs{{"x", f32({2, 4}, {1, 0, 0, 0, 0, 1, 1, 10})},

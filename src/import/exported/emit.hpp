@@ -58,6 +58,8 @@ class Emit {
   NodeId clamp(NodeId x, std::optional<double> least, std::optional<double> most) const;
   NodeId sign(NodeId x) const;  // -1, 0 or 1; 0 for NaN
   NodeId rounded(NodeId x, Rounding way) const;
+  // The nearest whole number of f32, ties to even; what is beyond 2^22 only stays beyond 2^21, on its side of 0.
+  NodeId rounded_if_small(NodeId x) const;
   // a / b, rounded down or to zero: of floats in their type, of integers exactly.
   NodeId rounded_quotient(NodeId a, NodeId b, Rounding way) const;
 
@@ -182,6 +184,7 @@ class Emit {
   GraphBuilder& builder() const { return builder_; }
 
  private:
+  NodeId rounded_to_even(NodeId x) const;
   NodeId attention_mask(const AttentionCall& call) const;
   NodeId attention_as_written(const AttentionCall& call, std::optional<NodeId> mask) const;
   NodeId resampled_by_product(NodeId x, int at, const Resampling& how) const;

@@ -11,7 +11,6 @@ namespace rung::onnx {
 namespace {
 
 using exported::refuse;
-using exported::Rounding;
 
 struct Bounds {
   double least, most;
@@ -31,12 +30,18 @@ std::optional<Bounds> bounds_of(int64_t data_type) {
   return is_signed ? Bounds{-span / 2, span / 2 - 1} : Bounds{0, span - 1};
 }
 
+// Puts the least number of the type in place of NaN, as ONNX Runtime does on x86; ONNX itself leaves it open. A mask of
+// -inf that a quantiser saw has a scale of infinity, and the quotient of both is NaN.
+NodeId without_nan(const Call& call, NodeId y, double least) {
+  return call.select(call.binary(BinaryKind::eq, y, y), y, call.scalar(least, DType::f32));
+}
+
 // Steps of the scale, rounded to the type.
 NodeId stored(const Call& call, NodeId steps, std::optional<NodeId> zero, int64_t data_type) {
   const auto bounds = bounds_of(data_type);
-  NodeId y = bounds ? call.rounded(steps, Rounding::nearest_even) : steps;
+  NodeId y = bounds ? call.rounded_if_small(steps) : steps;  // the bounds are below 2^21
   if (zero) y = call.binary(BinaryKind::add, y, *zero);
-  if (bounds) y = call.clamp(y, bounds->least, bounds->most);
+  if (bounds) y = without_nan(call, call.clamp(y, bounds->least, bounds->most), bounds->least);
   return call.elements().noted(converted(call, y, data_type, call.integer("saturate", 1) != 0), data_type);
 }
 
@@ -111,7 +116,7 @@ DynamicallyQuantised dynamically_quantised(const Call& call, NodeId x) {
   const NodeId scale = call.select(call.binary(BinaryKind::eq, span, none), call.scalar(1, DType::f32),
                                    call.binary(BinaryKind::div, span, call.scalar(255, DType::f32)));
   const NodeId offset = call.unary(UnaryKind::neg, call.binary(BinaryKind::div, least, scale));
-  const NodeId zero = call.rounded(call.clamp(offset, 0, 255), Rounding::nearest_even);
+  const NodeId zero = call.rounded_if_small(call.clamp(offset, 0, 255));
   return {quantised(call, x, scale, zero, kU8), scale, call.cast(zero, DType::u8)};
 }
 

@@ -35,15 +35,20 @@ Outputs qlinear_leaky_relu(const Call& call) {
   return quantised_result(call, call.select(negative, call.scale(x, call.number("alpha", 0.01)), x));
 }
 
-// Operators before opset 13 take all axes from `axis` on as one.
+// Operators before opset 13 take all axes from `axis` on as one. The whole part of the scale's reciprocal multiplies
+// the result, as in ONNX Runtime, whose operator it is.
 Outputs qlinear_softmax(const Call& call) {
   const NodeId x = quantised_input(call);
   const int axis = call.axis(x, call.integer("axis", -1));
-  if (call.integer("opset") >= 13) return quantised_result(call, call.softmax(x, axis));
+  const NodeId steps = call.binary(BinaryKind::div, call.scalar(1, DType::f32), one_number(call, 3));
+  const auto quantised = [&](NodeId y) {
+    return Outputs{rescaled(call, y, call.rounded(steps, exported::Rounding::down), 4, 0)};
+  };
+  if (call.integer("opset") >= 13) return quantised(call.softmax(x, axis));
   int64_t rows = 1;
   for (int i = 0; i < axis; ++i) rows *= call.shape(x)[i];
   const int64_t width = call.type(x).elements() / std::max<int64_t>(1, rows);
-  return quantised_result(call, call.reshape(call.softmax(call.reshape(x, Shape{rows, width}), 1), call.shape(x)));
+  return quantised(call.reshape(call.softmax(call.reshape(x, Shape{rows, width}), 1), call.shape(x)));
 }
 
 Outputs qlinear_average_pool(const Call& call) {

@@ -101,9 +101,6 @@ RUNG_SIMD Vec load(const bf16* p) { return widen_bf16(_mm256_loadu_si256(reinter
 RUNG_SIMD Vec load(const f16* p) { return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))); }
 RUNG_SIMD Vec widen_bytes(__m128i b) { return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(b)); }
 RUNG_SIMD Vec load(const int8_t* p) { return widen_bytes(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
-// Floats whose bits are i32.
-RUNG_SIMD Vec load_integers(const float* p) { return _mm512_cvtepi32_ps(_mm512_loadu_si512(p)); }
-RUNG_SIMD Vec load_integers(const float* p, int n) { return _mm512_cvtepi32_ps(_mm512_maskz_loadu_epi32(first(n), p)); }
 // The first n elements (0 <= n <= kLanes), zeros after; nothing beyond is touched.
 RUNG_SIMD Vec load(const float* p, int n) { return _mm512_maskz_loadu_ps(first(n), p); }
 RUNG_SIMD Vec load(const bf16* p, int n) { return widen_bf16(_mm256_maskz_loadu_epi16(first(n), p)); }
@@ -218,13 +215,6 @@ RUNG_SIMD Vec load(const bf16* p) { return widen_bf16(_mm_loadu_si128(reinterpre
 RUNG_SIMD Vec load(const f16* p) { return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))); }
 RUNG_SIMD Vec widen_bytes(__m128i b) { return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(b)); }
 RUNG_SIMD Vec load(const int8_t* p) { return widen_bytes(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p))); }
-// Floats whose bits are i32.
-RUNG_SIMD Vec load_integers(const float* p) {
-  return _mm256_cvtepi32_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
-}
-RUNG_SIMD Vec load_integers(const float* p, int n) {
-  return _mm256_cvtepi32_ps(_mm256_castps_si256(_mm256_maskload_ps(p, _mm256_castps_si256(first(n)))));
-}
 // The first n elements (0 <= n <= kLanes), zeros after; nothing beyond is touched.
 RUNG_SIMD Vec load(const float* p, int n) { return _mm256_maskload_ps(p, _mm256_castps_si256(first(n))); }
 RUNG_SIMD Vec load(const bf16* p, int n) { return widen_bf16(load_tail16(p, n)); }

@@ -93,10 +93,21 @@ void finish_as(const gemm::Finish& f) {
   }
 }
 
-// Loads sums whose bits are i32, or f32.
+// Vectors of i32, and their sums as f32.
+#if defined(__AVX512F__)
+RUNG_SIMD Ints load_i32(const void* p, int n) { return _mm512_maskz_loadu_epi32(first(n), p); }
+RUNG_SIMD Vec sum_of(Ints a, Ints b) { return _mm512_cvtepi32_ps(_mm512_add_epi32(a, b)); }
+#else
+RUNG_SIMD Ints load_i32(const void* p, int n) {
+  return _mm256_maskload_epi32(static_cast<const int*>(p), _mm256_castps_si256(first(n)));
+}
+RUNG_SIMD Vec sum_of(Ints a, Ints b) { return _mm256_cvtepi32_ps(_mm256_add_epi32(a, b)); }
+#endif
+
+// Loads sums whose bits are i32, to which the integers are added, or f32, which have none.
 template <bool integers>
-RUNG_SIMD Vec load_sums(const float* sums, int n) {
-  if constexpr (integers) return n == kLanes ? load_integers(sums) : load_integers(sums, n);
+RUNG_SIMD Vec load_sums(const float* sums, Ints added, int n) {
+  if constexpr (integers) return sum_of(load_i32(sums, n), added);
   return load_part(sums, n);
 }
 
@@ -139,14 +150,26 @@ struct OutlierSums {
   }
 };
 
+// The bias of columns, of floats or of integers; the other one is zeros.
+struct ColumnBias {
+  Vec floats = zero();
+  Ints integers = no_size();
+  RUNG_SIMD ColumnBias of(const void* bias, DType type, int64_t column, int n) {
+    ColumnBias made;
+    if (bias && type == DType::i32) made.integers = load_i32(static_cast<const int32_t*>(bias) + column, n);
+    if (bias && type != DType::i32) made.floats = load_as(bias, type, column, n);
+    return made;
+  }
+};
+
 // Finishes sums that are multiplied by scales or a factor.
 template <Activation activation, Accuracy accuracy, bool integers, bool outliers>
 void finish_scaled(const gemm::Finish& f) {
   OutlierSums of_up, of_gate;
   for (int64_t c = 0; c < f.columns; c += kLanes) {
     const int n = static_cast<int>(f.columns - c < kLanes ? f.columns - c : kLanes);
-    const Vec bias = f.bias ? load_as(f.bias, f.bias_type, c, n) : zero();
-    const Vec gate_bias = f.gate_bias ? load_as(f.gate_bias, f.bias_type, c, n) : zero();
+    const ColumnBias bias = ColumnBias::of(f.bias, f.bias_type, c, n);
+    const ColumnBias gate_bias = ColumnBias::of(f.gate_bias, f.bias_type, c, n);
     const Vec scale = f.scale ? load_part(f.scale + c, n) : set1(1);
     const Vec gate_scale = f.gate_scale ? load_part(f.gate_scale + c, n) : set1(1);
     for (int64_t r = 0; r < f.rows; ++r) {
@@ -154,10 +177,11 @@ void finish_scaled(const gemm::Finish& f) {
       if (outliers && held == 0) OutlierSums::start(of_up, f, f.w_outliers, c, r);
       if (outliers && held == 0 && f.gate) OutlierSums::start(of_gate, f, f.gate_outliers, c, r);
       const Vec of_row = set1(f.x_scale ? f.x_scale[r] : 1.0f);
-      Vec y = fma(load_sums<integers>(f.sums + r * f.width + c, n) * scale, of_row, bias);
+      Vec y = fma(load_sums<integers>(f.sums + r * f.width + c, bias.integers, n) * scale, of_row, bias.floats);
       if (outliers) y = y + of_up.at[held];
       if (f.gate) {
-        Vec gate = fma(load_sums<integers>(f.gate + r * f.width + c, n) * gate_scale, of_row, gate_bias);
+        Vec gate = fma(load_sums<integers>(f.gate + r * f.width + c, gate_bias.integers, n) * gate_scale, of_row,
+                       gate_bias.floats);
         if (outliers) gate = gate + of_gate.at[held];
         y = y * activate<activation, accuracy>(gate);
       } else {

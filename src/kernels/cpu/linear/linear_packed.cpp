@@ -61,14 +61,17 @@ struct Packed {
   }
 };
 
-Verdict supports_packed(const Problem& problem, bool has_instructions, const char* instructions) {
+bool floats_or_bytes(DType type) { return is_computed_float(type) || type == DType::i8; }
+
+Verdict supports_packed(const Problem& problem, bool has_instructions, const char* instructions,
+                        bool (*known)(DType) = floats_or_bytes) {
   if (!has_instructions) return reject(std::string("the processor has no ") + instructions);
   if (!problem.inputs[1].constant) return reject("w is not constant, so it cannot be packed ahead");
   if (const Operand* outliers = problem.linear_operand(LinearSlot::w_outliers); outliers && !outliers->constant)
     return reject("w_outliers is not constant, so it cannot be packed ahead");
   if (auto verdict = supports_slots(problem, kSlotsOfOutliers); !verdict) return verdict;
   if (problem.output.dtype == DType::i8) return reject("result is i8");
-  return supports_linear_operands(problem, [](DType type) { return is_computed_float(type) || type == DType::i8; });
+  return supports_linear_operands(problem, known);
 }
 Verdict wants_bf16(const Problem& problem, Verdict verdict) {
   if (verdict && !narrow_weights(problem)) return reject("w is not bf16");
@@ -76,7 +79,9 @@ Verdict wants_bf16(const Problem& problem, Verdict verdict) {
   return verdict;
 }
 // Rows that sum products of bytes in i32.
-Verdict wants_bytes(const Problem& problem, Verdict verdict) {
+Verdict supports_bytes(const Problem& problem, bool has_instructions, const char* instructions) {
+  Verdict verdict = supports_packed(problem, has_instructions, instructions,
+                                    [](DType type) { return floats_or_bytes(type) || type == DType::i32; });
   constexpr int64_t kMostDepth = (INT64_C(1) << 31) / (128 * 128) - 1;
   if (verdict && !(byte_weights(problem) && problem.inputs[0].dtype == DType::i8)) return reject("x or w is not i8");
   if (const int64_t k = problem.inputs[0].shape.back(); verdict && k > kMostDepth)
@@ -95,10 +100,10 @@ Verdict supports_amx_bf16(const Problem& problem, const Machine& cpu) {
   return wants_bf16(problem, supports_packed(problem, cpu.amx_bf16, "AMX BF16"));
 }
 Verdict supports_avx512_vnni(const Problem& problem, const Machine& cpu) {
-  return wants_bytes(problem, supports_packed(problem, cpu.avx512_vnni, "AVX-512 VNNI"));
+  return supports_bytes(problem, cpu.avx512_vnni, "AVX-512 VNNI");
 }
 Verdict supports_amx_int8(const Problem& problem, const Machine& cpu) {
-  return wants_bytes(problem, supports_packed(problem, cpu.amx_int8, "AMX INT8"));
+  return supports_bytes(problem, cpu.amx_int8, "AMX INT8");
 }
 
 // A k_block of 0 is all of k; row_threads of 0 lets the plan choose how many threads share the rows.

@@ -56,7 +56,8 @@ struct Finish {
   int64_t residual_stride = 0;
   void* out = nullptr;
   int64_t out_stride = 0;
-  DType bias_type = DType::f32, residual_type = DType::f32, out_type = DType::f32;  // f32, bf16 or f16
+  // f32, bf16 or f16. A bias of i32 is added to sums that are integers, before they are scaled.
+  DType bias_type = DType::f32, residual_type = DType::f32, out_type = DType::f32;
   Activation activation = Activation::none;
   const ClippedLine* tail = nullptr;  // over all of that, where there is no activation and no gate; may be null
 };

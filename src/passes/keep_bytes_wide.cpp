@@ -1,0 +1,78 @@
+// Leaves out bytes that are only widened again: values that are rounded to a scale's steps and computed with in floats.
+// SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
+#include "base/words.hpp"
+#include "passes/integer_values.hpp"
+#include "passes/passes.hpp"
+#include "passes/rewrite.hpp"
+
+namespace rung::passes {
+namespace {
+
+constexpr double kBeside = 12582912;  // 1.5 2^23: x + it - it is x, rounded to a whole number (Emit::rounded_if_small)
+constexpr double kMostSteps = 1 << 21;
+
+// Returns the other operand where the second one is uniform and within the bounds.
+std::optional<NodeId> beside_number(const Graph& graph, NodeId id, BinaryKind kind, double least, double most) {
+  if (!is_binary(graph, id, kind)) return std::nullopt;
+  const auto number = uniform_value(graph, graph[id].operands[1]);
+  if (!number || *number < least || *number > most) return std::nullopt;
+  return graph[id].operands[0];
+}
+
+// Returns whether every value is a whole number, an infinity or NaN.
+bool is_whole(const Graph& graph, NodeId id) {
+  if (const auto number = uniform_value(graph, id))
+    return std::abs(*number) <= kMostSteps && *number == std::floor(*number);
+  if (const auto sum = beside_number(graph, id, BinaryKind::sub, kBeside, kBeside))
+    if (beside_number(graph, *sum, BinaryKind::add, kBeside, kBeside)) return true;
+  if (is_view(graph[id].op)) return is_whole(graph, graph[id].operands[0]);
+  if (graph.as<Cast>(id)) return !is_float(graph.type(graph[id].operands[0]).dtype);
+  for (const BinaryKind kind : {BinaryKind::add, BinaryKind::sub, BinaryKind::max, BinaryKind::min})
+    if (is_binary(graph, id, kind))
+      return is_whole(graph, graph[id].operands[0]) && is_whole(graph, graph[id].operands[1]);
+  return false;
+}
+
+// Returns x of select(x == x, x, number), which is never NaN, if the number is within the bounds.
+std::optional<NodeId> with_number_for_nan(const Graph& graph, NodeId id, double least, double most) {
+  if (!graph.as<Select>(id)) return std::nullopt;
+  const std::vector<NodeId>& operands = graph[id].operands;
+  const NodeId x = operands[1];
+  const auto number = uniform_value(graph, operands[2]);
+  const bool tells_nan =
+      is_binary(graph, operands[0], BinaryKind::eq) && graph[operands[0]].operands == std::vector{x, x};
+  if (!tells_nan || !number || *number < least || *number > most || *number != std::floor(*number)) return std::nullopt;
+  return x;
+}
+
+// Returns whether every value is a number of the type.
+bool fits_bytes(const Graph& graph, NodeId id, DType type) {
+  const double least = type == DType::i8 ? -128 : 0, most = least + 255;
+  const auto bounded = with_number_for_nan(graph, id, least, most);
+  if (!bounded || !is_whole(graph, *bounded)) return false;
+  const auto above = beside_number(graph, *bounded, BinaryKind::min, least, most);
+  return above && beside_number(graph, *above, BinaryKind::max, least, most);
+}
+
+// cast(cast(x, to=u8), to=f32)  =>  x      x has numbers of the type alone; nothing else reads the bytes
+bool leave_out(Graph& graph, NodeId id) {
+  if (!graph.as<Cast>(id) || graph.type(id).dtype != DType::f32) return false;
+  const NodeId bytes = graph[id].operands[0];
+  const DType type = graph.type(bytes).dtype;
+  if (!graph.as<Cast>(bytes) || !is_byte(type) || !graph.single_use(bytes)) return false;
+  const NodeId x = graph[bytes].operands[0];
+  return graph.type(x).dtype == DType::f32 && fits_bytes(graph, x, type) && replace_with(graph, id, x);
+}
+
+}  // namespace
+
+Status keep_bytes_wide(Graph& graph, PassContext& context) {
+  size_t kept = 0;
+  for_each_node(graph, [&](NodeId id) { kept += leave_out(graph, id); });
+  if (kept) context.notes.add("{} not stored as bytes", words::counted(kept, "value is", "values are"));
+  return {};
+}
+
+}  // namespace rung::passes
