@@ -107,6 +107,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"skip-tokens", "", "N",
      "with --actions: how many tokens at the end of the policy's vocabulary are special ones, behind those of actions; "
      "default: 128"},
+    {"timestamps", "", "",
+     "let the text say when its parts begin and end, as Whisper's texts do, and print each part with its times"},
     {"speculate", "", "WHEN",
      "read draft tokens ahead, of --draft or else out of the text itself, so that one run may make several tokens: "
      "off, on, or auto, which stops where the measured time per token shows that it is slower; default: auto with "

@@ -87,7 +87,7 @@ Result<Beginning> beginning_of(const GenerateTask& task, const TextModel& model)
     beginning.tokens.clear();
   }
   if (beginning.tokens.empty()) {
-    RUNG_TRY(beginning.tokens, model.text.start_tokens());
+    RUNG_TRY(beginning.tokens, model.text.start_tokens(task.options.timestamps));
   }
   return beginning;
 }
@@ -154,14 +154,14 @@ Result<Generated> generate(const GenerateTask& task) {
   for (bool listens = true; listens;) {
     RUNG_TRY(const std::optional<Piece> piece, generation.next());
     if (!piece) {
-      Generated made = generation.made();
+      RUNG_TRY(Generated made, generation.made());
       if (action_tokenizer)
         RUNG_CHECK(add_actions(*action_tokenizer, {vocabulary, task.actions->skipped_tokens}, made));
       return made;
     }
     listens = piece->text.empty() || task.hear(piece->text);
   }
-  Generated made = generation.made();
+  RUNG_TRY(Generated made, generation.made());
   if (made.stopped_by.empty()) made.stopped_by = "listener";
   return made;
 }
