@@ -276,7 +276,11 @@ Option Option::within(int64_t least, int64_t most) const {
 }
 Option Option::between(double least, double most) const { return Option(option_->check(CLI::Range(least, most))); }
 Option Option::one_of(const std::vector<std::string>& values) const {
-  return Option(option_->check(CLI::IsMember(values)));
+  const auto refusal = [values](const std::string& got) {
+    if (std::ranges::find(values, got) != values.end()) return std::string();
+    return fmt::format("got '{}', wanted one of {}", got, fmt::join(values, ", "));
+  };
+  return Option(option_->check(CLI::Validator(refusal, CLI::IsMember(values).get_description())));
 }
 Option Option::needs(Option other) const {
   const std::string variable = option_->get_envname();
