@@ -46,6 +46,26 @@ TEST_P(TiedTable, GivesTheRowsThatWereStored) {
   }
 }
 
+// A plan of a file may say anything.
+TEST(ShareTables, OtherPanelsAreRefused) {
+  if (!has_packed_row()) GTEST_SKIP() << "no row packs weights on this processor";
+  const Plan good = plan_of(tied("bf16"), all_passes());
+  const auto refusal = [&](const std::string& name, std::optional<int64_t> value) {
+    Plan plan = good;
+    Params& params = std::ranges::find(plan.steps, "gather_panels", [](const Step& step) {
+                       return step.choice.kernel;
+                     })->choice.params;
+    params.erase(name);
+    if (value) params[name] = *value;
+    const auto checked = check_plan(plan);
+    return checked ? "none" : checked.error().message;
+  };
+  for (const char* name : {"width", "grain", "depth"})
+    for (const std::optional<int64_t> value : {std::optional<int64_t>(), {0}, {-1}, {7}, {int64_t{1} << 62}})
+      EXPECT_THAT(refusal(name, value), ::testing::HasSubstr("gather_panels")) << name;
+  EXPECT_THAT(refusal("breadth", 1), ::testing::HasSubstr("gather_panels"));
+}
+
 TEST(ShareTables, KeepsBothWhereAnotherStepReadsTheTable) {
   const Plan plan = plan_of(tied("f32", "return y=y, t=t"), all_passes());
   EXPECT_THAT(kernels_of(plan), Contains("gather_copy"));
