@@ -23,7 +23,7 @@ from ._errors import UsageError
 from ._language import load_language_model
 
 
-class TransformersModel(PreTrainedModel, GenerationMixin):  # type: ignore[misc]
+class TransformersModel(PreTrainedModel, GenerationMixin):
     """A decoder that generate() of transformers drives: greedily or by sampling, with its logits processors, stopping
     criteria and streamers. One text at a time; it has no weights of its own, and no gradients.
 
@@ -62,11 +62,11 @@ class TransformersModel(PreTrainedModel, GenerationMixin):  # type: ignore[misc]
         """The type of the scores."""
         return torch.float32
 
-    def can_generate(self) -> bool:  # type: ignore[override]
+    def can_generate(self) -> bool:
         """True: that is what it is for."""
         return True
 
-    def prepare_inputs_for_generation(  # type: ignore[override]
+    def prepare_inputs_for_generation(
             self, input_ids: torch.Tensor, attention_mask: torch.Tensor | None = None, **_: Any) -> dict[str, Any]:
         """The whole text: the session knows what of it has been read."""
         return {"input_ids": input_ids, "attention_mask": attention_mask}
