@@ -22,6 +22,7 @@ Verdict supports(const Problem& p, const Machine&) {
     return reject("it takes something else than rows of a matrix");
   if (!table.contiguous() || !indices.contiguous()) return reject("the table or the indices are not contiguous");
   if (!is_computed_float(table.dtype)) return reject("no linear holds this type in panels");
+  if (p.params.empty()) return reject("a plan takes it where it holds the table for a linear, too");
   const bool is_held = std::ranges::any_of(gemm::panel_values(), [&](const Tunable::Values& values) {
     return p.params == Tunable{gemm::kPanelParams}.params(values);
   });
