@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 
 #include "ir/sampling.hpp"
 
@@ -34,7 +33,7 @@ void keep_pairs(const TimestampRules& rules, std::span<const int64_t> made, Part
 
 // Behind the end of a part the next one may begin at the same time; any other time is later than the last one.
 void keep_order(const TimestampRules& rules, std::span<const int64_t> made, Parts parts) {
-  const auto last = std::ranges::find_if(made | std::views::reverse, [&](int64_t t) { return rules.is_time(t); });
+  const auto last = std::find_if(made.rbegin(), made.rend(), [&](int64_t token) { return rules.is_time(token); });
   if (last == made.rend()) return;
   const bool ends_a_part = rules.is_time(made.back()) && made.size() > 1 && !rules.is_time(made[made.size() - 2]);
   const auto before = static_cast<size_t>(*last - rules.first() + (ends_a_part ? 0 : 1));
