@@ -18,7 +18,7 @@ PAGE = Path(__file__).resolve().parent.parent / 'docs/reference_python.md'
 SECTIONS = {
     'Models': ['load', 'join', 'build', 'Model', 'Session', 'Port', 'Encoded'],
     'Texts by decoder language models': ['load_language_model', 'LanguageModel', 'TextSession', 'Generation', 'Piece',
-                                         'Generated', 'DecodeTimes'],
+                                         'Generated', 'DecodeTimes', 'Segment', 'ActionTokenizer'],
     'Modules of PyTorch': ['optimize', 'backend'],
     'Sentence embeddings': ['sentence_encoder', 'SentenceEncoder'],
     'Climbs': ['climb', 'Climb', 'Receipt', 'Speedup'],

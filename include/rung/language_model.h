@@ -22,13 +22,15 @@ typedef struct rung_language_options {
   // The most tokens of a text, prompt included, for which each session of a model directory has memory. 0: as many as
   // the model was made for, and 4096 at most. A plan file says it itself.
   int64_t cache;
+  int64_t source;  // of a directory whose encoder reads texts: the most tokens of one; 0: a usual number
 } rung_language_options;
 #define RUNG_LANGUAGE_OPTIONS_INIT \
-  { sizeof(rung_language_options), NULL, 0 }
+  { sizeof(rung_language_options), NULL, 0, 0 }
 
 // Opens a model directory, whose plans are built now without a climb, or a plan file (*.rung) that was built with
-// `--cache`. `options` may be NULL. Errors: those of rung_model_open(); RUNG_MISMATCH, plans that remember no text;
-// RUNG_USAGE, a cache beyond the model's positions.
+// `--cache`. A model with an encoder makes texts about a source (rung_text_session_read()). `options` may be NULL.
+// Errors: those of rung_model_open(); RUNG_MISMATCH, plans that remember no text; RUNG_USAGE, a cache beyond the
+// model's positions, or none where the model's files do not say how long a text may be.
 RUNG_API rung_status rung_language_model_open(const char* path, const rung_language_options* options,
                                               rung_language_model** model);
 // Closes a model. Waits for the calls that other threads are making with it. Its sessions stay open.
@@ -77,6 +79,11 @@ RUNG_API rung_status rung_text_session_fork(rung_text_session* session, rung_tex
 // Closes a session. Waits for the call that another thread is making with it. Its forks and generations stay open.
 RUNG_API void rung_text_session_close(rung_text_session* session);
 
+// Reads a source with the model's encoder, by the names of its inputs (`input_features`; of a text its tokens,
+// `input_ids`), in host memory, and begins an empty text about it. Texts that later calls begin are about it, too.
+// Errors: RUNG_USAGE, the model has no encoder, more tokens than it reads, a name twice or one that it does not have;
+// RUNG_MISMATCH, another type or shape: source and text stay as they were. After RUNG_DEVICE both are lost.
+RUNG_API rung_status rung_text_session_read(rung_text_session* session, const rung_named_tensor* source, size_t count);
 // Appends tokens to the text and gives the scores of the token behind them, one for each token that the model knows.
 // Without tokens (count = 0) it gives those behind the text that there is. `logits` may be NULL; then `logit_count` is
 // 0. Errors: RUNG_USAGE, a token that the model does not know, more tokens than there is room for, no text, another
@@ -120,18 +127,25 @@ typedef struct rung_generate_options {
   // session of its own, which this one keeps until it gets another draft.
   const rung_language_model* draft;
   int64_t draft_tokens;  // that it guesses at once; 0: 4, or as many as one run can read
+  // The text says when its parts begin and end, as Whisper's texts do: rung_generation_json() then has `segments`. The
+  // model's files must name the token of a text without times.
+  bool timestamps;
 } rung_generate_options;
-#define RUNG_GENERATE_OPTIONS_INIT \
-  { sizeof(rung_generate_options), 128, -1, -1, -1, -1, -1, 0, NULL, 0, NULL, NULL, RUNG_SPECULATE_USUAL, NULL, 0 }
+#define RUNG_GENERATE_OPTIONS_INIT                                                                                 \
+  {                                                                                                                \
+    sizeof(rung_generate_options), 128, -1, -1, -1, -1, -1, 0, NULL, 0, NULL, NULL, RUNG_SPECULATE_USUAL, NULL, 0, \
+        false                                                                                                      \
+  }
 
 // A text as it is made, token by token, in a session.
 typedef struct rung_generation rung_generation;
 
 // Reads a prompt behind the session's text, and begins a generation. A text prompt behind a text has no special tokens
-// around it; `prompt` may be NULL behind a text, which then goes on. `options` may be NULL. Errors: RUNG_USAGE, no
-// prompt or several, a chat behind a text, a setting out of its range, a closed draft; RUNG_MISMATCH, a draft with
-// other tokens or an encoder; those of rung_language_model_tokens(), rung_text_session_open() and
-// rung_text_session_feed(); RUNG_INTERRUPTED.
+// around it; `prompt` may be NULL behind a text, which then goes on. With an encoder a prompt of text is read as the
+// source, and without tokens an empty text begins with those that the model's files name. `options` may be NULL.
+// Errors: RUNG_USAGE, no prompt or several, a chat behind a text, a setting out of its range, a closed draft;
+// RUNG_MISMATCH, a draft with other tokens or an encoder; those of rung_language_model_tokens(),
+// rung_text_session_open() and rung_text_session_feed(); RUNG_INTERRUPTED.
 RUNG_API rung_status rung_generation_open(rung_text_session* session, const rung_prompt* prompt,
                                           const rung_generate_options* options, rung_generation** generation);
 // Closes a generation. The session keeps its text.
@@ -150,6 +164,49 @@ RUNG_API rung_status rung_generation_next(rung_generation* generation, rung_piec
 // Gives what was made so far as the JSON object that `rung generate --json` prints; free it with rung_free(). Its
 // "stopped_by" is empty while the text could go on.
 RUNG_API rung_status rung_generation_json(rung_generation* generation, char** json);
+
+// ---- tokens of actions ----
+
+// FAST's tokenizer of a robot's actions: a chunk of them, row by row, as a byte-pair encoding of rounded cosine
+// coefficients. Any number of threads may use one.
+typedef struct rung_action_tokenizer rung_action_tokenizer;
+
+// The sizes of a chunk of actions.
+typedef struct rung_action_shape {
+  int64_t horizon;  // times
+  int64_t dims;     // values at each time
+} rung_action_shape;
+
+// Tokens that a policy's language model wrote.
+typedef struct rung_policy_tokens {
+  const int64_t* tokens;
+  size_t count;
+  int64_t vocabulary;  // of the language model
+  int64_t skipped;  // special tokens at the end of its vocabulary, behind those of actions: 128 in published policies
+} rung_policy_tokens;
+
+// Opens a directory with tokenizer.json and processor_config.json. `shape` gives sizes that the files do not say, and 0
+// for those that they do; NULL: they say both. Errors: RUNG_FILE, RUNG_USAGE; RUNG_MISMATCH, a size that nobody says,
+// or that both say differently.
+RUNG_API rung_status rung_action_tokenizer_open(const char* directory, const rung_action_shape* shape,
+                                                rung_action_tokenizer** tokenizer);
+// Closes a tokenizer. Waits for the calls that other threads are making with it.
+RUNG_API void rung_action_tokenizer_close(rung_action_tokenizer* tokenizer);
+// Returns the sizes of a chunk; zeros: the tokenizer is closed.
+RUNG_API rung_action_shape rung_action_tokenizer_shape(const rung_action_tokenizer* tokenizer);
+// Gives the tokens of a chunk of `count` values, row by row. Where `tokens` has too little room, only its `count` is
+// set. Errors: RUNG_USAGE, another number of values, or one that no token stands for.
+RUNG_API rung_status rung_action_tokenizer_encode(const rung_action_tokenizer* tokenizer, const double* actions,
+                                                  size_t count, rung_tokens* tokens);
+// Gives the chunk of tokens, `action_count` values row by row. Errors: RUNG_MISMATCH, a token that the files do not
+// have, tokens of more or fewer coefficients than a chunk has; RUNG_USAGE, another `action_count` than the chunk's.
+RUNG_API rung_status rung_action_tokenizer_decode(const rung_action_tokenizer* tokenizer, const int64_t* tokens,
+                                                  size_t count, double* actions, size_t action_count);
+// Gives the chunk that a policy's language model wrote, among words before it and marks behind it. Errors: those of
+// rung_action_tokenizer_decode(); RUNG_MISMATCH, no action tokens, or some that stand apart.
+RUNG_API rung_status rung_action_tokenizer_decode_policy(const rung_action_tokenizer* tokenizer,
+                                                         const rung_policy_tokens* written, double* actions,
+                                                         size_t action_count);
 
 #ifdef __cplusplus
 }

@@ -20,6 +20,7 @@ struct LanguageOptions {
   Options model = {};  // without shapes
   // The most tokens of a text, for a model directory; 0: the usual. See rung_language_options.
   int64_t cache = 0;
+  int64_t source = 0;  // of a directory whose encoder reads texts: the most tokens of one; 0: a usual number
 };
 
 // The beginning of a text: one of the three, or none behind a text. See rung_prompt.
@@ -51,6 +52,7 @@ struct GenerateOptions {
   Speculate speculate = Speculate::usual;
   const LanguageModel* draft = nullptr;  // a smaller model, whose guesses are read ahead
   int64_t draft_tokens = 0;              // that it guesses at once; 0: the usual
+  bool timestamps = false;               // the text says when its parts begin and end, as Whisper's texts do
 };
 
 // A token with the text that is certain with it.
@@ -133,6 +135,12 @@ class TextSession {
     if (auto code = rung_text_session_feed(handle_.get(), tokens.data(), tokens.size(), logits.data(), logits.size()))
       return Status::of(code);
     return logits;
+  }
+  // Reads a source with the model's encoder, and begins an empty text about it. See rung_text_session_read().
+  Status read(const Tensors& source) {
+    if (Status status = detail::check_bytes(source); !status) return status;
+    const detail::CTensors c(source);
+    return Status::of(rung_text_session_read(handle_.get(), c.named.data(), c.named.size()));
   }
   // Forgets all tokens from place `length` on. See rung_text_session_truncate().
   Status truncate(int64_t length) { return Status::of(rung_text_session_truncate(handle_.get(), length)); }
@@ -239,8 +247,57 @@ inline CGenerateOptions::CGenerateOptions(const GenerateOptions& from)
   options.speculate = static_cast<rung_speculate>(from.speculate);
   if (from.draft) options.draft = from.draft->handle();
   options.draft_tokens = from.draft_tokens;
+  options.timestamps = from.timestamps;
 }
 
 }  // namespace detail
+
+// FAST's tokenizer of a robot's actions. Copies are the same tokenizer; any number of threads may use one. See
+// rung_action_tokenizer.
+class ActionTokenizer {
+ public:
+  // Opens a directory; the shape has the sizes that its files do not say. See rung_action_tokenizer_open().
+  static Result<ActionTokenizer> open(const std::string& directory, rung_action_shape shape = {}) {
+    rung_action_tokenizer* tokenizer = nullptr;
+    if (auto code = rung_action_tokenizer_open(directory.c_str(), &shape, &tokenizer)) return Status::of(code);
+    return ActionTokenizer(tokenizer);
+  }
+  // Returns the sizes of a chunk.
+  rung_action_shape shape() const { return rung_action_tokenizer_shape(handle_.get()); }
+  // Returns the tokens of a chunk, row by row. See rung_action_tokenizer_encode().
+  Result<std::vector<int64_t>> encode(const std::vector<double>& actions) const {
+    return detail::tokens_given([&](rung_tokens* place) {
+      return rung_action_tokenizer_encode(handle_.get(), actions.data(), actions.size(), place);
+    });
+  }
+  // Returns the chunk of tokens, row by row. See rung_action_tokenizer_decode().
+  Result<std::vector<double>> decode(const std::vector<int64_t>& tokens) const {
+    return actions([&](double* to, size_t count) {
+      return rung_action_tokenizer_decode(handle_.get(), tokens.data(), tokens.size(), to, count);
+    });
+  }
+  // Returns the chunk that a policy wrote, whose language model has `vocabulary` tokens. See
+  // rung_action_tokenizer_decode_policy().
+  Result<std::vector<double>> decode_policy(const std::vector<int64_t>& written, int64_t vocabulary,
+                                            int64_t skipped = 128) const {
+    const rung_policy_tokens tokens{written.data(), written.size(), vocabulary, skipped};
+    return actions([&](double* to, size_t count) {
+      return rung_action_tokenizer_decode_policy(handle_.get(), &tokens, to, count);
+    });
+  }
+  // Returns the handle for the C interface; this object still owns it.
+  rung_action_tokenizer* handle() const { return handle_.get(); }
+
+ private:
+  explicit ActionTokenizer(rung_action_tokenizer* handle) : handle_(handle, &rung_action_tokenizer_close) {}
+  template <class Decode>
+  Result<std::vector<double>> actions(const Decode& decode) const {
+    const rung_action_shape sizes = shape();
+    std::vector<double> values(static_cast<size_t>(sizes.horizon * sizes.dims));
+    if (auto code = decode(values.data(), values.size())) return Status::of(code);
+    return values;
+  }
+  std::shared_ptr<rung_action_tokenizer> handle_;
+};
 
 }  // namespace rung::api

@@ -17,7 +17,7 @@ namespace {
   "min_p: float | None = None, repetition_penalty: float | None = None, seed: int = 0, "                     \
   "stop: str | collections.abc.Sequence[str] = (), "                                                         \
   "speculate: typing.Literal['off', 'on', 'auto'] | None = None, draft: LanguageModel | None = None, "       \
-  "draft_tokens: int | None = None) -> Generation"
+  "draft_tokens: int | None = None, timestamps: bool = False) -> Generation"
 
 constexpr const char* kGenerate = R"(Makes a text, token by token: an iterator of rung.Piece.
 
@@ -35,6 +35,8 @@ with the same tokens, `draft_tokens` at once (None: 4, or as many as one run can
 behind an earlier place of the text that ended alike. "auto" stops that once the measured time per token shows that it is
 slower. None: "auto" with a draft, else "off". The text is the same in any case. The session keeps the draft's caches
 until it gets another draft.
+
+timestamps=True lets the text say when its parts begin and end, as Whisper's texts do; figures() then has `segments`.
 
 Ctrl-C while the prompt is read comes out as KeyboardInterrupt; the text then ends with what was read. Between tokens it
 leaves a text that ends with the last token. The GIL is released while it works.
@@ -59,6 +61,15 @@ that the model knows, and is the caller's own.
 
 Errors: UsageError, a token that the model does not know, more tokens than there is room for, or no text: the text stays
 as it was; also closed, or in use by another thread; DeviceError; OutOfMemoryError.)";
+
+constexpr const char* kRead = R"(Reads a source with the model's encoder, and begins an empty text about it.
+
+`source` maps names of the encoder's inputs to arrays in host memory: {"input_features": spectrum} for a Whisper, a text's
+tokens {"input_ids": ids} for a T5. Texts that later calls begin are about it, too: a generation without a prompt begins
+with the tokens that the model's files name.
+
+Errors: UsageError, the model has no encoder, or more tokens than it reads; MismatchError, an input that it does not have,
+another type or shape; DeviceError; OutOfMemoryError.)";
 
 constexpr const char* kTruncate = R"(Forgets all tokens from place `length` on; the text goes on from there.
 
@@ -119,16 +130,17 @@ void bind_generate(nb::class_<T>& type, const char* signature, const char* doc, 
       "generate",
       [](T& self, nb::handle prompt, int64_t most, Number temperature, std::optional<int64_t> top_k, Number top_p,
          Number min_p, Number repetition_penalty, uint64_t seed, nb::handle stop,
-         const std::optional<std::string>& speculate, const LanguageModel* draft, std::optional<int64_t> draft_tokens) {
-        return self.generate(
-            prompt, {most, temperature, top_p, min_p, repetition_penalty, top_k, seed, stops_of(stop),
-                     speculate_of(speculate), draft ? draft->handle() : nullptr, tokens_of_draft(draft_tokens)});
+         const std::optional<std::string>& speculate, const LanguageModel* draft, std::optional<int64_t> draft_tokens,
+         bool timestamps) {
+        return self.generate(prompt, {most, temperature, top_p, min_p, repetition_penalty, top_k, seed, stops_of(stop),
+                                      speculate_of(speculate), draft ? draft->handle() : nullptr,
+                                      tokens_of_draft(draft_tokens), timestamps});
       },
       prompt_default..., nb::kw_only(), nb::arg("new") = 128, nb::arg("temperature") = nb::none(),
       nb::arg("top_k") = nb::none(), nb::arg("top_p") = nb::none(), nb::arg("min_p") = nb::none(),
       nb::arg("repetition_penalty") = nb::none(), nb::arg("seed") = 0, nb::arg("stop") = nb::tuple(),
       nb::arg("speculate") = nb::none(), nb::arg("draft") = nb::none(), nb::arg("draft_tokens") = nb::none(),
-      nb::sig(signature), doc);
+      nb::arg("timestamps") = false, nb::sig(signature), doc);
 }
 
 void bind_generation(nb::module_& module) {
@@ -146,6 +158,8 @@ void bind_text_session(nb::module_& module) {
                                "model's weights. One thread at a time uses it. Made by LanguageModel.session().");
   type.def("feed", &TextSession::feed, nb::arg("tokens"),
            nb::sig("def feed(self, tokens: collections.abc.Sequence[int] | typing.Any) -> typing.Any"), kFeed)
+      .def("read", &TextSession::read, nb::arg("source"),
+           nb::sig("def read(self, source: dict[str, typing.Any]) -> None"), kRead)
       .def("truncate", &TextSession::truncate, nb::arg("length"), kTruncate)
       .def(
           "reset", [](TextSession& self) { self.truncate(0); }, "Begins a new text. Errors: DeviceError.")

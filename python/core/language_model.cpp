@@ -6,6 +6,7 @@
 #include <cmath>
 #include <exception>
 
+#include "core/arrays.hpp"
 #include "core/decoded.hpp"
 #include "core/errors.hpp"
 #include "core/gil.hpp"
@@ -124,6 +125,19 @@ nb::object TextSession::feed(nb::handle tokens) {
   return array_over(tensor, own(logits));
 }
 
+void TextSession::read(const nb::dict& source) {
+  const TextHandle open = handle();
+  std::vector<std::string> names;
+  std::vector<std::unique_ptr<Borrowed>> arrays;
+  for (const auto& [name, array] : source) {
+    names.push_back(utf8_of(name, "source"));
+    arrays.push_back(std::make_unique<Borrowed>(array, Place{"input", names.back().c_str()}, false));
+  }
+  std::vector<rung_named_tensor> given;
+  for (size_t i = 0; i < names.size(); ++i) given.push_back({names[i].c_str(), &arrays[i]->tensor()});
+  check(without_gil([&] { return rung_text_session_read(open.get(), given.data(), given.size()); }));
+}
+
 void TextSession::truncate(int64_t length) {
   const TextHandle open = handle();
   check(without_gil([&] { return rung_text_session_truncate(open.get(), length); }));
@@ -167,6 +181,7 @@ std::unique_ptr<Generation> TextSession::generate(nb::handle prompt, const Gener
   with.speculate = options.speculate;
   with.draft = options.draft.get();
   with.draft_tokens = options.draft_tokens;
+  with.timestamps = options.timestamps;
   std::exception_ptr raised;
   with.goes_on = prompt_goes_on;
   with.context = &raised;
@@ -210,6 +225,8 @@ std::unique_ptr<LanguageModel> load_language_model(nb::handle where, const nb::d
   with.model = open.get();
   if (!nb::try_cast(options["cache"], with.cache))
     raise(RUNG_USAGE, "cache: got " + shown(options["cache"]) + ", wanted a number of tokens");
+  if (!nb::try_cast(options["source"], with.source))
+    raise(RUNG_USAGE, "source: got " + shown(options["source"]) + ", wanted a number of tokens");
   rung_language_model* opened = nullptr;
   check(without_gil([&] { return rung_language_model_open(path.c_str(), &with, &opened); }));
   return std::make_unique<LanguageModel>(LanguageHandle(opened, rung_language_model_close));

@@ -28,6 +28,7 @@ struct GenerateOptions {
   rung_speculate speculate = RUNG_SPECULATE_USUAL;
   LanguageHandle draft;      // null: none
   int64_t draft_tokens = 0;  // 0: the usual
+  bool timestamps = false;
 };
 
 // A text as it is made: an iterator of rung.Piece.
@@ -52,6 +53,8 @@ class TextSession {
   TextSession(LanguageHandle model, TextHandle handle) : model_(std::move(model)), handle_(std::move(handle)) {}
   // The scores behind the tokens: float32 of NumPy.
   nb::object feed(nb::handle tokens);
+  // `source` maps names of the encoder's inputs to arrays.
+  void read(const nb::dict& source);
   void truncate(int64_t length);
   std::unique_ptr<TextSession> fork();
   nb::list tokens();

@@ -1,5 +1,6 @@
 // The extension rung._core: the C interface of rung as Python classes and functions.
 // SPDX-License-Identifier: Apache-2.0
+#include "core/action_tokenizer.hpp"
 #include "core/errors.hpp"
 #include "core/language_model.hpp"
 #include "core/last_calls.hpp"
@@ -18,6 +19,7 @@ NB_MODULE(_core, m) {
   m.def("version", &rung_version, "The release: \"0.1.0\".");
   rung::python::bind_models(m);
   rung::python::bind_language_models(m);
+  rung::python::bind_action_tokenizer(m);
   rung::python::bind_climbs(m);
   rung::python::bind_tasks(m);
 }

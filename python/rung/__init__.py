@@ -7,7 +7,7 @@
 """
 from ._backend import backend
 from ._climb import Climb, climb
-from ._core import Generation, LanguageModel, Model, Session, TextSession, version
+from ._core import ActionTokenizer, Generation, LanguageModel, Model, Session, TextSession, version
 from ._errors import (ClimbInterrupted, DeviceError, Error, FileError, MismatchError, OutOfMemoryError,
                       TruncationWarning, UnsupportedError, UsageError)
 from ._language import load_language_model
@@ -15,14 +15,14 @@ from ._load import build, join, load
 from ._optimize import optimize
 from ._sentences import SentenceEncoder, sentence_encoder
 from ._tasks import bench, compare, explain, profile, verify
-from ._types import (ComparedOutput, DecodeTimes, Encoded, Generated, Piece, Port, PrecisionCost, Receipt, Speedup,
-                     Tolerance, Verification)
+from ._types import (ComparedOutput, DecodeTimes, Encoded, Generated, Piece, Port, PrecisionCost, Receipt, Segment,
+                     Speedup, Tolerance, Verification)
 
 __version__ = version()
 
-__all__ = ["Climb", "ClimbInterrupted", "ComparedOutput", "DecodeTimes", "DeviceError", "Encoded", "Error", "FileError",
-           "Generated", "Generation", "LanguageModel", "MismatchError", "Model", "OutOfMemoryError", "Piece", "Port",
-           "PrecisionCost", "Receipt", "SentenceEncoder", "Session", "Speedup", "TextSession", "Tolerance",
-           "TruncationWarning", "UnsupportedError", "UsageError", "Verification", "__version__", "backend", "bench",
-           "build", "climb", "compare", "explain", "join", "load", "load_language_model", "optimize", "profile",
-           "sentence_encoder", "verify"]
+__all__ = ["ActionTokenizer", "Climb", "ClimbInterrupted", "ComparedOutput", "DecodeTimes", "DeviceError", "Encoded",
+           "Error", "FileError", "Generated", "Generation", "LanguageModel", "MismatchError", "Model",
+           "OutOfMemoryError", "Piece", "Port", "PrecisionCost", "Receipt", "Segment", "SentenceEncoder", "Session",
+           "Speedup", "TextSession", "Tolerance", "TruncationWarning", "UnsupportedError", "UsageError", "Verification",
+           "__version__", "backend", "bench", "build", "climb", "compare", "explain", "join", "load",
+           "load_language_model", "optimize", "profile", "sentence_encoder", "verify"]

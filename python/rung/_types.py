@@ -66,7 +66,21 @@ class DecodeTimes(TypedDict):
     p99: float
 
 
-class Generated(TypedDict):
+class Segment(TypedDict):
+    """A part of a text with timestamps: `begin` and `end` in seconds (None: the text ended before it said so), the
+    `tokens` of its words, and their `text` (None: the model has no tokenizer)."""
+
+    begin: float
+    end: float | None
+    tokens: list[int]
+    text: str | None
+
+
+class _WithTimestamps(TypedDict, total=False):
+    segments: list[Segment]
+
+
+class Generated(_WithTimestamps):
     """What a generation made so far, and what it took.
 
     `tokens` are the new ones, and `text` is theirs (None: the model has no tokenizer). `prefill_ms` goes from the
@@ -75,6 +89,7 @@ class Generated(TypedDict):
     `weight_bytes` counts all weights in memory, those of every chunk's plan, in every layout.
     `drafting` is "off", "kept", or "stopped" where drafts were slower; `drafted` counts draft tokens that were read
     ahead, and `accepted` those that became the text's.
+    `segments` are the parts of a text with timestamps; other texts have no such key.
     `stopped_by` is "count", "stop token", "stop string" or "full cache"; empty: the text could go on.
     """
 

@@ -10,6 +10,7 @@
 #include "session/decoder.hpp"
 #include "session/entrance.hpp"
 #include "tasks/text_generation.hpp"
+#include "text/action_tokenizer.hpp"
 
 namespace rung {
 
@@ -29,6 +30,7 @@ struct OpenTextSession {
   std::shared_ptr<Decoder> decoder;
   std::shared_ptr<const OpenLanguageModel> draft_model;  // whose guesses were wanted last; null: nobody's
   std::shared_ptr<Decoder> draft;                        // of it
+  NamedTensors source;                                   // that was read last
   Entrance entrance;
 };
 
@@ -38,6 +40,7 @@ struct OpenGeneration {
   std::string text = {};  // of the last piece
 };
 
+using ActionTokenizers = HandleTable<rung_action_tokenizer, const ActionTokenizer>;
 using LanguageModels = HandleTable<rung_language_model, const std::shared_ptr<const OpenLanguageModel>>;
 using TextSessions = HandleTable<rung_text_session, const std::shared_ptr<OpenTextSession>>;
 using Generations = HandleTable<rung_generation, OpenGeneration>;

@@ -13,6 +13,23 @@ namespace {
 
 constexpr int64_t kUsualCache = 4096;  // tokens
 
+// Asks a directory's files whether there is an encoder, which a policy's do not say, and for the length of texts.
+Status ask_model(const char* path, tasks::DecoderTask& task) {
+  RUNG_TRY(const tasks::ModelText text, tasks::ModelText::of_directory(path));
+  task.has_encoder = text.settings().is_encoder_decoder.value;
+  if (task.has_encoder && task.length > 0) return {};
+  if (tasks::is_exported(path) && task.length > 0) return {};
+  RUNG_TRY(const Model model, import_model(path, {.dtype = task.model.dtype, .drop_head = task.model.drop_head}));
+  task.has_encoder = task.has_encoder || model.architecture == "pi0_fast";
+  if (task.length > 0) return {};
+  if (task.has_encoder && model.positions == 0)
+    return wrong_usage("cache: got 0 for '{}', wanted the most tokens of a text: the model's files do not say it",
+                       path);
+  if (model.positions == 0) return rung::mismatch("'{}' ({}) is no decoder language model", path, model.architecture);
+  task.length = std::min(kUsualCache, model.positions);
+  return {};
+}
+
 Result<tasks::DecoderTask> decoder_task(const char* path, const rung_language_options* options) {
   RUNG_TRY(auto given, options_of(options, rung_language_options RUNG_LANGUAGE_OPTIONS_INIT, "rung_language_options"));
   tasks::DecoderTask task;
@@ -20,12 +37,13 @@ Result<tasks::DecoderTask> decoder_task(const char* path, const rung_language_op
   if (!task.model.shapes.empty()) return wrong_usage("got shapes: a language model takes texts of any length");
   if (given.cache < 0) return wrong_usage("cache: got {} tokens, wanted at least 1, or 0 for the usual", given.cache);
   task.length = given.cache;
-  if (is_plan_file(path) && task.length > 0)
-    return wrong_usage("cache: got {} for a plan file, whose caches were decided when it was built", task.length);
-  if (is_plan_file(path) || task.length > 0) return task;
-  RUNG_TRY(const Model model, import_model(path, {.dtype = task.model.dtype, .drop_head = task.model.drop_head}));
-  if (model.positions == 0) return rung::mismatch("'{}' ({}) is no decoder language model", path, model.architecture);
-  task.length = std::min(kUsualCache, model.positions);
+  if (given.source < 0)
+    return wrong_usage("source: got {} tokens, wanted at least 1, or 0 for the usual", given.source);
+  task.source = given.source;
+  if (is_plan_file(path) && (task.length > 0 || task.source > 0))
+    return wrong_usage("{}: got {} for a plan file, whose caches were decided when it was built",
+                       task.length > 0 ? "cache" : "source", std::max(task.length, task.source));
+  if (!is_plan_file(path)) RUNG_CHECK(ask_model(path, task));
   return task;
 }
 

@@ -6,6 +6,7 @@
 #include "api/asked_to_end.hpp"
 #include "api/language_handles.hpp"
 #include "api/options.hpp"
+#include "api/tensors.hpp"
 #include "base/json.hpp"
 #include "tasks/draft.hpp"
 
@@ -66,10 +67,11 @@ Result<std::optional<Speculate>> speculate_of(rung_speculate given) {
 }
 
 Result<std::shared_ptr<Decoder>> session_of_draft(const OpenLanguageModel& model, const Decoder& decoder,
-                                                  const OpenLanguageModel& draft) {
+                                                  const OpenLanguageModel& draft, const NamedTensors& source) {
   RUNG_CHECK(check_process(draft));
   RUNG_TRY(Decoder made, Decoder::create(draft.plans));
   RUNG_CHECK(tasks::check_draft({model.path, model.text, decoder}, {draft.path, draft.text, made}));
+  if (made.has_encoder()) RUNG_CHECK(made.read(source));
   return std::make_shared<Decoder>(std::move(made));
 }
 
@@ -79,7 +81,7 @@ Result<std::shared_ptr<Decoder>> draft_for(OpenTextSession& session, const rung_
   const auto open = table<LanguageModels>().use(handle);
   RUNG_CHECK(want_open(open, "draft"));
   if (session.draft_model != *open) {
-    RUNG_TRY(session.draft, session_of_draft(*session.model, *session.decoder, **open));
+    RUNG_TRY(session.draft, session_of_draft(*session.model, *session.decoder, **open, session.source));
     session.draft_model = *open;
   }
   return session.draft;
@@ -97,6 +99,7 @@ Result<tasks::GenerateOptions> generate_options(OpenTextSession& session, const 
                                            .seed = given.seed},
                               .stops = {},
                               .draft_tokens = given.draft_tokens,
+                              .timestamps = given.timestamps,
                               .interrupted = asked_to_end(given.goes_on, given.context)};
   RUNG_TRY(made.speculate, speculate_of(given.speculate));
   RUNG_TRY(made.stops, texts_of(given.stops, given.stop_count, "stops"));
@@ -104,11 +107,41 @@ Result<tasks::GenerateOptions> generate_options(OpenTextSession& session, const 
   return made;
 }
 
+Status read_source(OpenTextSession& session, NamedTensors source) {
+  RUNG_CHECK(session.decoder->read(source));
+  session.source = std::move(source);
+  session.draft_model.reset();  // a draft reads the source when one is wanted
+  return {};
+}
+
+// Reads a text or a chat as the source of a new text where there is an encoder. Returns whether it was one.
+Result<bool> read_text_source(OpenTextSession& session, const tasks::Prompt& prompt) {
+  if (!session.decoder->has_encoder() || (prompt.text.empty() && prompt.chat.empty())) return false;
+  if (session.decoder->length() > 0)
+    return wrong_usage(
+        "got a text behind a text of {} tokens: the encoder reads it as a source, so reset() comes first",
+        session.decoder->length());
+  RUNG_TRY(const auto tokens, session.model->text.tokens_of(prompt));
+  NamedTensors source;
+  source.emplace("input_ids", Tensor::of<int64_t>({1, static_cast<int64_t>(tokens.size())}, tokens));
+  RUNG_CHECK(read_source(session, std::move(source)));
+  return true;
+}
+
+// Returns the tokens that are read behind the session's text.
+Result<std::vector<int64_t>> tokens_before(const OpenTextSession& session, const tasks::Prompt& prompt,
+                                           bool timestamps) {
+  const tasks::ModelText& text = session.model->text;
+  const bool begins = session.decoder->has_encoder() && session.decoder->length() == 0 && prompt.tokens.empty();
+  return begins ? text.start_tokens(timestamps) : text.tokens_of(prompt, session.decoder->length());
+}
+
 Result<OpenGeneration> begin_generation(const std::shared_ptr<OpenTextSession>& session, const rung_prompt* prompt,
                                         const rung_generate_options* options) {
-  RUNG_TRY(const tasks::GenerateOptions given, generate_options(*session, options));
   RUNG_TRY(const tasks::Prompt form, prompt_of(prompt));
-  RUNG_TRY(const auto tokens, session->model->text.tokens_of(form, session->decoder->length()));
+  RUNG_TRY(const bool is_source, read_text_source(*session, form));
+  RUNG_TRY(const tasks::GenerateOptions given, generate_options(*session, options));
+  RUNG_TRY(const auto tokens, tokens_before(*session, is_source ? tasks::Prompt{} : form, given.timestamps));
   RUNG_TRY(auto generation, tasks::TextGeneration::begin(session->model->text, session->decoder, tokens, given));
   return OpenGeneration{session, std::move(generation)};
 }
@@ -172,6 +205,14 @@ rung_status rung_text_session_feed(rung_text_session* session, const int64_t* to
   });
 }
 
+rung_status rung_text_session_read(rung_text_session* session, const rung_named_tensor* source, size_t count) {
+  return rung::in_session(session, [&](const SharedSession& open) -> Status {
+    RUNG_TRY(const auto given, rung::array_of(source, count, "source"));
+    RUNG_TRY(rung::NamedTensors copies, rung::copies_of(given));
+    return rung::read_source(*open, std::move(copies));
+  });
+}
+
 rung_status rung_text_session_truncate(rung_text_session* session, int64_t length) {
   return rung::in_session(session, [&](const SharedSession& open) { return open->decoder->truncate(length); });
 }
@@ -203,7 +244,8 @@ rung_status rung_generation_next(rung_generation* generation, rung_piece* piece)
 rung_status rung_generation_json(rung_generation* generation, char** json) {
   return rung::in_generation(generation, [&](rung::OpenGeneration& open) -> Status {
     RUNG_CHECK(rung::want(json, "json"));
-    *json = rung::copy_of(rung::dump_json(to_json(open.generation.made())));
+    RUNG_TRY(const auto made, open.generation.made());
+    *json = rung::copy_of(rung::dump_json(to_json(made)));
     return {};
   });
 }

@@ -22,6 +22,7 @@ struct GenerateFlags {
   std::optional<double> temperature, top_p, min_p, repetition_penalty;
   std::optional<uint64_t> top_k, seed, skip_tokens;
   std::vector<std::string> stops;
+  bool timestamps = false;
   std::string speculate;  // empty: as there is a draft or none
 };
 
@@ -52,6 +53,14 @@ void print_actions(const tasks::Generated& made) {
   for (const auto& row : *made.actions) fmt::print("{}\n", fmt::join(row, " "));
 }
 
+// One line for each part: "0.00 6.44  text", in seconds. A part that the text did not end has "-" for its end.
+void print_segments(const tasks::Generated& made) {
+  if (!made.segments) return;
+  for (const tasks::Segment& segment : *made.segments)
+    fmt::print("{:.2f} {}  {}\n", segment.begin, segment.end ? fmt::format("{:.2f}", *segment.end) : "-",
+               segment.text ? *segment.text : fmt::format("{}", fmt::join(segment.tokens, " ")));
+}
+
 void print_summary(const tasks::Generated& made) {
   fmt::print(
       stderr,
@@ -77,7 +86,8 @@ Status generate(const GenerateFlags& flags) {
   if (!flags.speculate.empty()) {
     RUNG_TRY(task.options.speculate, parse_speculate(flags.speculate));
   }
-  if (!flags.common.json && !task.actions)
+  task.options.timestamps = flags.timestamps;
+  if (!flags.common.json && !task.actions && !flags.timestamps)
     task.hear = [](std::string_view piece) {
       fmt::print("{}", piece);
       return std::fflush(stdout) == 0;
@@ -85,7 +95,8 @@ Status generate(const GenerateFlags& flags) {
   RUNG_TRY(const tasks::Generated made, tasks::generate(task));
   if (flags.common.json) return print_json(to_json(made)), Status{};
   print_actions(made);
-  if (!made.text && !made.actions) fmt::print("{}\n", fmt::join(made.tokens, " "));
+  print_segments(made);
+  if (!made.text && !made.actions && !made.segments) fmt::print("{}\n", fmt::join(made.tokens, " "));
   print_summary(made);
   return {};
 }
@@ -112,6 +123,7 @@ std::pair<CLI::App*, Run> generate_command(CLI::App& app) {
   auto actions = add(*command, "actions", flags->actions);
   add(*command, "action-shape", flags->action_shape).needs(actions);
   add(*command, "skip-tokens", flags->skip_tokens).needs(actions);
+  add(*command, "timestamps", flags->timestamps);
   add(*command, "speculate", flags->speculate).one_of({"off", "on", "auto"});
   auto draft = add(*command, "draft", flags->draft);
   add(*command, "draft-tokens", flags->draft_tokens).within(1, INT_MAX).needs(draft);

@@ -107,6 +107,8 @@ constexpr auto kOptions = std::to_array<OptionRow>({
     {"skip-tokens", "", "N",
      "with --actions: how many tokens at the end of the policy's vocabulary are special ones, behind those of actions; "
      "default: 128"},
+    {"timestamps", "", "",
+     "let the text say when its parts begin and end, as Whisper's texts do, and print each part with its times"},
     {"speculate", "", "WHEN",
      "read draft tokens ahead, of --draft or else out of the text itself, so that one run may make several tokens: "
      "off, on, or auto, which stops where the measured time per token shows that it is slower; default: auto with "
@@ -274,7 +276,11 @@ Option Option::within(int64_t least, int64_t most) const {
 }
 Option Option::between(double least, double most) const { return Option(option_->check(CLI::Range(least, most))); }
 Option Option::one_of(const std::vector<std::string>& values) const {
-  return Option(option_->check(CLI::IsMember(values)));
+  const auto refusal = [values](const std::string& got) {
+    if (std::ranges::find(values, got) != values.end()) return std::string();
+    return fmt::format("got '{}', wanted one of {}", got, fmt::join(values, ", "));
+  };
+  return Option(option_->check(CLI::Validator(refusal, CLI::IsMember(values).get_description())));
 }
 Option Option::needs(Option other) const {
   const std::string variable = option_->get_envname();

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/tool.hpp"
 
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <array>
 #include <csignal>
@@ -77,6 +79,11 @@ int run_tool(int argc, char** argv) {
   if (rung::Status stack = ensure_stack(); !stack) return report(stack, json);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError&) {
+    const CLI::App* command = chosen(&app);
+    return report(rung::wrong_usage("got '{}', which {} does not take (--help lists the options)",
+                                    fmt::join(command->remaining(), " "), command->get_name()),
+                  json);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
     return report(rung::wrong_usage("{} (--help lists the options)", e.what()), json);

@@ -34,12 +34,19 @@ ModelPath look_at(const std::string& path) {
   return found;
 }
 
+const char* what_is_at(const ModelPath& seen) {
+  std::error_code ignored;
+  if (!seen.magic.empty()) return "a file of no known format";
+  return std::filesystem::is_regular_file(seen.path, ignored) && std::filesystem::is_empty(seen.path, ignored)
+             ? "an empty file"
+             : "nothing that can be read";
+}
+
 Result<const Importer*> importer_of(const std::string& path) {
   const ModelPath seen = look_at(path);
   for (const Importer& importer : kImporters)
     if (importer.recognises(seen)) return &importer;
-  return bad_file("'{}' is not a model: got {}, wanted {}, or the name of a model in '{}'", path,
-                  seen.magic.empty() ? "nothing that can be read" : "a file of no known format",
+  return bad_file("'{}' is not a model: got {}, wanted {}, or the name of a model in '{}'", path, what_is_at(seen),
                   fmt::join(importable_kinds(), ", "), huggingface::cache_folder());
 }
 

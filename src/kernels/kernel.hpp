@@ -108,6 +108,9 @@ struct Kernel {
   Split (*split)(const Problem&, const Machine&) = nullptr;  // CPU rows; null: one part for each thread
   // GPU rows whose code is compiled for each problem: returns its source, or why there is none, as supports() says.
   Result<gpu::GeneratedSource> (*source)(const Problem&, const Machine&) = nullptr;
+  // Returns the row of gather, with its parameters, that reads rows of constant operand `i` in this kernel's own
+  // layout; its name is empty where there is none.
+  KernelChoice (*gathered_by)(const Problem&, const Machine&, size_t i) = nullptr;
 
   // The functions below call the fields above, or return the defaults where a row leaves them out.
   size_t scratch_for(const Problem& problem, const Machine& machine) const {
@@ -115,6 +118,9 @@ struct Kernel {
   }
   size_t packed_for(const Problem& problem, const Machine& machine, size_t i) const {
     return packed_bytes && problem.inputs[i].constant ? packed_bytes(problem, machine, i) : 0;
+  }
+  KernelChoice gather_for(const Problem& problem, const Machine& machine, size_t i) const {
+    return gathered_by ? gathered_by(problem, machine, i) : KernelChoice{};
   }
   std::shared_ptr<void> state_for(const Problem& problem, const Machine& machine) const {
     return prepare ? prepare(problem, machine) : nullptr;

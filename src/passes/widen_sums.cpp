@@ -1,4 +1,5 @@
-// Keeps residual sums and all other values that no product reads in f32: values are rounded where a product needs it.
+// Keeps residual sums and all other values that no product reads in f32: values are rounded where a product needs it,
+// and where the author says so by a cast.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -21,7 +22,7 @@ class Widener {
     std::vector<bool> constant = constant_nodes(graph);
     for (NodeId id : graph.order())
       wide_[id] = is_narrow(graph.type(id).dtype) && !constant[id] && !graph.is_output(id) && !graph.as<Input>(id) &&
-                  !is_read_by_product(id);
+                  !is_read_by_product(id) && !is_authors_rounding(id);
   }
 
   size_t run() {
@@ -41,6 +42,12 @@ class Widener {
         if (graph_[user].operands[i] == id && semantics.operands[i].is_product()) return true;
     }
     return false;
+  }
+
+  // Returns whether a cast is the author's: where no precision was asked for, no pass has made one.
+  bool is_authors_rounding(NodeId id) const {
+    return graph_.as<Cast>(id) && graph_.type(graph_[id].operands[0]).dtype == DType::f32 &&
+           precision_at(context_.precision, graph_[id].label).values == DType::f32;
   }
 
   // Finds the largest set of wide values that every op and some kernel accept: narrows values until no node objects.

@@ -10,6 +10,7 @@
 #include "passes/origins.hpp"
 #include "plan/kernel_choice.hpp"
 #include "plan/lower.hpp"
+#include "plan/share_tables.hpp"
 
 namespace rung {
 namespace {
@@ -76,6 +77,7 @@ Result<Built> build_plan(const Graph& graph, const Recipe& recipe, const BuildOp
   built.plan.target = options.target;
   built.plan.device = options.target->fingerprint;
   RUNG_TRY(WeightTable weights, lower(copy, recipe, built.plan));
+  share_tables(built.plan, weights);
   if (options.contents) {
     RUNG_TRY(built.plan.weights, weights.make(options.weights));
   } else {

@@ -38,6 +38,31 @@ uint32_t WeightTable::packed(const Use& use) {
               .index = use.index});
 }
 
+std::vector<WeightTable::Gathered> WeightTable::gathered_instead(uint32_t weight) const {
+  std::vector<Gathered> found;
+  if (entries_[weight].kernel) return found;
+  for (uint32_t i = 0; i < entries_.size(); ++i) {
+    const Entry& entry = entries_[i];
+    if (!entry.kernel || entry.node != entries_[weight].node) continue;
+    KernelChoice row = entry.kernel->gather_for(entry.problem, machine_, entry.index);
+    if (!row.kernel.empty()) found.push_back({i, std::move(row)});
+  }
+  return found;
+}
+
+std::vector<uint32_t> WeightTable::keep(const std::vector<bool>& is_kept) {
+  std::vector<uint32_t> indices(entries_.size());
+  std::vector<Entry> kept;
+  for (uint32_t i = 0; i < entries_.size(); ++i) {
+    indices[i] = static_cast<uint32_t>(kept.size());
+    if (is_kept[i]) kept.push_back(std::move(entries_[i]));
+  }
+  entries_ = std::move(kept);
+  by_layout_.clear();
+  for (uint32_t i = 0; i < entries_.size(); ++i) by_layout_[{entries_[i].node, entries_[i].layout}] = i;
+  return indices;
+}
+
 std::vector<PlanWeight> WeightTable::list() const {
   std::vector<PlanWeight> weights;
   for (const Entry& entry : entries_) weights.push_back({graph_[entry.node].label, entry.bytes, nullptr});

@@ -26,6 +26,18 @@ class WeightTable {
   };
   uint32_t packed(const Use& use);
 
+  size_t size() const { return entries_.size(); }
+  uint64_t bytes(uint32_t weight) const { return entries_[weight].bytes; }
+  // A weight in a kernel's layout, and the row of gather that reads its rows there.
+  struct Gathered {
+    uint32_t weight = 0;
+    KernelChoice row;
+  };
+  // Returns where gathers find the rows of a weight that is not packed.
+  std::vector<Gathered> gathered_instead(uint32_t weight) const;
+  // Drops the others. Returns the new index of each that is kept, by its old one.
+  std::vector<uint32_t> keep(const std::vector<bool>& is_kept);
+
   // Returns the names and sizes of all weights listed, without contents.
   std::vector<PlanWeight> list() const;
   // Returns the same list with contents; several threads make them. Looks in `store` first, and adds new contents to

@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "ir/text.hpp"
 #include "plan/build.hpp"
@@ -27,6 +28,9 @@ Status Sampler::check(int64_t vocabulary, const SamplerOptions& options) {
   for (int64_t token : options.not_first)
     if (token < 0 || token >= vocabulary)
       return wrong_usage("token {} must not come first: wanted 0 to {}", token, vocabulary - 1);
+  if (const auto& rules = options.timestamps; rules && (rules->first() >= vocabulary || rules->end > rules->none))
+    return wrong_usage("timestamps: got token {} for the end of a text and {} for times, wanted rising ones below {}",
+                       rules->end, rules->first(), vocabulary);
   return {};
 }
 
@@ -69,29 +73,47 @@ void Sampler::count(std::span<const int64_t> tokens, int64_t times) {
 
 void Sampler::saw(std::span<const int64_t> tokens) { count(tokens, 1); }
 
-Result<int64_t> Sampler::choose(const Tensor& logits, int64_t draw) {
+// Returns the scores with -inf for tokens that the rules ban. These judge scores with penalties and bias.
+Tensor Sampler::by_rules(const Tensor& logits, std::span<const int64_t> made) const {
+  const auto fma = [](float a, float b, float c) { return std::fma(a, b, c); };
+  const auto bias = given_.at("bias").as<float>();
+  Tensor scores(logits.type()), judged(logits.type());
+  std::memcpy(scores.data(), logits.data(), logits.bytes());
+  const auto to = judged.as<float>(), kept = scores.as<float>();
+  for (size_t i = 0; i < to.size(); ++i)
+    to[i] = sampling::penalised(kept[i], static_cast<float>(seen()[i]), options_.settings, fma) + bias[i];
+  keep_allowed(*options_.timestamps, made, to);
+  for (size_t i = 0; i < to.size(); ++i)
+    if (to[i] == -INFINITY) kept[i] = -INFINITY;
+  return scores;
+}
+
+Result<int64_t> Sampler::choose(const Tensor& logits, std::span<const int64_t> made, int64_t draw) {
   given_.at("draw").as<int64_t>()[1] = draw;
-  given_.insert_or_assign("logits", logits);
+  given_.insert_or_assign("logits", options_.timestamps ? by_rules(logits, made) : logits);
   RUNG_TRY(auto outputs, session_.infer(given_));
   return outputs[0].second.as<int64_t>()[0];
 }
 
 Result<int64_t> Sampler::next(const Tensor& logits) {
-  RUNG_TRY(const int64_t token, choose(logits, drawn_));
+  RUNG_TRY(const int64_t token, choose(logits, made_, drawn()));
   chose(token);
   return token;
 }
 
 // Tokens that are banned as the first choice stay banned until there is one.
 Result<int64_t> Sampler::guess(const Tensor& logits, std::span<const int64_t> chosen) {
+  std::vector<int64_t> made = made_;
+  made.insert(made.end(), chosen.begin(), chosen.end());
   count(chosen, 1);
-  auto token = choose(logits, drawn_ + static_cast<int64_t>(chosen.size()));
+  auto token = choose(logits, made, static_cast<int64_t>(made.size()));
   count(chosen, -1);
   return token;
 }
 
 void Sampler::chose(int64_t token) {
-  if (drawn_++ == 0 && !options_.not_first.empty())
+  made_.push_back(token);
+  if (made_.size() == 1 && !options_.not_first.empty())
     given_.insert_or_assign("bias", bias_of(static_cast<int64_t>(seen().size()), options_));
   saw({&token, 1});
 }

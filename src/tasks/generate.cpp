@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "import/model.hpp"
 #include "open/open_model.hpp"
 #include "plan/named.hpp"
 #include "tasks/decoder.hpp"
@@ -87,7 +88,7 @@ Result<Beginning> beginning_of(const GenerateTask& task, const TextModel& model)
     beginning.tokens.clear();
   }
   if (beginning.tokens.empty()) {
-    RUNG_TRY(beginning.tokens, model.text.start_tokens());
+    RUNG_TRY(beginning.tokens, model.text.start_tokens(task.options.timestamps));
   }
   return beginning;
 }
@@ -98,12 +99,26 @@ int64_t source_length(const Beginning& beginning) {
   return source != beginning.source.end() && source->second.shape().rank() == 2 ? source->second.shape()[1] : 0;
 }
 
-DecoderTask decoder_task(const GenerateTask& task, const Beginning& beginning, bool has_encoder) {
+// Returns room for the text that is asked for. A language model of a directory says how many positions it has: where a
+// text begins within them, it ends where they do.
+Result<int64_t> usual_length(const GenerateTask& task, const Beginning& beginning, bool has_encoder) {
+  const auto begun = static_cast<int64_t>(beginning.tokens.size());
+  if (has_encoder || is_exported(task.model.path)) return begun + task.options.most;
+  const ImportOptions options{
+      .random_seed = task.model.random_weights, .dtype = task.model.dtype, .drop_head = task.model.drop_head};
+  RUNG_TRY(const Model model, import_model(task.model.path, options));
+  const int64_t wanted = begun + task.options.most;
+  return begun <= model.positions ? std::min(wanted, model.positions) : wanted;
+}
+
+Result<DecoderTask> decoder_task(const GenerateTask& task, const Beginning& beginning, bool has_encoder) {
   DecoderTask open{.model = task.model, .length = task.length, .has_encoder = has_encoder, .recipe = task.recipe};
   open.model.inputs = {};
   if (is_exported(task.model.path)) open.chunks = {1};
   if (task.model.cache.scored_chunk > 0) open.scored_chunk = task.model.cache.scored_chunk;
-  if (open.length == 0) open.length = static_cast<int64_t>(beginning.tokens.size()) + task.options.most;
+  if (open.length == 0) {
+    RUNG_TRY(open.length, usual_length(task, beginning, has_encoder));
+  }
   open.source = source_length(beginning);
   return open;
 }
@@ -111,7 +126,8 @@ DecoderTask decoder_task(const GenerateTask& task, const Beginning& beginning, b
 Result<Decoder> decoder_of(const GenerateTask& task, const Beginning& beginning, TextModel& model) {
   if (model.plans && task.recipe) return wrong_usage("'{}' is a plan, which has its own recipe", task.model.path);
   if (model.plans) return Decoder::create(std::move(*model.plans));
-  return open_decoder(decoder_task(task, beginning, model.has_encoder));
+  RUNG_TRY(const DecoderTask open, decoder_task(task, beginning, model.has_encoder));
+  return open_decoder(open);
 }
 
 // Returns the task's options with the draft that it names.
@@ -147,6 +163,7 @@ Result<Generated> generate(const GenerateTask& task) {
   RUNG_TRY(TextModel model, text_model_of(task));
   RUNG_TRY(const Beginning beginning, beginning_of(task, model));
   RUNG_TRY(Decoder decoder, decoder_of(task, beginning, model));
+  if (decoder.has_encoder() && beginning.source.empty()) RUNG_CHECK(decoder.read({}));  // names what is missing
   RUNG_TRY(const GenerateOptions options, options_of(task, beginning, model.text, decoder));
   const int64_t vocabulary = decoder.vocabulary();
   RUNG_TRY(TextGeneration generation, TextGeneration::begin(model.text, std::make_shared<Decoder>(std::move(decoder)),
@@ -154,14 +171,14 @@ Result<Generated> generate(const GenerateTask& task) {
   for (bool listens = true; listens;) {
     RUNG_TRY(const std::optional<Piece> piece, generation.next());
     if (!piece) {
-      Generated made = generation.made();
+      RUNG_TRY(Generated made, generation.made());
       if (action_tokenizer)
         RUNG_CHECK(add_actions(*action_tokenizer, {vocabulary, task.actions->skipped_tokens}, made));
       return made;
     }
     listens = piece->text.empty() || task.hear(piece->text);
   }
-  Generated made = generation.made();
+  RUNG_TRY(Generated made, generation.made());
   if (made.stopped_by.empty()) made.stopped_by = "listener";
   return made;
 }

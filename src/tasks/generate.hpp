@@ -24,7 +24,8 @@ struct GenerateTask {
   OpenOptions model;   // its input input_ids may be given as the prompt
   std::string text;    // the prompt for the model's tokenizer, used unchanged; empty: none
   std::string chat;    // a list of messages as JSON, which the model's template makes the prompt of; empty: none
-  int64_t length = 0;  // of a directory: the most tokens of the text; 0: those of the prompt and the new ones
+  int64_t length = 0;  // of a directory: the most tokens of the text; 0: those of the prompt and the new ones,
+                       // as far as the model has positions
   std::string draft;   // a second model's path, as open_draft() takes it; empty: none
   GenerateOptions options;
   std::optional<Recipe> recipe = {};  // of a directory, for all of its plans; none: the default one

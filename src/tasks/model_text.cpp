@@ -28,7 +28,7 @@ Result<ModelText> ModelText::of_plan(const Plan& plan) {
   return ModelText(plan.attachments, std::move(settings));
 }
 
-Result<std::vector<int64_t>> ModelText::start_tokens() const {
+Result<std::vector<int64_t>> ModelText::start_tokens(bool timestamps) const {
   if (!settings_.decoder_start_token_id.value)
     return mismatch(
         "the model's files have no decoder_start_token_id: give decoder_input_ids, with which its text begins");
@@ -36,6 +36,7 @@ Result<std::vector<int64_t>> ModelText::start_tokens() const {
   if (const auto& language = settings_.forced_bos_token_id.value) tokens.push_back(*language);
   const auto& forced = settings_.forced_decoder_ids.value;
   tokens.insert(tokens.end(), forced.begin(), forced.end());
+  if (const auto& none = settings_.no_timestamps_token_id.value; timestamps && none) std::erase(tokens, *none);
   return tokens;
 }
 

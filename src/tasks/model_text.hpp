@@ -36,8 +36,9 @@ class ModelText {
   // it. Errors: several prompts, or none where there is no text; a chat behind a text (usage); no tokenizer or no chat
   // template; what the template refuses.
   Result<std::vector<int64_t>> tokens_of(const Prompt& prompt, int64_t length = 0) const;
-  // Returns the tokens with which the text of a decoder behind an encoder begins. Errors: the files name none.
-  Result<std::vector<int64_t>> start_tokens() const;
+  // Returns the tokens with which the text of a decoder behind an encoder begins; for a text with timestamps without
+  // the one that says that it has none. Errors: the files name none.
+  Result<std::vector<int64_t>> start_tokens(bool timestamps = false) const;
   // Errors: the model has no tokenizer, or one that cannot be read.
   Result<const Tokenizer*> tokenizer() const;
   const GenerationSettings& settings() const { return settings_; }

@@ -49,6 +49,16 @@ Result<std::optional<TextStream>> stream_of(const ModelText& model, const Genera
   return std::optional(std::move(stream));
 }
 
+// A prompt must not say that the text has no times.
+Result<std::optional<TimestampRules>> rules_of(const GenerateOptions& options, const GenerationSettings& settings,
+                                               std::span<const int64_t> prompt) {
+  if (!options.timestamps) return std::nullopt;
+  RUNG_TRY(const TimestampRules rules, timestamp_rules(settings));
+  if (std::ranges::find(prompt, rules.none) != prompt.end())
+    return wrong_usage("timestamps: the text begins with token {}, by which it has none", rules.none);
+  return std::optional(rules);
+}
+
 constexpr int64_t kDraftTokens = 4;
 
 Speculate speculate_of(const GenerateOptions& options) {
@@ -76,7 +86,7 @@ Result<std::shared_ptr<DraftModel>> draft_behind(const Decoder& decoder, const G
   if (!options.draft || speculate_of(options) == Speculate::off) return nullptr;
   const int64_t usual = std::min(kDraftTokens, decoder.scored_chunk() - 1);
   auto draft = std::make_shared<DraftModel>(options.draft, options.draft_tokens > 0 ? options.draft_tokens : usual);
-  auto read = options.draft->has_encoder() ? options.draft->read(source) : Status{};
+  auto read = options.draft->has_encoder() && !source.empty() ? options.draft->read(source) : Status{};
   if (read) read = draft->read(decoder.tokens(), options.interrupted);
   if (!read) return fail_in(read.error(), "the draft");
   return draft;
@@ -90,10 +100,12 @@ Result<TextGeneration> TextGeneration::begin(const ModelText& model, std::shared
   if (options.most < 1) return wrong_usage("got {} new tokens, wanted at least 1", options.most);
   RUNG_TRY(std::optional<TextStream> stream, stream_of(model, options));
   RUNG_TRY(StopStrings stops, StopStrings::make(options.stops));
-  RUNG_TRY(Sampler sampler, Sampler::make(decoder->vocabulary(), sampler_options(options.sampling, model.settings())));
+  SamplerOptions choice = sampler_options(options.sampling, model.settings());
+  RUNG_TRY(choice.timestamps, rules_of(options, model.settings(), prompt));
+  RUNG_TRY(Sampler sampler, Sampler::make(decoder->vocabulary(), choice));
   RUNG_CHECK(check_drafting(*decoder, options));
   const int64_t began = now_ns();
-  if (decoder->has_encoder()) RUNG_CHECK(decoder->read(source));
+  if (!source.empty()) RUNG_CHECK(decoder->read(source));
   if (!prompt.empty()) RUNG_CHECK(decoder->take(prompt, options.interrupted));
   RUNG_TRY(auto draft, draft_behind(*decoder, options, source));
   const double prefill_ms = ms_since(began);
@@ -103,18 +115,21 @@ Result<TextGeneration> TextGeneration::begin(const ModelText& model, std::shared
                          .most = options.most,
                          .speculate = speculate_of(options),
                          .draft = std::move(draft),
-                         .steps = options.steps});
+                         .steps = options.timestamps ? 0 : options.steps});  // the rules are the host's
   TextGeneration made(std::move(generation), std::move(stream), std::move(stops));
   made.made_.prompt_tokens = static_cast<int64_t>(prompt.size());
   made.made_.prefill_ms = prefill_ms;
   if (made.stream_) made.made_.text.emplace();
+  made.timestamps_ = choice.timestamps;
+  if (const auto tokenizer = model.tokenizer(); tokenizer && choice.timestamps) made.tokenizer_ = **tokenizer;
   return made;
 }
 
-// A token that ends the text has no text of its own.
+// A token that ends the text, or says a time, has no text of its own.
 Status TextGeneration::add_text(Piece& piece) {
   if (!stream_) return {};
-  if (!generation_.ends_with(piece.token)) {
+  const bool is_time = timestamps_ && timestamps_->is_time(piece.token);
+  if (!generation_.ends_with(piece.token) && !is_time) {
     RUNG_TRY(const std::string part, stream_->add(piece.token));
     piece.text = stops_.add(part);
   }
@@ -141,11 +156,14 @@ Result<std::optional<Piece>> TextGeneration::next() {
   return std::optional(std::move(piece));
 }
 
-Generated TextGeneration::made() {
+Result<Generated> TextGeneration::made() {
   if (!ms_.empty()) {
     const Summary times = summarize(ms_);
     made_.decode_ms = {times.median, times.p90, times.p99};
     made_.tokens_per_s = 1e3 * static_cast<double>(ms_.size()) / std::accumulate(ms_.begin(), ms_.end(), 0.0);
+  }
+  if (timestamps_) {
+    RUNG_TRY(made_.segments, segments_of(made_.tokens, *timestamps_, tokenizer_ ? &*tokenizer_ : nullptr));
   }
   made_.stopped_by = stops_.found() ? "stop string" : generation_.end() ? name_of(*generation_.end()) : "";
   made_.drafting = generation_.speculation().outcome();
@@ -174,6 +192,10 @@ nlohmann::json to_json(const Generated& made) {
                       {"stopped_by", made.stopped_by}};
   json["text"] = made.text ? nlohmann::json(*made.text) : nlohmann::json(nullptr);
   if (made.actions) json["actions"] = *made.actions;
+  if (made.segments) {
+    json["segments"] = nlohmann::json::array();
+    for (const Segment& segment : *made.segments) json["segments"].push_back(to_json(segment));
+  }
   return json;
 }
 

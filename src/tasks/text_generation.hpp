@@ -10,6 +10,7 @@
 #include "base/interrupted.hpp"
 #include "session/generation.hpp"
 #include "tasks/model_text.hpp"
+#include "tasks/segments.hpp"
 
 namespace rung::tasks {
 
@@ -26,6 +27,7 @@ struct GenerateOptions {
   std::optional<Speculate> speculate = {};  // none: off, or automatic with a draft
   std::shared_ptr<Decoder> draft = {};      // whose guesses are read ahead (check_draft()); null: the text's own
   int64_t draft_tokens = 0;                 // that it guesses at once; 0: a usual number
+  bool timestamps = false;                  // the text says when its parts begin and end, as timestamp_rules() tell
   int64_t steps = 16;            // tokens that a GPU makes before it is asked for them; 0: the host chooses each
   Interrupted interrupted = {};  // asked between the runs that read the prompt
 };
@@ -47,6 +49,7 @@ struct Generated {
   double floor_ms = 0;         // the time that memory needs for those bytes; 0: its speed is not known
   // A row for each time, if the caller wants the actions that the tokens stand for.
   std::optional<std::vector<std::vector<double>>> actions;
+  std::optional<std::vector<Segment>> segments;  // of a text with timestamps
   std::string stopped_by;  // "count", "stop token", "stop string", "full cache"; empty: it could go on
 };
 nlohmann::json to_json(const Generated& generated);
@@ -58,10 +61,10 @@ struct Piece {
 
 class TextGeneration {
  public:
-  // Reads the prompt behind the decoder's text; an encoder reads the source first, about which a new text begins.
-  // A draft reads prompt and source, too. Errors: less than one new token, a setting out of its range, speculation
-  // without a plan that gives all scores of a chunk, stop strings for a model without a tokenizer (usage); those of
-  // Decoder::read() and Decoder::take().
+  // Reads the prompt behind the decoder's text; an encoder reads the source first, about which a new text begins. A
+  // draft reads prompt and source, too. Without a source both have read theirs. Errors: less than one new token, a
+  // setting out of its range, speculation without a plan that gives all scores of a chunk, stop strings for a model
+  // without a tokenizer (usage); those of Decoder::read() and Decoder::take().
   static Result<TextGeneration> begin(const ModelText& model, std::shared_ptr<Decoder> decoder,
                                       std::span<const int64_t> prompt, const GenerateOptions& options,
                                       const NamedTensors& source = {});
@@ -69,8 +72,9 @@ class TextGeneration {
   // Returns the next piece; nullopt: the text has ended. The pieces' texts, joined, are the text. Errors: those of
   // Generation::next().
   Result<std::optional<Piece>> next();
-  // Returns what was made so far. Measures the memory's speed when it is first asked for in a process.
-  Generated made();
+  // Returns what was made so far. Measures the memory's speed when it is first asked for in a process. Errors: those of
+  // segments_of().
+  Result<Generated> made();
 
  private:
   TextGeneration(Generation generation, std::optional<TextStream> stream, StopStrings stops)
@@ -79,7 +83,9 @@ class TextGeneration {
   bool has_ended() const { return stops_.found() || generation_.end(); }
 
   Generation generation_;
-  std::optional<TextStream> stream_;  // none: the model has no tokenizer
+  std::optional<TimestampRules> timestamps_;
+  std::optional<Tokenizer> tokenizer_;  // with timestamps, for the text of each part
+  std::optional<TextStream> stream_;    // none: the model has no tokenizer
   StopStrings stops_;
   Generated made_;
   std::vector<double> ms_;  // of each token behind the first one

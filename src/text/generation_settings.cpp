@@ -87,6 +87,12 @@ class Reader {
                      config->get_int("forced_bos_token_id", ids_)));
     if (const Config* config = first_with("bad_words_ids"))
       RUNG_CHECK(set(*config, "bad_words_ids", settings.bad_words_ids, bad_words_in(*config)));
+    if (const Config* config = first_with("no_timestamps_token_id"))
+      RUNG_CHECK(set(*config, "no_timestamps_token_id", settings.no_timestamps_token_id,
+                     config->get_int("no_timestamps_token_id", ids_)));
+    if (const Config* config = first_with("max_initial_timestamp_index"))
+      RUNG_CHECK(set(*config, "max_initial_timestamp_index", settings.max_initial_timestamp_index,
+                     config->get_int("max_initial_timestamp_index", {0, text::kTokenIds.max})));
     const Config* config = first_with("forced_decoder_ids");
     if (config) RUNG_CHECK(set(*config, "forced_decoder_ids", settings.forced_decoder_ids, forced_in(*config)));
     return {};

@@ -29,7 +29,10 @@ struct GenerationSettings {
   Setting<std::optional<int64_t>> forced_bos_token_id;                   // behind the start, such as that of a language
   Setting<std::vector<int64_t>> suppress_tokens, begin_suppress_tokens;  // never chosen, or not as the first one
   Setting<std::vector<int64_t>> bad_words_ids;                           // never chosen; each is a word of one token
-  Setting<bool> do_sample;                                               // false: the likeliest token is taken
+  // A text may say times (Whisper): these are the token of one that does not, behind which those of times stand, and
+  // the last time, by its place among them, at which a text may begin.
+  Setting<std::optional<int64_t>> no_timestamps_token_id, max_initial_timestamp_index;
+  Setting<bool> do_sample;           // false: the likeliest token is taken
   Setting<double> temperature{1.0};  // logits are divided by it; 0: the likeliest token is taken
   Setting<int64_t> top_k{50};        // this number of the likeliest tokens is kept; 0: all
   Setting<double> top_p{1.0};        // the likeliest tokens are kept that have this probability together

@@ -6,6 +6,7 @@
 #include "base/json.hpp"
 #include "cli/tool.hpp"
 #include "import/npz.hpp"
+#include "support/temporary_directory.hpp"
 
 namespace rung {
 namespace {
@@ -199,6 +200,40 @@ TEST_F(GenerateCommand, RefusesDraftsThatItCannotUse) {
   expect_error(generate({"--draft", kLlama, "--draft-tokens", "8"}), 2, "wanted 1 to 7");
   expect_error(generate({"--draft", kLlama, "--draft-tokens", "0"}), 2, "--draft-tokens");
   expect_error(generate({"--draft-tokens", "3"}), 2, "--draft");
+}
+
+class TimestampsCommand : public GenerateCommand {
+ protected:
+  Ran generate(const std::vector<std::string>& options) {
+    const std::string whisper = std::string(RUNG_TEST_DATA) + "/checkpoints/whisper";
+    std::vector<std::string> all{"generate", folder.path(), "--inputs", whisper + "/source.npz", "--temperature", "0"};
+    all.insert(all.end(), options.begin(), options.end());
+    for (const char* name : {"config.json", "model.safetensors"})
+      std::filesystem::copy(whisper + "/" + name, folder.path(), std::filesystem::copy_options::skip_existing);
+    return tool.run(all);
+  }
+  TemporaryDirectory folder;
+};
+
+TEST_F(TimestampsCommand, PrintsEachPartWithItsTimes) {
+  folder.write("generation_config.json",
+               R"({"decoder_start_token_id": 1, "eos_token_id": 15, "no_timestamps_token_id": 19,
+                   "begin_suppress_tokens": [7]})");
+  const std::vector<std::string> options{"--timestamps", "--new", "12", "--repetition-penalty", "6"};
+  const Json got = made(generate({"--timestamps", "--new", "12", "--repetition-penalty", "6", "--json"}));
+  ASSERT_GE(got["segments"].size(), 1u);
+  const Json& first = got["segments"][0];
+  EXPECT_DOUBLE_EQ(first["begin"].get<double>(), (got["tokens"][0].get<int>() - 20) / 50.0);
+  EXPECT_EQ(first["text"], nullptr) << "it has no tokenizer";
+  const Ran ran = generate(options);
+  EXPECT_THAT(ran.out, ::testing::StartsWith(fmt::format("{:.2f} ", first["begin"].get<double>())));
+  EXPECT_EQ(std::ranges::count(ran.out, '\n'), static_cast<int>(got["segments"].size()));
+}
+
+TEST_F(TimestampsCommand, RefusesAModelWithoutTimes) {
+  folder.write("generation_config.json",
+               R"({"decoder_start_token_id": 1, "eos_token_id": 15, "begin_suppress_tokens": [7]})");
+  expect_error(generate({"--timestamps", "--new", "9"}), 1, "the model's files have no no_timestamps_token_id");
 }
 
 class ActionsCommand : public GenerateCommand {

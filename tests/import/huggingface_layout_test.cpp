@@ -116,6 +116,11 @@ TEST(BertLayout, RefusesModulesItDoesNotKnow) {
   EXPECT_THAT(import_error(dir.path()), HasSubstr("module 'Dense' is not supported here"));
 }
 
+TEST(Import, SaysThatAFileIsEmpty) {
+  const TemporaryDirectory dir;
+  EXPECT_THAT(import_error(dir.write("model.onnx", "")), HasSubstr("is not a model: got an empty file, wanted"));
+}
+
 TEST(Import, NamesADirectoryThatIsNotThere) {
   const std::string error = import_error("/nowhere/at/all");
   EXPECT_THAT(error, testing::StartsWith("'/nowhere/at/all' is not a model: got nothing that can be read, wanted"));

@@ -135,8 +135,8 @@ TEST(PackedLayouts, AreThoseThatPlansOfThisFormatHold) {
   std::map<std::string_view, std::string> sums;
   for (auto rows : {cpu::all_kernels(), gpu::all_kernels()})
     for (const Kernel* row : rows)
-      if (row->pack && row->library != "onednn")  // a plan names oneDNN's version, and another is refused
-        sums[row->name] = sum_of_packed(*row);
+      // A plan names oneDNN's version, and another is refused; gather_panels has the layouts of linears.
+      if (row->pack && row->library != "onednn" && row->name != "gather_panels") sums[row->name] = sum_of_packed(*row);
   const std::map<std::string_view, std::string> of_this_format{
       {"conv_avx2", "7: 94428c627cc6a500"},
       {"conv_avx512", "7: 0fb70b194fbbf998"},

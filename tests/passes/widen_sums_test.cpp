@@ -11,9 +11,9 @@ using passes::widen_sums;
 constexpr const char* kWeights = "g: f32[4] = constant()\nw: bf16[4,4] = constant()\n";
 std::string with_weights(const char* text) { return kWeights + std::string(text); }
 // The values move, by the roundings of bf16 that went.
-void expect_widened(const char* before, const char* after) {
+void expect_widened(const char* before, const char* after, const Precision& precision = {}) {
   Graph graph = graph_of(with_weights(before));
-  PassRun run = run_pass(widen_sums, graph);
+  PassRun run = run_pass(widen_sums, graph, {}, precision);
   EXPECT_EQ(expression(run.graph), after);
   expect_same_values(graph, run.graph, 1e-2);
 }
@@ -28,14 +28,24 @@ TEST(WidenSums, KeepsAResidualStreamInF32) {
       "out=bf16), w)");
 }
 TEST(WidenSums, DropsRoundingOfValuesThatOnlyNormsRead) {
-  expect_widened("y = rms_norm(cast(x:f32[3,4], to=bf16), g, out=bf16)", "y = rms_norm(x, g, out=bf16)");
+  expect_widened("y = rms_norm(cast(x:f32[3,4], to=bf16), g, out=bf16)", "y = rms_norm(x, g, out=bf16)",
+                 everywhere(DType::bf16));
+}
+TEST(WidenSums, KeepsARoundingThatTheAuthorWrote) {
+  expect_kept("y = rms_norm(cast(x:f32[3,4], to=bf16), g, out=bf16)");
+  expect_kept("y = add(v:f32[3,4], cast(cast(linear(x:bf16[3,4], w), to=bf16), to=f32))");
+}
+TEST(WidenSums, DropsRoundingsOfAPrecisionAlone) {
+  const Precision elsewhere{{.labels = "other", .values = DType::bf16}};
+  Graph graph = graph_of(with_weights("y = rms_norm(cast(x:f32[3,4], to=bf16), g, out=bf16)"));
+  EXPECT_EQ(expression(run_pass(widen_sums, graph, {}, elsewhere).graph), expression(graph));
 }
 TEST(WidenSums, DropsTheWideningOfWhatIsNowWide) {
   expect_widened("y = add(v:f32[3,4], cast(linear(x:bf16[3,4], w, out=bf16), to=f32))", "y = add(v, linear(x, w))");
 }
 TEST(WidenSums, WidensThroughMovement) {
   expect_widened("y = rms_norm(concat(linear(x:bf16[3,4], w, out=bf16), cast(v:f32[2,4], to=bf16), axis=0), g)",
-                 "y = rms_norm(concat(linear(x, w), v), g)");
+                 "y = rms_norm(concat(linear(x, w), v), g)", everywhere(DType::bf16));
 }
 TEST(WidenSums, KeepsWhatAProductReads) {
   expect_kept("a = linear(x:bf16[3,4], w, out=bf16)\ny = linear(a, w, a, slots=residual)");

@@ -364,6 +364,17 @@ TEST(Generation, EndsWhereTheCachesAreFull) {
   EXPECT_EQ(made->stopped_by, "full cache");
 }
 
+TEST(Generation, EndsWhereTheModelsPositionsDo) {
+  GenerateTask task = task_of("llama", prompt_of("llama"), 128);
+  task.options.sampling.temperature = 0;
+  const auto made = generate(task);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(made->tokens.size(), 21u) << "behind 12 of 32, and the last one needs no room";
+  EXPECT_EQ(made->stopped_by, "full cache");
+  task = task_of("llama", std::vector<int64_t>(33, 3), 128);
+  EXPECT_THAT(generate(task).error().message, HasSubstr("wanted 1 to 32 (max_position_embeddings)"));
+}
+
 // config.json alone may name the token.
 TEST(Generation, EndsWithTheTokenThatTheModelNames) {
   const TemporaryDirectory folder;

@@ -1,6 +1,7 @@
 // linear with constant weights in our own packed layout: one row per instruction set.
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/cpu/linear/packed.hpp"
+#include "kernels/cpu/linear/panel_layout.hpp"
 
 namespace rung::cpu {
 namespace {
@@ -52,6 +53,10 @@ struct Packed {
   static void pack(const Problem& problem, const Machine& cpu, size_t i, const void* from, void* to) {
     const gemm::PackedPlan plan(problem, *choose(problem), cpu);
     i == 1 ? gemm::pack(plan, from, to) : gemm::pack_outliers(plan, problem.inputs[i].dtype, from, to);
+  }
+  static KernelChoice gathered_by(const Problem& problem, const Machine&, size_t i) {
+    if (i != 1 || byte_weights(problem) || problem.as<Linear>().epilogue.gated) return {};
+    return {"gather_panels", gemm::panel_params(*choose(problem))};
   }
   static std::shared_ptr<void> prepare(const Problem& problem, const Machine& cpu) {
     return std::make_shared<gemm::PackedPlan>(problem, *choose(problem), cpu);
@@ -136,7 +141,8 @@ constexpr Kernel row(std::string_view name, decltype(Kernel::supports) supports,
           .pack = P::pack,
           .prepare = P::prepare,
           .tunables = tunables,
-          .split = P::split};
+          .split = P::split,
+          .gathered_by = P::gathered_by};
 }
 
 }  // namespace
