@@ -12,7 +12,8 @@ namespace rung {
 namespace {
 
 constexpr double kHeadroom = 4;
-constexpr double kUnit = 0x1p-24;  // of f32
+constexpr double kUnit = 0x1p-24;            // of f32
+constexpr float kLargestInteger = 0x1p+24F;  // up to which f32 has all of them
 
 // Makes every element of a copy larger or smaller by `share` of itself. Zeros, infinities, NaNs, and elements that
 // would overflow stay.
@@ -27,10 +28,30 @@ Tensor moved(const Tensor& tensor, float share, uint64_t seed) {
   return copy;
 }
 
+bool holds_integers(const Tensor& tensor) {
+  return tensor.dtype() == DType::f32 && std::ranges::all_of(tensor.as<float>(), [](float x) {
+           return !std::isfinite(x) || (std::abs(x) <= kLargestInteger && x == std::nearbyint(x));
+         });
+}
+
+// Returns whether an op's result is the exact one: that of a comparison, of an op which gives one of its operands, or
+// of a sum of integers. So values are rounded to steps, in which a move would be one of whole steps.
+bool is_exact(const Op& op, const Type& result, std::span<const Tensor> operands) {
+  if (!is_float(result.dtype)) return true;
+  if (const auto* unary = std::get_if<Unary>(&op))
+    return unary->kind == UnaryKind::neg || unary->kind == UnaryKind::abs || unary->kind == UnaryKind::relu;
+  const auto* binary = std::get_if<Binary>(&op);
+  if (!binary) return false;
+  if (binary->kind == BinaryKind::max || binary->kind == BinaryKind::min) return true;
+  const bool sums = binary->kind == BinaryKind::add || binary->kind == BinaryKind::sub;
+  return sums && std::ranges::all_of(operands, holds_integers);
+}
+
 // Moves the operands of the node at `id`. A weight stays: it is enough that its products' other operand is moved.
 void move_operands(const Graph& graph, NodeId id, std::vector<Tensor>& operands) {
   const Semantics semantics = semantics_of(graph, id);
   if (semantics.flops <= 0) return;  // it moves values, and rounds none
+  if (is_exact(graph[id].op, graph.type(id), operands)) return;
   const auto share =
       static_cast<float>((4 + std::sqrt(static_cast<double>(std::max<int64_t>(semantics.terms, 1)))) * kUnit);
   for (size_t i = 0; i < operands.size(); ++i)

@@ -21,8 +21,9 @@ struct Sway {
 // the path says. An op's f32 result is what exact arithmetic gives for operands that are off by the op's own rounding
 // (Wilkinson's backward error): a share of at most (4 + sqrt(k)) u of each element, if it adds up k terms, the bound of
 // tolerance_for(). So the reference is evaluated again with every computed or given f32 operand of every op that
-// computes moved by that share, up or down at random; the answers are as far from the reference as f32 may put them,
-// whatever the graph does to an error on its way. No plan has a part in this: a wrong plan makes the sway no larger.
+// computes inexactly moved by that share, up or down at random; the answers are as far from the reference as f32 may
+// put them, whatever the graph does to an error on its way. No plan has a part in this: a wrong plan makes the sway no
+// larger.
 //
 // `exact` holds the reference's answers without rounding, run by run of a sequence that begins as `start` says. Errors:
 // an op's; interrupted.

@@ -171,5 +171,23 @@ TEST_F(Condition, SaysWhereF32CannotJudge) {
   EXPECT_THAT(attempt.reason, HasSubstr("too far to judge them in f32"));
 }
 
+// Values that are rounded to steps move by whole steps where they are next to a tie, and by none elsewhere.
+TEST(RoundingSway, MovesNoStepOfRoundedValues) {
+  const Graph graph = graph_of(
+      "x: f32[16,64] = input()\nw: f32[16,64] = constant()\nfine: f32[1] = constant(values=[20])\n"
+      "units: f32[1] = constant(values=[12582912])\nleast: f32[1] = constant(values=[-128])\n"
+      "most: f32[1] = constant(values=[127])\nmiddle: f32[1] = constant(values=[128])\n"
+      "step: f32[1] = constant(values=[0.05])\nq = sub(add(mul(x, fine), units), units)\n"
+      "c = min(max(q, least), most)\nu = cast(add(select(eq(c, c), c, least), middle), to=u8)\nd = mul(sub(cast(u, "
+      "to=f32), middle), step)\n"
+      "y = linear(d, w)\nreturn y=y");
+  const auto exact = evaluate_sequence(graph, {random_inputs(graph)});
+  ASSERT_TRUE(exact) << exact.error().message;
+  const auto sway = rounding_sway(graph, *exact);
+  ASSERT_TRUE(sway) << sway.error().message;
+  EXPECT_LT(sway->rel_l2, 1e-3);
+  EXPECT_GT(sway->rel_l2, 0);
+}
+
 }  // namespace
 }  // namespace rung
