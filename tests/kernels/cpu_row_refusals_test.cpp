@@ -84,6 +84,14 @@ TEST(CpuRowRefusals, AreOfOutliers) {
   }});
 }
 
+TEST(CpuRowRefusals, AreOfIntegersThatAreNoBias) {
+  const std::string form = "result = linear(x:i8[4,8], w:i8[16,8], r:@[4,16], ws:f32[16], slots=residual+scale)";
+  expect_refusals(std::array<Refusal, 2>{{
+      {"linear_avx512_vnni", form, "f32", "i32", "operand 2 is i32"},
+      {"linear_amx_int8", form, "f32", "i32", "operand 2 is i32"},
+  }});
+}
+
 TEST(CpuRowRefusals, AreOfTails) {
   const std::string conv = "result = conv(x:f32[1,9,6], w:f32[8,3,6]@)", plain = "";
   const std::string refused = "its tail is no clipped line, or comes after an activation";

@@ -83,11 +83,20 @@ Verdict wants_bf16(const Problem& problem, Verdict verdict) {
   if (verdict && problem.inputs[0].dtype == DType::f16) return reject("x is f16, which bf16 would round");
   return verdict;
 }
+// A bias of integers is a part of the sums; other operands are not.
+Verdict supports_integers(const Problem& problem) {
+  const LinearSlots& slots = problem.as<Linear>().slots;
+  for (size_t i = 0; i < problem.inputs.size(); ++i)
+    if (problem.inputs[i].dtype == DType::i32 && slots.at(LinearSlot::bias) != static_cast<int>(i))
+      return reject(fmt::format("operand {} is i32", i));
+  return accept();
+}
 // Rows that sum products of bytes in i32.
 Verdict supports_bytes(const Problem& problem, bool has_instructions, const char* instructions) {
   Verdict verdict = supports_packed(problem, has_instructions, instructions,
                                     [](DType type) { return floats_or_bytes(type) || type == DType::i32; });
   constexpr int64_t kMostDepth = (INT64_C(1) << 31) / (128 * 128) - 1;
+  if (verdict) verdict = supports_integers(problem);
   if (verdict && !(byte_weights(problem) && problem.inputs[0].dtype == DType::i8)) return reject("x or w is not i8");
   if (const int64_t k = problem.inputs[0].shape.back(); verdict && k > kMostDepth)
     return reject(fmt::format("sums of {} products, wanted at most {}", k, kMostDepth));

@@ -23,6 +23,7 @@ Verdict supports(const Problem& problem, const Machine& machine) {
   if (to != DType::i8 && to != of_machine)
     return reject(fmt::format("to {}, wanted i8 or {}", name_of(to), name_of(of_machine)));
   if (problem.as<Quantize>().group > 0) return reject("it scales whole rows, not groups of columns");
+  if (!problem.as<Quantize>().outliers.empty()) return reject("it keeps no outliers beside columns of 8 bits");
   if (!x.is_rows()) return reject("x is not made of dense rows");
   if (x.shape.product() == 0) return reject("x has no elements");
   return supports_count(x.shape);
