@@ -105,8 +105,9 @@ bool is_made_for_rows(const Op& op) {
   const auto* linear = as<Linear>(op);
   const auto* conv = as<Conv>(op);
   const auto* quantize = as<Quantize>(op);
-  return (quantize && quantize->group > 0) || (linear && linear->is_extended()) || (conv && !conv->tail.empty()) ||
-         as<GroupNorm>(op) || as<CachedAttention>(op);
+  const bool quantizes = quantize && (quantize->group > 0 || !quantize->outliers.empty());
+  return quantizes || (linear && linear->is_extended()) || (conv && !conv->tail.empty()) || as<GroupNorm>(op) ||
+         as<CachedAttention>(op);
 }
 
 void expect_rows_for_all_problems(std::string_view device) {
