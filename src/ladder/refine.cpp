@@ -18,13 +18,6 @@ constexpr double kNear = 1.3;           // this close to the best alone, a candi
 constexpr size_t kMaxAlternatives = 4;  // per problem
 constexpr double kMayGain = 1.02;  // an interval that reaches further does not settle that an alternative gains nothing
 
-double best_us(const TunedProblem& tuned) {
-  double best = 1e300;
-  for (const auto& candidate : tuned.candidates)
-    if (candidate.us > 0) best = std::min(best, candidate.us);
-  return best;
-}
-
 void add_trials(const TuneTask& task, const TunedProblem& tuned, const KernelChoice& current,
                 std::vector<ModelTrial>& trials) {
   const double best = best_us(tuned);
@@ -41,6 +34,13 @@ void add_trials(const TuneTask& task, const TunedProblem& tuned, const KernelCho
 }
 
 }  // namespace
+
+double best_us(const TunedProblem& tuned) {
+  double best = 1e300;
+  for (const auto& candidate : tuned.candidates)
+    if (candidate.us > 0) best = std::min(best, candidate.us);
+  return best;
+}
 
 std::string name_of_model(const std::string& model, const std::vector<TuneTask>& tasks) {
   std::string launches;

@@ -19,6 +19,9 @@ struct ModelTrial {
   double problem_us = 0;  // of all launches of the problem together, alone
 };
 
+// Returns the time of the fastest candidate, alone; 1e300: none was timed.
+double best_us(const TunedProblem& tuned);
+
 // Returns every problem's first alternative before any second one, and first the problems that take most time: a budget
 // that ends early has then tried the most promising. It leaves out those in `tried` (by their text_of()).
 std::vector<ModelTrial> trials_of(const std::vector<TuneTask>& tasks, const TuningDatabase& database,

@@ -7,8 +7,7 @@
 
 namespace rung {
 
-// Candidates, as parts of the largest |x|. The error is flat near its minimum: between two of them it is at most a
-// tenth larger.
+// Candidates, as parts of the largest |x|. The error is flat near its minimum, so that few of them do.
 inline constexpr std::array<float, 6> kCuts{1, 0.8f, 0.65f, 0.5f, 0.38f, 0.28f};
 
 // Sums of squared errors of values that were cut off at each candidate and rounded.

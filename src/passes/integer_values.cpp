@@ -100,14 +100,24 @@ struct SumTerms {
   std::vector<NodeId> others;
 };
 
-void collect_terms(const Graph& graph, NodeId id, const std::vector<bool>& constant, SumTerms& terms) {
-  if (is_binary(graph, id, BinaryKind::add)) {
-    for (const NodeId operand : graph[id].operands) collect_terms(graph, operand, constant, terms);
-  } else if (const auto part = part_of(graph, id, constant)) {
-    terms.parts.push_back(*part);
-  } else {
-    terms.others.push_back(id);
+constexpr size_t kMostTerms = 1024;  // a value that is added to itself again and again has more of them than nodes
+
+// Returns the terms; none: there are too many.
+std::optional<SumTerms> terms_of(const Graph& graph, NodeId sum, const std::vector<bool>& constant) {
+  SumTerms terms;
+  std::vector<NodeId> left{sum};
+  while (!left.empty()) {
+    const NodeId id = left.back();
+    left.pop_back();
+    if (is_binary(graph, id, BinaryKind::add))
+      left.insert(left.end(), graph[id].operands.begin(), graph[id].operands.end());
+    else if (const auto part = part_of(graph, id, constant))
+      terms.parts.push_back(*part);
+    else
+      terms.others.push_back(id);
+    if (left.size() + terms.parts.size() + terms.others.size() > kMostTerms) return std::nullopt;
   }
+  return terms;
 }
 
 // Returns whether the parts are those of two factors, and together all of K.
@@ -173,14 +183,13 @@ std::optional<DequantisedWeight> dequantised_weight(const Graph& graph, NodeId w
 
 std::optional<SummedProduct> summed_product(const Graph& graph, NodeId sum, const std::vector<bool>& constant) {
   if (graph.type(sum).dtype != DType::i32) return std::nullopt;
-  SumTerms terms;
-  collect_terms(graph, sum, constant, terms);
-  if (!are_whole(graph, terms.parts) || terms.others.size() > 1) return std::nullopt;
-  const SumPart& first = terms.parts[0];
+  auto terms = terms_of(graph, sum, constant);
+  if (!terms || !are_whole(graph, terms->parts) || terms->others.size() > 1) return std::nullopt;
+  const SumPart& first = terms->parts[0];
   const auto x = centred_bytes(graph, first.x);
   const ConstantIntegers w{first.w, first.transposed};
   if (!x || !is_centred_weight(graph, w.values)) return std::nullopt;
-  const NodeId bias = terms.others.empty() ? kNoNode : terms.others[0];
+  const NodeId bias = terms->others.empty() ? kNoNode : terms->others[0];
   if (bias != kNoNode && !has_rows_of(graph, bias, w)) return std::nullopt;
   return SummedProduct{*x, w, bias};
 }

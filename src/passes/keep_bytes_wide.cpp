@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kBeside = 12582912;  // 1.5 2^23: x + it - it is x, rounded to a whole number (Emit::rounded_if_small)
 constexpr double kMostSteps = 1 << 21;
+constexpr int kMostDepth = 12;  // of sums that are looked through: a graph may be deeper than the call stack
 
 // Returns the other operand where the second one is uniform and within the bounds.
 std::optional<NodeId> beside_number(const Graph& graph, NodeId id, BinaryKind kind, double least, double most) {
@@ -22,16 +23,17 @@ std::optional<NodeId> beside_number(const Graph& graph, NodeId id, BinaryKind ki
 }
 
 // Returns whether every value is a whole number, an infinity or NaN.
-bool is_whole(const Graph& graph, NodeId id) {
+bool is_whole(const Graph& graph, NodeId id, int depth = kMostDepth) {
+  if (depth == 0) return false;
   if (const auto number = uniform_value(graph, id))
     return std::abs(*number) <= kMostSteps && *number == std::floor(*number);
   if (const auto sum = beside_number(graph, id, BinaryKind::sub, kBeside, kBeside))
     if (beside_number(graph, *sum, BinaryKind::add, kBeside, kBeside)) return true;
-  if (is_view(graph[id].op)) return is_whole(graph, graph[id].operands[0]);
+  if (is_view(graph[id].op)) return is_whole(graph, graph[id].operands[0], depth - 1);
   if (graph.as<Cast>(id)) return !is_float(graph.type(graph[id].operands[0]).dtype);
   for (const BinaryKind kind : {BinaryKind::add, BinaryKind::sub, BinaryKind::max, BinaryKind::min})
     if (is_binary(graph, id, kind))
-      return is_whole(graph, graph[id].operands[0]) && is_whole(graph, graph[id].operands[1]);
+      return is_whole(graph, graph[id].operands[0], depth - 1) && is_whole(graph, graph[id].operands[1], depth - 1);
   return false;
 }
 

@@ -51,6 +51,13 @@ TEST(KeepBytesWide, KeepsWhatTheTypeWouldChange) {
   keeps("c = min(max(x:f32[3,8], {0}), {255})\nd = select(eq(c, c), c, {0})\n" + back);
   keeps(steps_of("3", "0", "255", "0") + "y = cast(cast(c, to=u8), to=f32)");  // NaN
 }
+// A value that is added to itself 60 times in a row is a sum of 2^60 terms.
+TEST(KeepBytesWide, LooksThroughFewSums) {
+  std::string text = "a = add(x:f32[3,8], {12582912})\ns0 = sub(a, {12582912})\n";
+  for (int i = 0; i < 60; ++i) text += fmt::format("s{} = add(s{}, s{})\n", i + 1, i, i);
+  text += "c = min(max(s60, {0}), {255})\nd = select(eq(c, c), c, {0})\ny = cast(cast(d, to=u8), to=f32)";
+  EXPECT_EQ(count_ops(run_pass(keep_bytes_wide, graph_of(with_literals(text))).graph, "cast"), 2u);
+}
 
 }  // namespace
 }  // namespace rung::test

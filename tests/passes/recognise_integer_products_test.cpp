@@ -88,6 +88,12 @@ TEST(RecogniseIntegerProducts, ScaledSumsOfIntegersStayExact) {
                       "y = mul(cast(add(cast(a, to=i32), cast(b, to=i32)), to=f32), s)",
                   0);
 }
+// A value that is added to itself 60 times in a row is a sum of 2^60 terms.
+TEST(RecogniseIntegerProducts, LeavesSumsOfManyTermsAlone) {
+  std::string text = kByteFactors + "x0 = cast(linear(cast(q, to=f32), cast(w, to=f32)), to=i32)\n";
+  for (int i = 0; i < 60; ++i) text += fmt::format("x{} = add(x{}, x{})\n", i + 1, i, i);
+  expect_integers(text + "y = mul(cast(x60, to=f32), s)", 0);
+}
 TEST(RecogniseIntegerProducts, IntegersAddedToSumsAreTheirBias) {
   const std::string sums = "z: f32[] = constant(values=[5])\na = linear(sub(cast(q, to=f32), z), cast(w, to=f32))\n";
   const std::string scaled = "y = mul(cast(add(cast(a, to=i32), b), to=f32), s)";

@@ -2,9 +2,9 @@
 // not show what room it leaves its neighbours, for which defaults are made.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <limits>
 
 #include "ladder/precision/search.hpp"
+#include "ladder/refine.hpp"
 #include "ladder/split.hpp"
 #include "measure/clock.hpp"
 #include "plan/build.hpp"
@@ -17,13 +17,6 @@ constexpr double kSeenShare = 0.01;       // of a run, that a problem's launches
 constexpr double kWholeTrialShare = 0.7;  // of a whole plan's trial, which measures its error too
 
 using Choices = std::map<std::string, KernelChoice, std::less<>>;
-
-double fastest_us(const TunedProblem& tuned) {
-  double fastest = std::numeric_limits<double>::infinity();
-  for (const auto& candidate : tuned.candidates)
-    if (candidate.us > 0) fastest = std::min(fastest, candidate.us);
-  return fastest;
-}
 
 }  // namespace
 
@@ -48,7 +41,7 @@ Result<std::vector<std::pair<std::string, KernelChoice>>> PrecisionSearch::unset
     if (!entry || plain_choice == defaults.end() || choice == chosen.end()) continue;
     if (plain_choice->second == choice->second || settled_.contains(task.key)) continue;
     if (services_.start->recipe.choices.contains(task.key)) continue;  // the rung tune had its turn
-    const double us = task.count * fastest_us(*entry);
+    const double us = task.count * best_us(*entry);
     if (us >= kSeenShare * run_us) timed.push_back({us, *plain_choice});
   }
   std::ranges::stable_sort(timed, [](const auto& a, const auto& b) { return a.first > b.first; });
