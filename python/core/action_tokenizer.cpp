@@ -29,9 +29,9 @@ constexpr const char* kActionClass =
     R"(FAST's tokenizer of a robot's actions: a chunk of them as a byte-pair encoding of
 rounded cosine coefficients. Any number of threads may use one.
 
-ActionTokenizer(directory, *, horizon=0, dims=0): `directory` has tokenizer.json and processor_config.json; `horizon` (times) and `dims` (values at each time) are of a
-chunk, where the files do not say them. Errors: FileError; MismatchError, a size that nobody says, or that both say
-differently.)";
+ActionTokenizer(directory, *, horizon=0, dims=0): `directory` has tokenizer.json and processor_config.json; `horizon`
+(times) and `dims` (values at each time) are of a chunk, where the files do not say them. Errors: FileError;
+MismatchError, a size that nobody says, or that both say differently.)";
 constexpr const char* kActionEncode = R"(The tokens of a chunk, an array of shape (horizon, dims).
 
 Errors: UsageError, another number of values, or one that no token stands for.)";

@@ -86,7 +86,7 @@ class TransformersModel(PreTrainedModel, GenerationMixin):
         return CausalLMOutputWithPast(logits=torch.from_numpy(scores)[None, None])
 
     def _unread(self, text: list[int]) -> list[int]:
-        """Makes the session's text a beginning of this one: the rest of this one, and one token at least."""
+        """Makes the session's text a beginning of this one: the rest of this one, nothing if it has been read."""
         read = self.session.tokens
         same = next((i for i, (a, b) in enumerate(zip(read, text)) if a != b), min(len(read), len(text)))
         if same < len(read):

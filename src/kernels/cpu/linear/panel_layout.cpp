@@ -43,16 +43,14 @@ PanelLayout::PanelLayout(const Problem& gather)
       k(gather.inputs[0].shape[1]),
       width(gather.param(kPanelParams[0], 1)),
       grain(gather.param(kPanelParams[1], 1)),
-      type(gather.inputs[0].dtype) {
-  const auto held = static_cast<int64_t>(type == DType::bf16 ? sizeof(bf16) : sizeof(float));
-  panel_bytes = round_up(round_up(k, gather.param(kPanelParams[2], 1)) * width * held, 64);
-}
+      type(gather.inputs[0].dtype),
+      value_bytes(type == DType::bf16 ? sizeof(bf16) : sizeof(float)),
+      panel_bytes(round_up(round_up(k, gather.param(kPanelParams[2], 1)) * width * value_bytes, 64)) {}
 
 size_t PanelLayout::bytes() const { return static_cast<size_t>(divide_up(rows, width) * panel_bytes); }
 
 size_t PanelLayout::offset_of(int64_t row) const {
-  const auto held = static_cast<int64_t>(type == DType::bf16 ? sizeof(bf16) : sizeof(float));
-  return static_cast<size_t>(row / width * panel_bytes + row % width * grain * held);
+  return static_cast<size_t>(row / width * panel_bytes + row % width * grain * value_bytes);
 }
 
 void PanelLayout::pack(const void* from, void* to) const {

@@ -20,8 +20,8 @@ Params panel_params(const MicroKernels& micro);
 struct PanelLayout {
   int64_t rows = 0, k = 0;
   int64_t width = 0, grain = 0;
-  int64_t panel_bytes = 0;
   DType type = DType::f32;  // of the table itself; f16 is f32 in panels
+  int64_t value_bytes = 0, panel_bytes = 0;
 
   explicit PanelLayout(const Problem& gather);
   size_t bytes() const;
