@@ -104,6 +104,8 @@ struct Kernel {
   // Returns the bytes of shared memory of each block, for which launches in front that do several calls leave room.
   uint32_t (*shared_bytes)(const Problem&, const Machine&) = nullptr;
   Role role = Role::fast;
+  // Returns the name of the row that is the default in this one's place, if it takes the problem; empty: none.
+  std::string_view (*yields_to)(const Problem&) = nullptr;
   std::string_view library = {};  // the word of the library that it calls: "cublaslt"; empty for other roles
   Split (*split)(const Problem&, const Machine&) = nullptr;  // CPU rows; null: one part for each thread
   // GPU rows whose code is compiled for each problem: returns its source, or why there is none, as supports() says.

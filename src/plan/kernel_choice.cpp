@@ -75,6 +75,12 @@ Verdict is_no_worse_for_its_form(const Target& target, const Problem& problem, s
   return accept();
 }
 
+const Kernel* default_in_place_of(const Target& target, const Kernel& kernel, const Problem& problem) {
+  if (!kernel.yields_to) return &kernel;
+  const Kernel* other = target.kernel_named(kernel.yields_to(problem));
+  return other && target.supports(*other, problem) ? other : &kernel;
+}
+
 }  // namespace
 
 Result<KernelCandidate> choose_kernel(const Target& target, const Problem& problem, const Recipe& recipe) {
@@ -86,7 +92,8 @@ Result<KernelCandidate> choose_kernel(const Target& target, const Problem& probl
     return KernelCandidate{baseline, {}};
   }
   for (const auto* kernel : target.kernels_for(family))
-    if (kernel->role != Role::fallback && target.supports(*kernel, problem)) return KernelCandidate{kernel, {}};
+    if (kernel->role != Role::fallback && target.supports(*kernel, problem))
+      return KernelCandidate{default_in_place_of(target, *kernel, problem), {}};
   return KernelCandidate{};
 }
 

@@ -30,6 +30,17 @@ bool fill_settings(const Problem& problem, size_t i, std::span<float> out) {
   return true;
 }
 
+// Returns places of a text's tokens one behind the other: were they all the same, most would store nothing. Nullopt:
+// the operand has no places.
+std::optional<Tensor> places_in_caches(const Problem& problem, size_t i) {
+  if (!as<CacheHeads>(problem.op) || i != CacheHeads::kPlaces) return std::nullopt;
+  Tensor places({DType::i64, problem.inputs[i].shape});
+  const int64_t slots = problem.inputs[CacheHeads::kKeys].shape[0];
+  int64_t next = 0;
+  for (int64_t& place : places.as<int64_t>()) place = next++ % slots;
+  return places;
+}
+
 }  // namespace
 
 Tensor random_operand(const Problem& problem, size_t i, int64_t most) {
@@ -39,6 +50,7 @@ Tensor random_operand(const Problem& problem, size_t i, int64_t most) {
   Type type{operand.dtype, {std::min(operand.span(), most)}};
   // Shorter texts take less time by every row, but one that does not split keys does not lose by it there.
   if (const auto length = full_length(problem, i)) return Tensor::of<int64_t>({1}, {*length});
+  if (auto places = places_in_caches(problem, i)) return std::move(*places);
   if (!is_float(type.dtype)) return Tensor(type);
   Tensor values({DType::f32, type.shape});
   auto out = values.as<float>();

@@ -19,6 +19,8 @@ constexpr const char* kCacheProblems[] = {
     "result = cache_heads(x:T[1,5,90], keys:T[4,1,18], values:T[4,1,18], index:i64[5], c:T[5,18], s:f32[5,18], "
     "scale:f32[4,18])",
     "result = cache_heads(x:T[70,36], keys:T[3,2,6], values:T[3,2,6], index:i64[70], c:f32[70,6], s:f32[70,6])",
+    "result = cache_heads(x:T[1,1703,24], keys:T[1000,1,6], values:T[1000,1,6], index:i64[1703], c:f32[1703,6], "
+    "s:f32[1703,6], w:f32[3,6])",
     "result = cache_heads(x:T[2,1536], keys:T[3,1,512], values:T[3,1,512], index:i64[2], c:f32[2,512], s:f32[2,512], "
     "w:f32[2,512], weight_offset=1)",
     // both in one op, of one token: what it stores is what it sees first, last, alone, again as a ring, with a window,
@@ -89,6 +91,20 @@ constexpr const char* kCacheProblems[] = {
     "result = attention(q:T[1,33,3,16], length33:i64[1], k:T[1,200,3,16], v:T[1,200,3,16], slots=length, scale=0.25, "
     "softcap=5, after=0)",
     "result = attention(q:T[1,12,2,32], length40:i64[1], k:T[1,48,2,32], v:T[1,48,2,32], slots=length, scale=0.177)",
+    // enough of them for warpgroups: behind a text, as the whole text, in rings that end within a tile and at its end,
+    // with a window, with a prefix, and all keys
+    "result = attention(q:T[1,150,8,64], length333:i64[1], k:T[1,400,2,64], v:T[1,400,2,64], slots=length, "
+    "scale=0.125, after=0)",
+    "result = attention(q:T[1,129,4,128], length129:i64[1], k:T[1,129,1,128], v:T[1,129,1,128], slots=length, "
+    "scale=0.088, after=0)",
+    "result = attention(q:T[1,100,2,72], length431:i64[1], k:T[1,230,2,72], v:T[1,230,2,72], slots=length, "
+    "scale=0.118, before=130, after=0)",
+    "result = attention(q:T[1,64,1,256], length320:i64[1], k:T[1,192,1,256], v:T[1,192,1,256], slots=length, "
+    "scale=0.0625, before=127, after=0)",
+    "result = attention(q:T[1,90,4,40], length300:i64[1], k:T[1,310,2,40], v:T[1,310,2,40], slots=length, "
+    "scale=0.158, before=70, after=0, prefix=21)",
+    "result = attention(q:T[1,80,2,64], length100:i64[1], k:T[1,512,2,64], v:T[1,512,2,64], slots=length, "
+    "scale=0.125)",
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "gpu_harness.hpp"
 #include "kernels/gpu/kernel.hpp"
@@ -138,6 +139,33 @@ TEST(GpuKernelRows, OfGatherReportAnIndexOutOfRange) {
     }
   }
 }
+
+// A cache may hold anything behind a text, which may be no numbers.
+void expect_nothing_read_behind_texts(std::string_view device) {
+  auto target = open_target(device);
+  if (!target) GTEST_SKIP() << target.error().message;
+  for (const char* text : {"y = attention(q:bf16[1,1,8,64], length37:i64[1], k:bf16[1,90,2,64], v:bf16[1,90,2,64], "
+                           "slots=length, scale=0.125, after=0)",
+                           "y = attention(q:bf16[1,30,8,64], length37:i64[1], k:bf16[1,90,2,64], v:bf16[1,90,2,64], "
+                           "slots=length, scale=0.125, after=0)",
+                           "y = attention(q:bf16[1,70,2,128], length77:i64[1], k:bf16[1,300,2,128], "
+                           "v:bf16[1,300,2,128], slots=length, scale=0.088)"}) {
+    Case test = make_case(text);
+    for (const char* name : {"k", "v"}) {
+      Tensor& cache = test.inputs.at(name);
+      const auto length = static_cast<size_t>(test.inputs.lower_bound("length")->second.as<int64_t>()[0]);
+      const size_t begin = length * cache.bytes() / static_cast<size_t>(cache.shape()[1]);
+      std::memset(static_cast<std::byte*>(cache.data()) + begin, 0xff, cache.bytes() - begin);  // not a number
+    }
+    for (const Kernel* row : (*target)->kernels_for("attention"))
+      if ((*target)->supports(*row, test.problem)) {
+        EXPECT_TRUE(expect_conformance(**target, *row, test)) << text;
+      }
+  }
+}
+
+TEST(GpuKernelRows, OfCachesReadNothingBehindTexts) { expect_nothing_read_behind_texts(gpu_word()); }
+TEST(EmulatedKernelRows, OfCachesReadNothingBehindTexts) { expect_nothing_read_behind_texts("emu:gfx942"); }
 
 void expect_zero_divisors_reported(const Target& target, const std::string& text) {
   int rows = 0;

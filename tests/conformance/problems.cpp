@@ -276,6 +276,9 @@ constexpr const char* kFloatProblems[] = {
     "result = attention(q:T[1,140,2,32], k:T[1,140,2,32], v:T[1,140,2,32], scale=0.177, before=5, after=0, prefix=3)",
     "result = attention(q:T[1,100,2,24], k:T[1,100,2,24], v:T[1,100,2,24], scale=0.2, softcap=2, after=-70)",
     "result = attention(q:T[1,90,2,16], k:T[1,41,2,16], v:T[1,41,2,16], scale=0.25, before=12, after=3)",
+    "result = attention(q:T[2,200,2,128], k:T[2,200,2,128], v:T[2,200,2,128], scale=0.088, after=0)",
+    "result = attention(q:T[1,70,8,64], k:T[1,300,1,64], v:T[1,300,1,64], scale=0.125, before=90, after=100)",
+    "result = attention(q:T[1,130,1,256], k:T[1,260,1,256], v:T[1,260,1,256], scale=0.0625, after=-64, prefix=3)",
     "result = attention(q:T[1,7,2,5], bias:f32[2,7,300], k:T[1,300,2,5], v:T[1,300,2,5], slots=mask, before=-120, "
     "after=260)",
     "result = attention(q:T[1,40,2,64], gaps:f32[40,40], k:T[1,40,2,64], v:T[1,40,2,64], slots=mask, scale=0.125, "

@@ -135,13 +135,18 @@ TEST(AttentionRefusals, AreOfHeadsWithTheirAttention) {
 TEST(AttentionRefusals, AreOfWarpgroups) {
   const std::string_view row = "attention_wgmma";
   const std::string width = "result = attention(q:bf16[1,9,4,@], k:bf16[1,9,4,@], v:bf16[1,9,4,@])";
-  expect_refusals(std::array<Refusal, 7>{{
-      {row, "result = attention(q:bf16[1,9,4,128], k:bf16[1,9,4,128], v:bf16[1,9,4,128]@)", "", ", after=0",
-       "a span of keys"},
-      {row, width, "72", "64", "heads not wider than 64"},
+  expect_refusals(std::array<Refusal, 9>{{
+      {row, "result = attention(q:bf16[1,@,4,64], k:bf16[1,90,4,64], v:bf16[1,90,4,64], after=0)", "64", "63",
+       "a span of keys, and fewer than 64 rows of a key head"},
+      {row, "result = attention(q:bf16[1,70,4,64]@, after=0)", ", k:bf16[1,70,4,64], v:bf16[1,70,4,64]",
+       ", k:bf16[1,30,4,64], v:bf16[1,30,4,64], l:bf16[1,40,4,64], w:bf16[1,40,4,64], segments=2",
+       "a span of keys of several segments"},
+      {row, "result = attention(q:bf16[1,90,4,72], m:f32[90,90], k:bf16[1,90,4,72], v:bf16[1,90,4,72], slots=mask@)",
+       "", ", after=0", "a span of keys, or a cache, beside a mask"},
+      {row, width, "72", "64", "heads not wider than 64, and no span of keys"},
       {row, width, "200", "192", "heads of 192: the kernel waits for a panel that is not copied"},
       {row, "result = attention(q:bf16[1,9,4,128], k:bf16[1,9,4,128], v:bf16[1,9,4,128], scale=@)", "0.5", "-0.5",
-       "a negative scale"},
+       "a scale that is not positive"},
       {row, "result = attention(q:bf16[1,9,@,128], k:bf16[1,9,1,128], v:bf16[1,9,1,128])", "4", "3",
        "heads that share a key head do not divide 64"},
       {row, "result = attention(q:bf16[@,9,4,128], k:bf16[@,9,2,128], v:bf16[@,9,2,128])", "1", "2",

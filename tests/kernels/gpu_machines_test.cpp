@@ -139,6 +139,23 @@ TEST(GpuMachines, PortableAttentionFitsTheSharedMemory) {
             "a block takes 82944 bytes of shared memory, and may have 65536");
 }
 
+TEST(GpuMachines, AttentionOfSpansHasWiderAndFewerBlocks) {
+  const auto causal = [](const Heads& heads) {
+    Problem asked = attention(heads);
+    asked.op = Attention{.span = {.after = 0}};
+    return asked;
+  };
+  const auto groups_and_splits = [&](const Problem& asked) {
+    return std::pair(values("attention_wgmma", asked, hopper())[0], values("attention_wgmma", asked, hopper(), 1)[0]);
+  };
+  EXPECT_EQ(groups_and_splits(causal({4096, 32, 8, 64, 4096})), std::pair(int64_t{3}, int64_t{1}));
+  EXPECT_EQ(groups_and_splits(causal({4096, 32, 8, 128, 4096})), std::pair(int64_t{2}, int64_t{1}));
+  EXPECT_EQ(groups_and_splits(causal({512, 32, 8, 64, 512})), std::pair(int64_t{2}, int64_t{1}));
+  EXPECT_EQ(groups_and_splits(causal({128, 32, 8, 128, 128})), std::pair(int64_t{1}, int64_t{1}));
+  EXPECT_EQ(groups_and_splits(attention({128, 32, 8, 128, 128})), std::pair(int64_t{2}, int64_t{2}));
+  EXPECT_EQ(values("attention_wgmma", causal({4096, 32, 8, 128, 4096}), hopper()).size(), 2u) << "no third";
+}
+
 TEST(GpuMachines, AttentionByWarpgroupsFollowsTheMultiprocessors) {
   const Problem asked = attention({.queries = 512, .heads = 7, .groups = 7, .width = 128, .keys = 512});
   EXPECT_EQ(values("attention_wgmma", asked, hopper())[0], 1);     // 28 blocks of two are too few

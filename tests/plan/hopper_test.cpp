@@ -92,18 +92,19 @@ TEST(HopperPlan, InBf16FusesActivationsThatF32LinearsRefuse) {
               ::testing::ElementsAre("layer_norm_rows", "linear_skinny_sm90", "linear_skinny_sm90", "layer_norm_rows"));
 }
 
-// A causal mask of heads that attention_wgmma takes stays a table for it; elsewhere it is a span, as in a decoder's
+// A causal mask of few rows of wide heads stays a table for attention_wgmma; elsewhere it is a span, as in a decoder's
 // graph.
 TEST(HopperPlan, ReadsMasksWhereItsBestRowDoes) {
   const Target target = hopper();
   const KernelQuery query = kernel_query(target, 1);
-  const auto asked = [&](int64_t width, KeySpan span) {
-    const std::vector<Type> operands(3, Type{DType::bf16, Shape{1, 128, 8, width}});
+  const auto asked = [&](int64_t rows, int64_t width, KeySpan span) {
+    const std::vector<Type> operands(3, Type{DType::bf16, Shape{1, rows, 8, width}});
     return query(Attention{.span = span}, operands);
   };
-  EXPECT_EQ(asked(128, {.after = 0}).reason, "attention_wgmma reads masks alone");
-  EXPECT_TRUE(asked(128, {}).yes);
-  EXPECT_TRUE(asked(64, {.after = 0}).yes);
+  EXPECT_EQ(asked(63, 128, {.after = 0}).reason, "attention_wgmma reads masks alone");
+  EXPECT_TRUE(asked(64, 128, {.after = 0}).yes);
+  EXPECT_TRUE(asked(63, 128, {}).yes);
+  EXPECT_TRUE(asked(63, 64, {.after = 0}).yes);
 }
 
 // The portable row would store 8 bits, but takes far longer than the row that does not.
@@ -148,16 +149,37 @@ TEST(HopperPlan, OfPi0HasItsAttentionsStore8Bits) {
                                              std::pair("attention_wgmma f8e4m3fn[3,256,16,72]", 2)));
 }
 
+// The library has no epilogue that multiplies the halves.
+TEST(HopperPlan, GatesWideProductsInTheirEpilogue) {
+  const Target target = hopper();
+  const auto row_of = [&](const char* gated) {
+    Graph graph =
+        graph_of(fmt::format("x: bf16[512,256] = input()\nw: bf16[1024,256] = constant()\n"
+                             "y = linear(x, w{}, out=bf16)",
+                             gated));
+    auto built = build_plan(graph, in_bf16(), {.target = &target});
+    EXPECT_TRUE(built) << built.error().message;
+    return built ? kernels_of(built->plan) : std::vector<std::string>{};
+  };
+  EXPECT_THAT(row_of(""), ::testing::ElementsAre("linear_cublaslt"));
+  EXPECT_THAT(row_of(", gated=true, activation=silu"), ::testing::ElementsAre("linear_wide_sm90"));
+  EXPECT_THAT(row_of(", gated=true, activation=relu"), ::testing::ElementsAre("linear_cublaslt"));
+}
+
 TEST(HopperPlan, HasRowsForSpansOfADecoder) {
   const Target target = hopper();
-  for (const int width : {64, 128, 256}) {
+  const auto row_of = [&](int tokens, int width) {
     Graph graph = graph_of(
-        fmt::format("q: bf16[1,32,8,{0}] = input()\nk: bf16[1,32,1,{0}] = input()\nv: bf16[1,32,1,{0}] = input()\n"
+        fmt::format("q: bf16[1,{1},8,{0}] = input()\nk: bf16[1,{1},1,{0}] = input()\nv: bf16[1,{1},1,{0}] = input()\n"
                     "y = attention(q, k, v, after=0)",
-                    width));
+                    width, tokens));
     auto built = build_plan(graph, in_bf16(), {.target = &target});
-    ASSERT_TRUE(built) << built.error().message;
-    EXPECT_THAT(kernels_of(built->plan), ::testing::ElementsAre("attention_mma"));
+    EXPECT_TRUE(built) << built.error().message;
+    return built ? kernels_of(built->plan) : std::vector<std::string>{};
+  };
+  for (const int width : {64, 128, 256}) {
+    EXPECT_THAT(row_of(7, width), ::testing::ElementsAre("attention_mma"));
+    EXPECT_THAT(row_of(32, width), ::testing::ElementsAre("attention_wgmma"));
   }
 }
 

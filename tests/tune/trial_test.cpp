@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/trial.hpp"
 
+#include <gmock/gmock.h>
+
 #include <algorithm>
 #include <cstring>
 #include <set>
@@ -91,6 +93,16 @@ TEST(Trial, GivesASampleSettingsThatItCanUse) {
   std::memcpy(&settings, operands.addresses()[1], sizeof settings);
   EXPECT_TRUE(sampling::is_valid(settings));
   EXPECT_FALSE(sampling::is_greedy(settings)) << "the trial would tell nothing of a draw";
+}
+
+TEST(Trial, PutsTokensInPlacesOfTheirOwn) {
+  const Problem problem{
+      .op = CacheHeads{},
+      .inputs = {dense(DType::bf16, {4, 32}), dense(DType::bf16, {9, 1, 8}), dense(DType::bf16, {9, 1, 8}),
+                 dense(DType::i64, {4}), dense(DType::f32, {4, 8}), dense(DType::f32, {4, 8})},
+      .output = dense(DType::bf16, {4, 2, 8})};
+  EXPECT_THAT(random_operand(problem, CacheHeads::kPlaces, INT64_MAX).as<int64_t>(),
+              ::testing::ElementsAre(0, 1, 2, 3));
 }
 
 TEST_F(TrialCopies, AreTimedSevenTimesAtLeast) {

@@ -2,33 +2,11 @@
 // sums that the blocks of a cluster send each other; and the loader that fills it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kernels/gpu/sm90/async.cuh"
-#include "kernels/gpu/attention/attention.cuh"
 #include "kernels/gpu/attention/attention_wgmma.hpp"
+#include "kernels/gpu/attention/seen_tiles_sm90.cuh"
+#include "kernels/gpu/sm90/async.cuh"
 
 namespace rung::gpu {
-
-// A tile of keys: its first key in its segment, the keys of the segments before, and its own number of keys.
-struct KeyTile {
-  int segment = 0, key, before = 0, count;
-  __device__ KeyTile(const AttentionArguments& a, int tile) : key(tile * kTileKeys) { settle(a); }
-  __device__ void advance(const AttentionArguments& a, int tiles) {
-    key += tiles * kTileKeys;
-    settle(a);
-  }
-  __device__ int number() const { return before + key; }  // the first key's number among all keys
-
- private:
-  __device__ void settle(const AttentionArguments& a) {
-    int keys = a.segment[segment].keys;
-#pragma unroll 1
-    for (int padded; segment + 1 < a.segments && key >= (padded = (keys + kTileKeys - 1) / kTileKeys * kTileKeys);) {
-      key -= padded, before += keys;
-      keys = a.segment[++segment].keys;
-    }
-    count = min(kTileKeys, keys - key);
-  }
-};
 
 // The layout of a block's shared memory.
 template <GroupAttentionConfig config>
@@ -67,33 +45,29 @@ struct PipelineState {
   }
 };
 
-// A block's share of the keys: every `step`-th tile from the first on.
-struct KeyShare {
-  int first, step, blocks;
-};
-
 // One thread fetches the queries, and one fills the ring, in the order keys 0, keys 1, values 0, keys 2, values 1, ...;
 // keys come with their mask. Other threads prefetch the mask: layers share it, and one layer's weights push it out of
 // the cache.
 template <GroupAttentionConfig config>
 struct Loader {
+  using Tiles = TilesOf<config>;
+  using Tile = TileOf<config>;
   const GroupAttentionArguments& a;
   const Memory<config> memory;
   const int first_row;
-  const KeyShare share;
 
   // Prefetches the tile maps of the first tiles.
-  __device__ void prepare() const {
-    if (share.blocks == 0) return;
-    const int segment = KeyTile(a.attention, share.first).segment;
+  __device__ void prepare(const Tiles& tiles, const KeyShare& share) const {
+    if (config.mask != MaskKind::span && share.blocks == 0) return;
+    const int segment = Tile(tiles, share.first).segment;
     prefetch(a.q), prefetch(a.k[segment]), prefetch(a.v[segment]);
   }
   // Thread `thread` of `threads` prefetches its tiles' mask into the L2 cache, where late writes go as well.
-  __device__ void prefetch_mask(int thread, int threads) const {
+  __device__ void prefetch_mask(const Tiles& tiles, const KeyShare& share, int thread, int threads) const {
     if constexpr (config.mask != MaskKind::copied) return;
-    KeyTile tile(a.attention, share.first + thread * share.step);
+    Tile tile(tiles, share.first + thread * share.step);
 #pragma unroll 1
-    for (int block = thread; block < share.blocks; block += threads, tile.advance(a.attention, threads * share.step))
+    for (int block = thread; block < share.blocks; block += threads, tile.advance(tiles, threads * share.step))
       for (int panel = 0; panel < 2; ++panel) prefetch_box(a.mask, mask_box(tile, panel).at);
   }
   __device__ void load_queries() const {
@@ -111,14 +85,14 @@ struct Loader {
         copy_box(to, a.q, {box * 64, 0, position, 0, a.attention.groups > 1 ? group : batch}, barrier, true);
     }
   }
-  __device__ void fill_ring() const {
+  __device__ void fill_ring(const Tiles& tiles, const KeyShare& share) const {
     if (share.blocks == 0) return;
-    KeyTile keys(a.attention, share.first), values = keys;
+    Tile keys(tiles, share.first), values = keys;
     PipelineState state;
     load_keys(keys, state);
 #pragma unroll 1
     for (int block = 0; block < share.blocks; ++block) {
-      keys.advance(a.attention, share.step);
+      keys.advance(tiles, share.step);
       if (block + 1 < share.blocks) load_keys(keys, state);
       load_values(values, state);
       values = keys;
@@ -130,12 +104,12 @@ struct Loader {
     int at[TileShape::kRank];
   };
   // Returns the box of the first or second half of a tile's mask.
-  __device__ Box mask_box(const KeyTile& tile, int half) const {
+  __device__ Box mask_box(const Tile& tile, int half) const {
     const int query = a.mask_rows > 1 ? query_of(a.attention, first_row) : 0;
     const int batch = a.attention.mask_stride[0] ? static_cast<int>(blockIdx.z) : 0;
     return {{2 * tile.number() + half * 64, query, batch, 0, 0}};
   }
-  __device__ void load_keys(const KeyTile& tile, PipelineState& state) const {
+  __device__ void load_keys(const Tile& tile, PipelineState& state) const {
     if constexpr (config.mask == MaskKind::copied) {
       load(a.k[tile.segment], tile, state, static_cast<uint32_t>(2 * a.mask_rows * 128));
       for (int panel = 0; panel < 2; ++panel)
@@ -146,18 +120,18 @@ struct Loader {
     }
     state.advance(memory.tiles);
   }
-  __device__ void load_values(const KeyTile& tile, PipelineState& state) const {
+  __device__ void load_values(const Tile& tile, PipelineState& state) const {
     load(a.v[tile.segment], tile, state, 0);
     state.advance(memory.tiles);
   }
   // Loads a tile into its slot, which `more` bytes reach by other copies.
-  __device__ void load(const TileMap& map, const KeyTile& tile, const PipelineState& state, uint32_t more) const {
+  __device__ void load(const TileMap& map, const Tile& tile, const PipelineState& state, uint32_t more) const {
     if (state.round > 0) memory.empty(state.slot).wait(state.round - 1);
     Barrier& barrier = memory.full(state.slot);
     barrier.arrive_expecting(config.tile_bytes() + more, true);
 #pragma unroll 1
     for (int box = 0; box < a.boxes; ++box)
-      copy_box(memory.tile(state.slot) + box * kTileKeys * 128, map,
+      copy_box(memory.tile(state.slot) + box * config.keys * 128, map,
                {box * 64, tile.key, 0, static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.z)}, barrier, true);
   }
 };

@@ -76,7 +76,7 @@ Status enqueue(const Call& call) {
       .splits = static_cast<int32_t>(call.problem.param("splits", default_splits(call.problem)))};
   set_tiles(arguments);
   RUNG_CHECK(describe_tile(call, arguments.q, split_kv_query_tile(arguments.attention, rows)));
-  RUNG_CHECK(describe_segments(call, arguments.attention, arguments.k, arguments.v, split_kv_key_tile));
+  RUNG_CHECK(describe_segments(call, arguments.attention, arguments.k, arguments.v, {kTileKeys, split_kv_key_tile}));
   Launch launch = attention_launch(call, rows, arguments.splits);
   launch.block = {Config::kThreads};
   launch.cluster = {static_cast<uint32_t>(arguments.splits)};

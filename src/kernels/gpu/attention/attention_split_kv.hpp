@@ -52,13 +52,13 @@ struct SplitKvArguments {
 };
 
 inline TileShape split_kv_query_tile(const AttentionArguments& a, int rows) {
-  TileShape tile = attention_tile(a, a.q, a.q_stride, a.ratio, a.queries);
+  TileShape tile = query_tile(a);
   tile.box[2] = static_cast<uint32_t>(rows / a.ratio);
   tile.box[3] = SplitKvConfig::kPanels / SplitKvConfig::kPieces;
   return tile;
 }
-inline TileShape split_kv_key_tile(const AttentionArguments& a, const AttentionSegment& segment) {
-  TileShape tile = key_tile(a, segment);
+inline TileShape split_kv_key_tile(const AttentionArguments& a, const AttentionSegment& segment, int tile_keys) {
+  TileShape tile = key_tile(a, segment, tile_keys);
   tile.box[2] = SplitKvConfig::kPanels / SplitKvConfig::kPieces;
   return tile;
 }

@@ -7,14 +7,22 @@
 namespace rung::gpu {
 
 // Returns the number of tiles of keys; no tile has keys of two segments.
-int64_t key_tiles(const Problem& problem);
+int64_t key_tiles(const Problem& problem, int64_t tile_keys = kTileKeys);
 bool mask_differs_by_head(const Problem& problem);
 
+// Accepts operands that can be copied in boxes, and no capped scores.
+Verdict supports_tiled_operands(const Problem& problem, const Machine& machine);
+// The same, if every query sees all keys.
 Verdict supports_tiled_attention(const Problem& problem, const Machine& machine);
 
 Status describe_tile(const Call& call, TileMap& map, const TileShape& shape);
-// Describes all segments; keys come in the boxes of `key_shape`.
+// How segments are cut: the keys of a tile, and the boxes in which keys come.
+struct SegmentTiles {
+  int keys;
+  decltype(key_tile)* shape = key_tile;
+};
+// Describes all segments.
 Status describe_segments(const Call& call, const AttentionArguments& a, TileMap (&k)[kMaxAttentionSegments],
-                         TileMap (&v)[kMaxAttentionSegments], decltype(key_tile)& key_shape = key_tile);
+                         TileMap (&v)[kMaxAttentionSegments], const SegmentTiles& tiles);
 
 }  // namespace rung::gpu

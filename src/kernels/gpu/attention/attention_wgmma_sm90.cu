@@ -16,21 +16,25 @@ namespace {
 
 // A score may exceed the base of the weights so far by this much before the sums are scaled again.
 constexpr float kSlack = 5.5f;
-using Scores = FragmentC[kTileKeys / 8];
 
 // The work of one warpgroup that multiplies.
 template <GroupAttentionConfig config>
 struct Group {
   using T = Element<config.type>;
+  using Tiles = TilesOf<config>;
+  using Tile = TileOf<config>;
+  static constexpr int kKeys = config.keys;  // of a tile
+  using Scores = FragmentC[kKeys / 8];
   const AttentionRows rows;
   const int first_row, group;  // the block's first row; this thread's warpgroup
   const Memory<config> memory;
   const int mask_shift;
-  PipelineState state;        // of the next tile to be read
+  PipelineState state;       // of the next tile to be read
   PipelineState values{-1};  // the values being added; none at first
   FragmentC sums[config.width / 8];
-  FragmentA weights[kTileKeys / 16];
+  FragmentA weights[kKeys / 16];
   Running running[2];
+  int places[2];  // of the queries of this lane's rows, for spans
 
   __device__ Group(const GroupAttentionArguments& a, const AttentionRows& rows, const Memory<config>& memory,
                    int first_row)
@@ -56,34 +60,35 @@ struct Group {
     const uint32_t k = shared_address(memory.tile(keys.slot));
 #pragma unroll
     for (int step = 0; step < config.width / 16; ++step) {
-      const uint32_t at = step / 4 * 64 * 128 + step % 4 * 32;
-      multiply_group<T>(scores, panel_descriptor(q + at, 0), panel_descriptor(k + at, 0), step > 0);
+      const uint32_t panel = step / 4 * 128, at = step % 4 * 32;
+      multiply_group<T>(scores, panel_descriptor(q + panel * 64 + at, 0), panel_descriptor(k + panel * kKeys + at, 0),
+                        step > 0);
     }
     commit_products();
   }
   __device__ void add_values(const PipelineState& values) {
     const uint32_t v = shared_address(memory.tile(values.slot));
 #pragma unroll
-    for (int step = 0; step < kTileKeys / 16; ++step)
-      multiply_group<T>(sums, weights[step], panel_descriptor(v + step * 16 * 128, kTileKeys * 128));
+    for (int step = 0; step < kKeys / 16; ++step)
+      multiply_group<T>(sums, weights[step], panel_descriptor(v + step * 16 * 128, kKeys * 128));
     commit_products();
   }
   __device__ static int key(int j, int i) { return j * 8 + lane() % 4 * 2 + i % 2; }  // of scores[j].x[i], in its tile
   // The mask is loaded before the scores that it is added to, because it comes from memory.
-  __device__ void load_mask(Scores& bias, const KeyTile& tile) const {
+  __device__ void load_mask(Scores& bias, const Tile& tile) const {
     const int64_t stride = rows.a.mask_stride[3];
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const float* from = rows.mask(min(first_row + my_row() + half * 8, rows.count() - 1)) + tile.number() * stride;
 #pragma unroll
-      for (int j = 0; j < kTileKeys / 8; ++j)
+      for (int j = 0; j < kKeys / 8; ++j)
 #pragma unroll
         for (int i = 0; i < 2; ++i) bias[j].x[2 * half + i] = from[min(key(j, i), tile.count - 1) * stride];
     }
   }
   __device__ void scale_and_add(Scores& scores, const Scores& bias) const {
 #pragma unroll
-    for (int j = 0; j < kTileKeys / 8; ++j)
+    for (int j = 0; j < kKeys / 8; ++j)
 #pragma unroll
       for (int i = 0; i < 4; ++i) scores[j].x[i] = scores[j].x[i] * rows.a.scale + bias[j].x[i];
   }
@@ -94,7 +99,7 @@ struct Group {
       const unsigned char* const from =
           memory.mask(keys.slot) + row * 128 + ((lane() / 2 ^ row) % 2 * 2 + lane() % 2) * 8;
 #pragma unroll
-      for (int j = 0; j < kTileKeys / 8; ++j) {
+      for (int j = 0; j < kKeys / 8; ++j) {
         const int chunks = (j % 4 * 2 ^ (row & 6)) * 16;
         const auto both = *reinterpret_cast<const float2*>(from + j / 4 * config.mask_panel_bytes() + chunks);
         float* const x = scores[j].x + 2 * half;
@@ -103,42 +108,76 @@ struct Group {
     }
     sync_warp();
   }
-  __device__ static void cut(Scores& scores, const KeyTile& tile) {
-    if (tile.count == kTileKeys) return;
+  __device__ static void cut(Scores& scores, const Tile& tile) {
+    if (tile.count == kKeys) return;
 #pragma unroll
-    for (int j = 0; j < kTileKeys / 8; ++j)
+    for (int j = 0; j < kKeys / 8; ++j)
 #pragma unroll
       for (int i = 0; i < 4; ++i)
         if (key(j, i) >= tile.count) scores[j].x[i] = -INFINITY;
   }
+  // Takes away the keys that this lane's rows, whose queries stand at `places`, do not see.
+  __device__ __forceinline__ void hide(Scores& scores, const Tiles& tiles, const Tile& tile) const {
+    const AttentionSpan& span = rows.a.span;
+    if (span.sees_all) return;
+    const int prefix = tiles.present().prefix - tile.number();
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int place = places[half] - tile.number(), from = place - span.before, last = place + span.after;
+      if (from <= 0 && last >= kKeys - 1) continue;
+#pragma unroll
+      for (int j = 0; j < kKeys / 8; ++j)
+#pragma unroll
+        for (int i = 0; i < 2; ++i)
+          if (const int own = key(j, i); (own < from || own > last) && own >= prefix)
+            scores[j].x[2 * half + i] = -INFINITY;
+    }
+  }
+  // Puts zeros in place of the values behind a tile's last key: a cache may hold anything there.
+  __device__ void clear_rest(const PipelineState& values, const Tile& tile) const {
+    if (tile.count == kKeys) return;
+    const int thread = static_cast<int>(threadIdx.x) % kGroupThreads;
+#pragma unroll
+    for (int panel = 0; panel < config.panels(); ++panel) {
+      auto* const chunks = reinterpret_cast<uint4*>(memory.tile(values.slot) + panel * kKeys * 128);
+      for (int i = tile.count * 8 + thread; i < kKeys * 8; i += kGroupThreads) chunks[i] = {};
+    }
+    fence_for_matrix_units();
+    sync_own_group();
+  }
+  __device__ void sync_own_group() const {
+    asm volatile("bar.sync %0, %1;" ::"r"(2 + group), "n"(kGroupThreads) : "memory");
+  }
   // Turns scores into weights; `factor` is for the earlier sums. Scores with a mask are scaled already, and may be as
-  // low as floats go.
+  // low as floats go. A span may hide all keys of a tile.
   __device__ __forceinline__ void soften(Scores& scores, float (&factor)[2]) {
-    const float unit = config.mask == MaskKind::none ? rows.a.scale : 1.0f;
+    constexpr bool is_span = config.mask == MaskKind::span, is_plain = is_span || config.mask == MaskKind::none;
+    const float unit = is_plain ? rows.a.scale : 1.0f;
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       Running& row = running[half];
       float largest = -INFINITY, sum = 0.0f;
 #pragma unroll
-      for (int j = 0; j < kTileKeys / 8; ++j)
+      for (int j = 0; j < kKeys / 8; ++j)
         largest = fmaxf(largest, fmaxf(scores[j].x[2 * half], scores[j].x[2 * half + 1]));
       largest = lanes_max<4>(largest) * unit;
       factor[half] = row.raise(largest > row.largest + kSlack ? largest : row.largest);
-      const float base = row.largest * kLog2E;
+      const float base = (is_span && row.largest == -INFINITY ? 0.0f : row.largest) * kLog2E;
 #pragma unroll
-      for (int j = 0; j < kTileKeys / 8; ++j)
+      for (int j = 0; j < kKeys / 8; ++j)
 #pragma unroll
         for (int i = 2 * half; i < 2 * half + 2; ++i) {
           float& x = scores[j].x[i];
-          sum += x = config.mask == MaskKind::none ? fast_exp2(fmaf(x, unit * kLog2E, -base)) : row.weight(x);
+          sum += x = is_plain ? fast_exp2(fmaf(x, unit * kLog2E, -base)) : row.weight(x);
         }
       row.sum += sum;
     }
   }
 
   // Turns the scores of a tile into weights, while the last tile's values are added.
-  __device__ __forceinline__ void weigh(Scores& scores, const KeyTile& tile) {
+  __device__ __forceinline__ void weigh(Scores& scores, const Tiles& tiles, const Tile& tile) {
     float factor[2];
+    if constexpr (config.mask == MaskKind::span) hide(scores, tiles, tile);
     cut(scores, tile);
     soften(scores, factor);
     hold(running[0].sum + running[1].sum);
@@ -147,7 +186,7 @@ struct Group {
     if (values.slot >= 0) release(values);
     rescale(sums, factor);
 #pragma unroll
-    for (int j = 0; j < kTileKeys / 16; ++j) weights[j] = a_from_c<T>(scores + 2 * j);
+    for (int j = 0; j < kKeys / 16; ++j) weights[j] = a_from_c<T>(scores + 2 * j);
   }
   // Takes finished scores, and adds their mask.
   __device__ __forceinline__ void take_scores(Scores& scores, const Scores& bias, const PipelineState& keys) const {
@@ -160,11 +199,15 @@ struct Group {
     if (memory.splits > 1) cluster_arrive();
   }
   // Goes through all tiles of this block: the next tile's scores are computed while this one's values are added.
-  __device__ __forceinline__ void steps(const KeyShare& share) {
+  __device__ __forceinline__ void steps(const Tiles& tiles, const KeyShare& share) {
     memory.queries_came().wait(0);
     if (share.blocks == 0) return queries_read();
+    if constexpr (config.mask == MaskKind::span)
+      for (int half = 0; half < 2; ++half)
+        places[half] =
+            tiles.present().place_of(query_of(rows.a, min(first_row + my_row() + 8 * half, rows.count() - 1)));
     Scores scores, bias;
-    KeyTile tile(rows.a, share.first);
+    Tile tile(tiles, share.first);
     if (config.mask == MaskKind::read) load_mask(bias, tile);
     PipelineState keys = take();
     pin(scores);
@@ -176,9 +219,9 @@ struct Group {
     for (int block = 1;; ++block) {
       take_scores(scores, bias, keys);
       if (block == share.blocks) queries_read();
-      weigh(scores, tile);
+      weigh(scores, tiles, tile);
       if (block == share.blocks) break;
-      tile.advance(rows.a, share.step);
+      tile.advance(tiles, share.step);
       if (config.mask == MaskKind::read) load_mask(bias, tile);
       keys = take(), values = take();
       pin(scores), pin(sums);
@@ -188,13 +231,13 @@ struct Group {
       wait_products<1>();
     }
     values = take();
+    if constexpr (config.mask == MaskKind::span) clear_rest(values, tile);
     pin(sums);
     begin_products();
     add_values(values);
     wait_products<0>();
     pin(sums);
   }
-
   __device__ Running statistics(int half) const { return {running[half].largest, lanes_sum<4>(running[half].sum)}; }
   // Gathers 4 pairs of columns of one row, each pair 8 columns further on.
   template <DType type>
@@ -336,9 +379,10 @@ __device__ void make_barriers(const Memory<config>& memory, uint32_t expected_by
 }
 
 template <GroupAttentionConfig config>
-__device__ __forceinline__ void multiply(Group<config>& work, const Finish<config>& last, const KeyShare& share) {
+__device__ __forceinline__ void multiply(Group<config>& work, const Finish<config>& last, const TilesOf<config>& tiles,
+                                         const KeyShare& share) {
   const Memory<config> memory = work.memory;
-  work.steps(share);
+  work.steps(tiles, share);
   if (memory.splits > 1) {
     cluster_wait();  // no block reads queries any more
     if (!last.is_pair()) {
@@ -354,43 +398,59 @@ __device__ __forceinline__ void multiply(Group<config>& work, const Finish<confi
   work.store_sums(memory.splits > 1);
 }
 
+// Returns the number of the block's rows among those of its head. Where the last rows see most keys, they begin first.
+template <GroupAttentionConfig config>
+__device__ int rows_of_block(const GroupAttentionArguments& a) {
+  const int number = static_cast<int>(blockIdx.x) / a.splits;
+  return config.mask == MaskKind::span ? static_cast<int>(gridDim.x) / a.splits - 1 - number : number;
+}
+
 template <GroupAttentionConfig config>
 __device__ void attention(const GroupAttentionArguments& a) {
   extern __shared__ __align__(1024) unsigned char base[];
   const Memory<config> memory(a, base);
-  const int first_row = static_cast<int>(blockIdx.x) / a.splits * config.rows();
+  const int first_row = rows_of_block<config>(a) * config.rows();
   // The rank in the cluster; the compiler knows that it is uniform, unlike cluster_rank().
   const int rank = static_cast<int>(blockIdx.x) % a.splits;
-  const KeyShare share{rank, a.splits, max(0, (key_tiles(a.attention) - rank + a.splits - 1) / a.splits)};
+  TilesOf<config> tiles(a.attention, first_row, config.rows());
+  const auto share_of = [&](int count) {
+    return KeyShare{rank, a.splits, max(0, (count - rank + a.splits - 1) / a.splits)};
+  };
+  KeyShare share = share_of(tiles.count());
+  const auto read_length = [&] {
+    if constexpr (config.mask == MaskKind::span) tiles.read_length(), share = share_of(tiles.count());
+  };
   const AttentionRows rows{a.attention, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y)};
   const Finish<config> last{rows, memory, first_row, config.own_rows(a.splits)};
-  const Loader<config> loader{a, memory, first_row, share};
+  const Loader<config> loader{a, memory, first_row};
   const int loading_warp = shuffle(warp(), 0) - config.groups * kGroupWarps;  // below 0: multiplies
   allow_dependents();
-  if (loading_warp == 0 && lane() == 0) loader.prepare(), make_barriers(memory, last.expected_bytes());
+  if (loading_warp == 0 && lane() == 0) loader.prepare(tiles, share), make_barriers(memory, last.expected_bytes());
   sync_block();
   if (loading_warp >= 0) {
     if constexpr (config.groups > 1) setmaxnreg_dec<24>();
-    if (loading_warp > 1 && lane() == 0) loader.prefetch_mask(loading_warp - 2, kGroupWarps - 2);
+    if (loading_warp > 1 && lane() == 0) loader.prefetch_mask(tiles, share, loading_warp - 2, kGroupWarps - 2);
     wait_for_producers();
     // One warp loads queries, then keys; where keys bring a mask, whose copies take longer to issue, another warp loads
     // the queries meanwhile.
     constexpr int for_queries = config.mask == MaskKind::copied ? 1 : 0;
     if (loading_warp == for_queries && lane() == 0) loader.load_queries();
-    if (loading_warp == 0 && lane() == 0) loader.fill_ring();
+    read_length();
+    if (loading_warp == 0 && lane() == 0) loader.fill_ring(tiles, share);
   } else {
-    if constexpr (config.groups > 1) setmaxnreg_inc<240>();
+    if constexpr (config.groups > 1) setmaxnreg_inc<config.groups == 2 ? 240 : 160>();
     wait_for_producers();
+    read_length();
     Group<config> work(a, rows, memory, first_row);
-    multiply(work, last, share);
+    multiply(work, last, tiles, share);
   }
 }
 
 }  // namespace
 
-#define RUNG_VARIANT(entry, ...) \
+#define RUNG_VARIANT(entry, ...)                                \
   RUNG_KERNEL((GroupAttentionConfig{__VA_ARGS__}.threads()), 1) \
-      entry(const __grid_constant__ GroupAttentionArguments a) { attention<GroupAttentionConfig{__VA_ARGS__}>(a); }
+  entry(const __grid_constant__ GroupAttentionArguments a) { attention<GroupAttentionConfig{__VA_ARGS__}>(a); }
 #include "kernels/gpu/attention/attention_wgmma.inc"
 #undef RUNG_VARIANT
 

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/gpu/attention/cache_heads.hpp"
 
+#include <algorithm>
+
+#include "base/divide.hpp"
 #include "kernels/gpu/make_nest.hpp"
 #include "kernels/gpu/quantize/machine_f8.hpp"
 #include "kernels/gpu/variant.hpp"
@@ -9,8 +12,9 @@
 namespace rung::gpu {
 namespace {
 
-// The variants by the type of the heads.
-constexpr Variant<DType> kVariants[] = {
+constexpr int kBlocksOfUnit = 12;  // that run at once on a multiprocessor
+
+constexpr Variant<CacheHeadsConfig> kVariants[] = {
 #include "kernels/gpu/attention/cache_heads.inc"
 };
 
@@ -25,8 +29,8 @@ Verdict supports_cache_heads(const Problem& p, const Machine& machine) {
     if (i >= CacheHeads::kCos && !is_computed_float(p.inputs[i].dtype))
       return reject(fmt::format("operand {} is {}", i, name_of(p.inputs[i].dtype)));
   }
-  if (p.output.shape.back() > 2 * kCacheHeadsMostPairs)
-    return reject(fmt::format("heads wider than {}", 2 * kCacheHeadsMostPairs));
+  if (p.output.shape.back() > 2 * kCacheHeadsMostHalf)
+    return reject(fmt::format("heads wider than {}", 2 * kCacheHeadsMostHalf));
   return supports_count(p.inputs[CacheHeads::kX].shape);
 }
 
@@ -64,11 +68,25 @@ namespace {
 
 Verdict supports(const Problem& problem, const Machine& machine) { return supports_cache_heads(problem, machine); }
 
+// Returns how many blocks divide a row: one for each warp's worth of heads, or as few as fill the machine. The threads
+// of a block look together for later rows of the same slot, and its warps read angles once.
+uint32_t blocks_of_row(const Call& call, const CacheHeadsArguments& a) {
+  const GpuInfo& gpu = call.gpu.info();
+  const uint32_t warps = kCacheHeadsThreads / static_cast<uint32_t>(gpu.lanes);
+  const auto enough = static_cast<uint32_t>(kBlocksOfUnit * gpu.multiprocessors);
+  return std::clamp(divide_up(enough, a.rows), 1u, divide_up(a.heads + 2 * a.groups, warps));
+}
+
 Status enqueue(const Call& call) {
-  const CacheHeadsArguments a = cache_heads_arguments(call.problem, call);
-  const int64_t warps = int64_t{a.rows} * (a.heads + 2 * a.groups);
-  return call.launch("cache_heads", symbol_of(kVariants, call.problem.output.dtype),
-                     launch_threads(call, warps * call.gpu.info().lanes, kCacheHeadsThreads), a);
+  CacheHeadsArguments a = cache_heads_arguments(call.problem, call);
+  a.blocks_of_row = blocks_of_row(call, a);
+  const auto* variant = find(kVariants, [&](const CacheHeadsConfig& each) {
+    return each.type == call.problem.output.dtype && static_cast<uint32_t>(each.most_half) >= a.half;
+  });
+  if (!variant) return call.no_kernel("cache_heads");
+  return call.launch("cache_heads", variant->symbol,
+                     launch_threads(call, int64_t{a.rows} * a.blocks_of_row * kCacheHeadsThreads, kCacheHeadsThreads),
+                     a);
 }
 
 }  // namespace

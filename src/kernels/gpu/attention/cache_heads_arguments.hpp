@@ -7,9 +7,16 @@
 namespace rung::gpu {
 
 constexpr int kCacheHeadsThreads = 128;
-constexpr int kCacheHeadsMostPairs = 256;  // columns of half a head, which a warp holds in registers
+constexpr int kCacheHeadsMostHalf = 256;  // columns of half a head, which a warp holds in registers
 
-// Warps take one head of one row of x each. All arrays are dense; those of heads are of one type, the variant's,
+// A variant of the kernel.
+struct CacheHeadsConfig {
+  DType type;     // of the heads
+  int most_half;  // columns of half a head
+  bool operator==(const CacheHeadsConfig&) const = default;
+};
+
+// The warps of a block take heads of one row of x. All arrays are dense; those of heads are of one type, the variant's,
 // but for caches that are kept in 8 bits.
 struct CacheHeadsArguments {
   uint64_t x, keys, values, places, cos, sin;  // addresses; keys and values: [slots, groups, 2 * half], updated
@@ -17,6 +24,7 @@ struct CacheHeadsArguments {
   uint64_t q, fault;                           // addresses; q: [rows, heads, 2 * half]
   int64_t slots;
   uint32_t rows, heads, groups, half;
+  uint32_t blocks_of_row;
   DType cos_type, sin_type, weight_type;
   float eps, weight_offset;
   uint32_t caches_in_f8;     // not 0: keys and values are the machine's e4m3

@@ -98,7 +98,21 @@ __device__ inline void multiply_group(FragmentC (&c)[8], uint64_t a, uint64_t b,
   else
     RUNG_FROM_SHARED("64", "f16", RUNG_NAMES_32, "32", "33", "34", RUNG_C8(0));
 }
+template <class T>
+__device__ inline void multiply_group(FragmentC (&c)[16], uint64_t a, uint64_t b, int accumulate) {
+  if constexpr (kIsBf16<T>)
+    RUNG_FROM_SHARED("128", "bf16", RUNG_NAMES_64, "64", "65", "66", RUNG_C16(0));
+  else
+    RUNG_FROM_SHARED("128", "f16", RUNG_NAMES_64, "64", "65", "66", RUNG_C16(0));
+}
 // c[64,n] += a[64,16] b[16,n]; a is in registers, and b has a descriptor, with rows along the n.
+template <class T>
+__device__ inline void multiply_group(FragmentC (&c)[8], const FragmentA& a, uint64_t b) {
+  if constexpr (kIsBf16<T>)
+    RUNG_FROM_REGISTERS("64", "bf16", RUNG_NAMES_32, "32", "33", "34", "35", "36", RUNG_C8(0));
+  else
+    RUNG_FROM_REGISTERS("64", "f16", RUNG_NAMES_32, "32", "33", "34", "35", "36", RUNG_C8(0));
+}
 template <class T>
 __device__ inline void multiply_group(FragmentC (&c)[10], const FragmentA& a, uint64_t b) {
   if constexpr (kIsBf16<T>)
