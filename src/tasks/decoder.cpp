@@ -10,8 +10,16 @@
 namespace rung::tasks {
 namespace {
 
+constexpr int64_t kProcessorChunk = 512, kGpuChunk = 4096;  // tokens
+
+std::vector<int64_t> usual_chunks(const OpenOptions& model) {
+  std::vector<int64_t> sizes = {1, 8, 64, kProcessorChunk};
+  if (const int64_t longest = usual_longest_chunk(model); longest > sizes.back()) sizes.push_back(longest);
+  return sizes;
+}
+
 Result<PlanSet> plans_of_directory(const DecoderTask& task) {
-  std::vector<int64_t> sizes = task.chunks;
+  std::vector<int64_t> sizes = task.chunks.empty() ? usual_chunks(task.model) : task.chunks;
   std::erase_if(sizes, [&](int64_t size) { return size > task.length; });
   if (sizes.empty()) sizes.push_back(1);
   std::vector<BuildTask> all;
@@ -33,6 +41,10 @@ Result<PlanSet> plans_of_directory(const DecoderTask& task) {
 }
 
 }  // namespace
+
+int64_t usual_longest_chunk(const OpenOptions& model) {
+  return model.device && model.device->kind != "cpu" ? kGpuChunk : kProcessorChunk;
+}
 
 Result<PlanSet> decoder_plans(const DecoderTask& task) {
   if (!is_plan_file(task.model.path)) return plans_of_directory(task);

@@ -13,13 +13,18 @@ namespace rung::tasks {
 
 struct DecoderTask {
   OpenOptions model;
-  int64_t length = 0;                             // of a directory: the most tokens of a text
-  std::vector<int64_t> chunks = {1, 8, 64, 512};  // of a directory: the sizes of the chunks in which it reads tokens
-  int64_t scored_chunk = 8;           // of a directory: chunks up to this size give all scores, which speculation needs
-  bool has_encoder = false;           // of a directory
-  int64_t source = 0;                 // of a directory: the tokens that an encoder of texts reads
+  int64_t length = 0;  // of a directory: the most tokens of a text
+  std::vector<int64_t> chunks =
+      {};                    // of a directory: the sizes of the chunks in which it reads tokens; none: the usual
+  int64_t scored_chunk = 8;  // of a directory: chunks up to this size give all scores, which speculation needs
+  bool has_encoder = false;  // of a directory
+  int64_t source = 0;        // of a directory: the tokens that an encoder of texts reads
   std::optional<Recipe> recipe = {};  // of a directory, for all of its plans; none: the default one
 };
+
+// Returns the size of the longest chunk in which the model's device reads a prompt. Longer ones take more memory and
+// read weights hardly less often; a GPU has work for all its multiprocessors only in thousands of rows.
+int64_t usual_longest_chunk(const OpenOptions& model);
 
 // Errors: those of build_set(), for a plan file those of open_model(), and those of Decoder::create().
 Result<PlanSet> decoder_plans(const DecoderTask& task);

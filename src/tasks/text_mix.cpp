@@ -8,11 +8,10 @@
 #include "base/divide.hpp"
 #include "import/model.hpp"
 #include "open/open_model.hpp"
+#include "tasks/decoder.hpp"
 
 namespace rung::tasks {
 namespace {
-
-constexpr int64_t kMostOfChunk = 512;  // tokens: longer chunks take more memory, and read weights hardly less often
 
 Status check_mix(const OpenOptions& model, const TextMix& mix) {
   if (is_plan_file(model.path)) return wrong_usage("'{}' is already a plan: climb a model directory", model.path);
@@ -49,7 +48,7 @@ Result<MixPhases> phases_of(const OpenOptions& model, const TextMix& mix) {
   };
   if (const int64_t longer = std::max(mix.prompt, mix.made); longer > positions) return too_long(longer);
   MixPhases phases;
-  phases.chunks = divide_up(mix.prompt, kMostOfChunk);
+  phases.chunks = divide_up(mix.prompt, usual_longest_chunk(model));
   phases.chunk = divide_up(mix.prompt, phases.chunks);
   const int64_t wanted = std::max(phases.chunks * phases.chunk, mix.prompt + mix.made);
   if (wanted > positions) return too_long(wanted);

@@ -53,6 +53,19 @@ TEST(TextMix, IsReadInEqualChunks) {
   for (const OpenOptions& plan : plans) EXPECT_EQ(plan.cache.largest_chunk, 501) << "rings have room for it in all";
 }
 
+TEST(TextMix, IsReadInLongChunksOnGpus) {
+  const TemporaryDirectory folder;
+  OpenOptions model = model_of(longer_checkpoint(folder, "llama", 8'192));
+  for (const char* device : {"cuda", "hip:1", "emu:gfx942"}) {
+    model.device = *parse_device(device);
+    const auto whole = phases_of(model, {4'096, 1}), cut = phases_of(model, {4'097, 1});
+    ASSERT_TRUE(whole && cut) << device;
+    EXPECT_EQ(whole->chunk, 4'096) << device;
+    EXPECT_EQ(cut->chunks, 2) << device;
+    EXPECT_EQ(cut->chunk, 2'049) << device;
+  }
+}
+
 TEST(TextMix, RefusesWhatNoTextCanBe) {
   const std::string llama = kCheckpoints + "llama";
   EXPECT_EQ(refusal(model_of(llama), {0, 8}), "--prompt: got 0, wanted at least 2 tokens of a prompt");
