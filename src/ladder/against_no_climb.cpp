@@ -19,7 +19,7 @@ Status Climber::race_no_climb() {
     return claim = Speedup::none(0, current_ms_, "the default plan is gone: " + why), Status{};
   }
   if (same_launches(*built->plan, *current_.plan)) return {};
-  const RaceRule rule = kSchedule.headline.within(kSchedule.headline_share_of_rest * budget_.left());
+  const RaceRule rule = kSchedule.guard.within(kSchedule.headline_share_of_rest * budget_.left());
   RUNG_TRY(InterleaveResult raced, race(*built->session, *current_.session, rule));
   claim = Speedup::of(raced);
   if (default_.is_start ? claim.is_faster() : !claim.is_slower()) return {};

@@ -20,6 +20,7 @@ Status Climber::choose_precision() {
                             .start = &current_,
                             .inputs = &options_.inputs,
                             .race = [this](Session& session) { return race_with_current(session); },
+                            .race_two = [this](Session& a, Session& b) { return race_two(a, b); },
                             .tell = [this](const std::string& what) { return tell(what); },
                             .seconds_left = [this] { return budget_.left(); }};
     std::vector<PrecisionForm> forms = options_.forms;
@@ -42,6 +43,12 @@ Status Climber::choose_precision() {
 Result<Speedup> Climber::race_with_current(Session& session) {
   const RaceRule rule = kSchedule.mixture.within(kSchedule.mixture_share * budget_.left());
   RUNG_TRY(const InterleaveResult raced, race(*current_.session, session, rule));
+  return Speedup::of(raced);
+}
+
+Result<Speedup> Climber::race_two(Session& a, Session& b) {
+  const RaceRule rule = kSchedule.choice.within(kSchedule.mixture_share * budget_.left());
+  RUNG_TRY(const InterleaveResult raced, race(a, b, rule));
   return Speedup::of(raced);
 }
 

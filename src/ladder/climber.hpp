@@ -86,6 +86,7 @@ class Climber {
   Status choose_precision();  // choose_precision.cpp
   Status take_precision(size_t chosen, Receipt receipt);
   Result<Speedup> race_with_current(Session& session);
+  Result<Speedup> race_two(Session& a, Session& b);
   bool has_cheaper_precision() const;  // cheaper.cpp
   Status offer_cheaper_precision();
   // Returns whether this climb may try the rung: it has not accepted it, or not for the present launches.

@@ -15,10 +15,14 @@ struct Allowance {
 };
 
 // A race alternates two sessions until the interval of their ratio reaches no further than `half_width` from it
-// (relative), or its answer is clear and `patience_s` seconds have passed, or the seconds are over.
+// (relative), or its answer is clear and `patience_s` seconds have passed, or the seconds are over and `least_pairs`
+// ran.
 struct RaceRule {
   double seconds, half_width, patience_s = 0;
-  RaceRule within(double left_s) const { return {std::clamp(left_s, kLeastSeconds, seconds), half_width, patience_s}; }
+  int least_pairs = 1;
+  RaceRule within(double left_s) const {
+    return {std::clamp(left_s, kLeastSeconds, seconds), half_width, patience_s, least_pairs};
+  }
 };
 
 // The shares are of the whole budget.
@@ -78,7 +82,10 @@ struct Schedule {
   double headline_share_of_rest = 0.3;
   RaceRule cheaper{0.5, 0.01, 0.1};  // the final plan against one in a cheaper precision
   double headline_slack = 1.5;
-  double guard_pairs = 6;            // of the final plan against the default one
+  // The final plan's race against the default one has that many pairs, however far the budget is spent: fewer have no
+  // interval, and would give up changes that each won a race.
+  int guard_pairs = 6;
+  RaceRule guard{headline.seconds, headline.half_width, headline.patience_s, guard_pairs};
   double gpu_profile_s = 1;          // a profile of a GPU takes at least that long
   double start_profile_share = 0.1;  // and may take that much of the budget, to say where to look first
   double roomy = 1.5;                // a budget that suffices is that much larger than its changes take: some tune

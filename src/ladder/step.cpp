@@ -123,6 +123,7 @@ Result<InterleaveResult> Climber::race(Session& a, Session& b, RaceRule rule) {
   int runs = static_cast<int>(std::clamp(3.0 / std::max(current_ms_, 1e-3), 1.0, 10.0));  // blocks of some milliseconds
   Interleaver interleaver({.half_width = rule.half_width,
                            .budget_s = rule.seconds,
+                           .least_pairs = rule.least_pairs,
                            .min_pairs = kSchedule.race_least_pairs,
                            .runs = runs,
                            .settle_s = current_.plan->target->gpu ? kSchedule.settle_s : 0,

@@ -77,7 +77,8 @@ Result<InterleaveResult> Interleaver::compare(const Run& a, const Run& b) const 
       look(result, spent());
       next_look += result.a.size() / 10 + 1;
     }
-    if (result.tight || result.clear || spent() >= options_.budget_s) break;
+    const bool is_over = spent() >= options_.budget_s && std::ssize(result.a) >= options_.least_pairs;
+    if (result.tight || result.clear || is_over) break;
   }
   conclude(result);
   result.median_a = median(result.a);

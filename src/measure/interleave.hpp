@@ -11,8 +11,9 @@ namespace rung {
 
 struct InterleaveOptions {
   double half_width = 0.01;  // stop when the interval's ends are this close to the ratio, relative to it
-  double budget_s = 2;       // or when this much time is spent, after one pair at least
-  int min_pairs = 10;        // no interval of fewer pairs is looked at
+  double budget_s = 2;       // or when this much time is spent, after `least_pairs`
+  int least_pairs = 1;
+  int min_pairs = 10;  // no interval of fewer pairs is looked at
   int max_pairs = 500;
   int warmup = 1;       // untimed runs after each change from one side to the other: caches and branch predictors
   int runs = 3;         // timed runs in a block; the block's time is their median

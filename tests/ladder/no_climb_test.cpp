@@ -118,6 +118,20 @@ TEST_F(NoClimb, IsRestoredWhereAClimbsChangesLoseTogether) {
   EXPECT_EQ(outcome.result.against_no_climb.unraced, kSamePlan);
 }
 
+// The last race has enough pairs for an interval.
+TEST_F(NoClimb, KeepsGainsThoughTheBudgetIsSpent) {
+  set_kernels({{"softmax_plain", right<40'000>}, {"softmax_fast", right<30'000>}});
+  options.budget_s = 60;
+  options.progress = [](const std::string& now, double) {
+    if (now == "against no climb") scripted::Clock::pass_us(1e9);
+  };
+  const ClimbOutcome outcome = climbed();
+  EXPECT_GT(outcome.result.total_s, options.budget_s);
+  EXPECT_EQ(softmax_of(outcome), "softmax_fast");
+  EXPECT_TRUE(outcome.result.against_no_climb.is_faster());
+  EXPECT_GE(outcome.result.against_no_climb.pairs, 6);
+}
+
 TEST(NoClimbInBf16, HoldsThePrecisionFromTheBaselineOn) {
   Subject subject = tiny_bert();
   TemporaryDirectory directory;

@@ -44,12 +44,12 @@ void product_with_trap(const cpu::Call& call) {
   before_head = {};
 }
 
-// A head in 8 bits takes 20 us less by this kernel than by the default one, alone, and 150 more behind other products.
-// Products in f32 take 100 less, so that a climb tunes kernels.
-void crowding_product(const cpu::Call& call) {
+// A head in 8 bits takes as long as this alone, or behind other products. Products in f32 take 100 us less than by the
+// default kernel, so that a climb tunes kernels.
+void product_beside_others(const cpu::Call& call, double alone_us, double behind_us) {
   const bool is_head = call.problem.output.shape.back() == 32, is_narrow = is_quantised(call.problem.inputs[0].dtype);
   if (is_head && is_narrow)
-    scripted::answer(call, before_head.products > 0 ? 350 : 180);
+    scripted::answer(call, before_head.products > 0 ? behind_us : alone_us);
   else
     scripted::answer(call, call.problem.inputs[1].dtype == DType::f32 ? 800 : 2000);
   if (is_head)
@@ -57,6 +57,10 @@ void crowding_product(const cpu::Call& call) {
   else
     ++before_head.products;
 }
+
+// The default kernel takes 200 us alone and behind others.
+void crowding_product(const cpu::Call& call) { product_beside_others(call, 180, 350); }
+void roomy_product(const cpu::Call& call) { product_beside_others(call, 190, 60); }
 
 // All products in bf16 are within it, the last one may have 8 bits besides, and no other one may.
 constexpr double kLimit = 0.08;
@@ -106,6 +110,15 @@ class PrecisionClimb : public ::testing::Test {
   static const WholeReport* chosen_of(const PrecisionReport& report) {
     const auto found = std::ranges::find(report.wholes, true, &WholeReport::chosen);
     return found == report.wholes.end() ? nullptr : &*found;
+  }
+
+  // Returns the kernels of the heads in 8 bits.
+  static std::vector<std::string> narrow_heads(const Recipe& recipe) {
+    std::vector<std::string> kernels;
+    for (const auto& [problem, choice] : recipe.choices)
+      if (problem.find("n=32") != std::string::npos && problem.find("x=f8e4m3fn") != std::string::npos)
+        kernels.push_back(choice.kernel);
+    return kernels;
   }
 
   // For messages: what a search measured.
@@ -185,12 +198,21 @@ TEST_F(PrecisionClimb, KeepsDefaultKernelsThatPlansAreFasterWith) {
   const ClimbOutcome outcome = climbed();
   const PrecisionReport& report = outcome.result.precision_search;
   SCOPED_TRACE(account_of(report));
-  EXPECT_THAT(report.notes, ::testing::Contains(::testing::HasSubstr("its default kernel makes the plan")));
-  std::vector<std::string> heads;  // the kernels of those in 8 bits
-  for (const auto& [problem, choice] : outcome.recipe.choices)
-    if (problem.find("n=32") != std::string::npos && problem.find("x=f8e4m3fn") != std::string::npos)
-      heads.push_back(choice.kernel);
-  EXPECT_EQ(heads, std::vector<std::string>{"linear_scripted"});
+  EXPECT_THAT(report.notes, Contains(HasSubstr("linear_scripted makes the plan")));
+  EXPECT_EQ(narrow_heads(outcome.recipe), std::vector<std::string>{"linear_scripted"});
+}
+
+// It is neither the fastest one alone nor the default one.
+TEST_F(PrecisionClimb, KeepsNearbyKernelsThatPlansAreFasterWith) {
+  scripted::Rows all;
+  add_rows(
+      all,
+      {{"linear_scripted", product_with_trap}, {"linear_crowding", crowding_product}, {"linear_roomy", roomy_product}});
+  options.goal.rel_l2 = 0.15;
+  const ClimbOutcome outcome = climbed();
+  SCOPED_TRACE(account_of(outcome.result.precision_search));
+  EXPECT_THAT(outcome.result.precision_search.notes, Contains(HasSubstr("linear_roomy makes the plan")));
+  EXPECT_EQ(narrow_heads(outcome.recipe), std::vector<std::string>{"linear_roomy"});
 }
 
 TEST_F(PrecisionClimb, TellsTimeAndErrorOfEveryPart) {

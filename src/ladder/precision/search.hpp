@@ -11,6 +11,7 @@
 #include "ladder/precision/corrections.hpp"
 #include "ladder/precision/report.hpp"
 #include "ladder/precision/table.hpp"
+#include "ladder/refine.hpp"
 #include "ladder/workbench.hpp"
 #include "open/calibrate.hpp"
 
@@ -22,7 +23,8 @@ struct SearchServices {
   const Attempt* start = nullptr;                     // the plan that it begins with, in f32 as far as recipes decide
   const std::vector<NamedTensors>* inputs = nullptr;  // of the workbench; the first is the one that is timed
   std::function<Result<Speedup>(Session&)> race;      // of a plan, over the one to begin with
-  std::function<Status(const std::string&)> tell;     // progress; an error where the climb is interrupted
+  std::function<Result<Speedup>(Session&, Session&)> race_two;  // of the second plan over the first; may be close
+  std::function<Status(const std::string&)> tell;               // progress; an error where the climb is interrupted
   std::function<double()> seconds_left;
 };
 
@@ -113,7 +115,8 @@ class PrecisionSearch {
   Result<const Whole*> measure_mixture(const MixedPrecision& mixture, const PrecisionChoice& predicted);
   Result<const Whole*> measure_at(size_t index);  // of the frontier
   // settle.cpp
-  Result<std::vector<std::pair<std::string, KernelChoice>>> unsettled(const Recipe& recipe, double run_us) const;
+  Result<std::vector<ModelTrial>> unsettled(const Recipe& recipe, double run_us) const;
+  Result<bool> settle_choice(const ModelTrial& trial, Attempt& best);
   Status settle(size_t index);
   Status settle_fastest(bool within_goal);
   // refine.cpp
@@ -134,7 +137,8 @@ class PrecisionSearch {
   PrecisionTable table_;
   std::vector<TimedPlan> plans_;
   std::vector<ProductLaunch> products_;  // of all of them: launches, and groups of the model's products
-  std::map<std::string, KernelChoice, std::less<>> settled_;  // choices that were tried in whole plans, by problem
+  std::map<std::string, KernelChoice, std::less<>> settled_;  // choices that won in whole plans, by problem
+  std::set<std::string> tried_;                               // choices that were tried there, by their text_of()
   MixedFrontier frontier_;
   std::vector<Whole> wholes_;
   std::set<size_t> measured_;  // mixtures of the frontier, by their indices
