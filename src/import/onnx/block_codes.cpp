@@ -39,7 +39,7 @@ Result<Tensor> floats(const SharedWeight& weight) {
 
 constexpr int kMiddle = 8;  // of codes of 4 bits: what products take from each
 
-// What is added to numbers of 4 bits: 8 - zero.
+// Numbers that are added to those of 4 bits: 8 - zero.
 class OffsetWeight : public Weight {
  public:
   OffsetWeight(SharedWeight zeros, const std::string& name, const Shape& shape)

@@ -79,7 +79,7 @@ RUNG_SIMD Vec value_of(const Ints* sums) {
   return fma(_mm512_cvtepi32_ps(upper), set1(256), _mm512_cvtepi32_ps(sums[0]));
 }
 
-// What a run's sums and the sum of its x are multiplied by.
+// The factors of a run's sums and of the sum of its x.
 struct Factors {
   Vec scale, offset;
 };
