@@ -30,15 +30,6 @@ bool all_f32(const Graph& graph) {
   return true;
 }
 
-// Returns whether floats become integers of 8 bits, whose steps may make much of a last digit.
-bool rounds_to_bytes(const Graph& graph) {
-  return std::ranges::any_of(graph.order(), [&](NodeId id) {
-    const auto* cast = graph.as<Cast>(id);
-    const bool makes_bytes = cast && (cast->to == DType::i8 || cast->to == DType::u8);
-    return makes_bytes && is_float(graph.type(graph[id].operands[0]).dtype);
-  });
-}
-
 bool same_bits(const Tensor& a, const Tensor& b) {
   return a.type() == b.type() && (a.bytes() == 0 || std::memcmp(a.data(), b.data(), a.bytes()) == 0);
 }

@@ -60,6 +60,10 @@ std::vector<NodeId> steps_to(const Graph& graph, NodeId bytes) {
 
 }  // namespace
 
+bool rounds_to_bytes(const Graph& graph) {
+  return std::ranges::any_of(graph.order(), [&](NodeId id) { return makes_bytes(graph, id); });
+}
+
 Result<std::vector<Rounding>> roundings_of(const Graph& graph) {
   const std::vector<bool> constant = constant_nodes(graph);
   std::vector<Rounding> found;

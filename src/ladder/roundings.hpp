@@ -14,6 +14,9 @@ struct Rounding {
   NodeId bytes() const { return steps.back(); }
 };
 
+// Returns whether floats become integers of 8 bits, whose steps may make much of a last digit.
+bool rounds_to_bytes(const Graph& graph);
+
 // Returns the roundings of values that depend on inputs, in the graph's order. Errors name a value that becomes an
 // integer of 8 bits in another way, such as by truncation.
 Result<std::vector<Rounding>> roundings_of(const Graph& graph);
