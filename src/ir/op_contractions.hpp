@@ -31,6 +31,8 @@ struct MatMul {
 // group_scale: i8[rows of w, K/G], G divides K: besides the row's scale, each run of G columns of w has its own, and
 // w is i8. With group_offset: i8[rows of w, K/G] w is u8[N,K/2] of numbers of 4 bits. x then has no scale. The number
 // that x multiplies is, as quantize() says, scale (group_scale w), or scale (group_scale w + 8 group_offset).
+// A group_scale of f32 stands alone, without the row's scale, beside a group_offset and w of 4 bits: the number that x
+// multiplies is then group_scale (w + group_offset).
 // x_outliers: f32[...,J], w_outliers: V[rows of w,J], beside scale and x_scale: the products of J further columns,
 // x_outliers w_outliers', are added to r s x w'; quantize() leaves such columns out of x and w.
 // Epilogue, after the products:

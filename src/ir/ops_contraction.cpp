@@ -72,12 +72,22 @@ Status want_norm_weight(const Linear& op, const Shape& shape, const Type& weight
   return want_shape(weight, Shape{shape.back()}, "norm_weight");
 }
 
+// Checks which slots stand beside groups of columns.
+Status want_slots_of_groups(const Linear& op, Types types) {
+  const Type* groups = op.slots.find(types, LinearSlot::group_scale);
+  const bool of_floats = groups && groups->dtype == DType::f32;
+  if (of_floats && (op.has(LinearSlot::scale) || !op.has(LinearSlot::group_offset) || op.has(LinearSlot::x_scale)))
+    return fail("got a group_scale of f32, wanted the slot group_offset beside it, and neither scale nor x_scale");
+  if (!of_floats && (!op.has(LinearSlot::scale) || !groups || op.has(LinearSlot::x_scale)))
+    return fail("got groups of columns, wanted the slots scale and group_scale beside them, and no x_scale");
+  return {};
+}
+
 // Checks scales and offsets of runs of w's columns.
 Status want_groups(const Linear& op, Types types) {
+  RUNG_CHECK(want_slots_of_groups(op, types));
   const Type &x = types[0], &w = types[1];
   const bool has_offsets = op.has(LinearSlot::group_offset);
-  if (!op.has(LinearSlot::scale) || !op.has(LinearSlot::group_scale) || op.has(LinearSlot::x_scale))
-    return fail("got groups of columns, wanted the slots scale and group_scale beside them, and no x_scale");
   RUNG_CHECK(want_float(x, "x"));
   if (is_f8(x.dtype)) return fail("got x {}, wanted a type of 16 bits or more beside groups", x);
   if (w.dtype != (has_offsets ? DType::u8 : DType::i8))
@@ -86,9 +96,12 @@ Status want_groups(const Linear& op, Types types) {
   const int64_t groups = scale.shape.rank() > 0 ? scale.shape.back() : 0;
   if (groups < 1 || x.shape.back() % groups || x.shape.back() / groups % 2)
     return fail("group_scale: got {}, wanted equal runs of an even number of the columns of x, {}", scale, x);
-  for (const LinearSlot slot : {LinearSlot::group_scale, LinearSlot::group_offset})
-    if (const Type* type = op.slots.find(types, slot); type && *type != Type{DType::i8, {w.shape[0], groups}})
-      return fail("{}: got {}, wanted i8[{},{}]", name_of(slot), *type, w.shape[0], groups);
+  for (const LinearSlot slot : {LinearSlot::group_scale, LinearSlot::group_offset}) {
+    const Type* type = op.slots.find(types, slot);
+    const bool may_be_f32 = slot == LinearSlot::group_scale && type && type->dtype == DType::f32;
+    const Type wanted{may_be_f32 ? DType::f32 : DType::i8, {w.shape[0], groups}};
+    if (type && *type != wanted) return fail("{}: got {}, wanted {}", name_of(slot), *type, wanted);
+  }
   return {};
 }
 

@@ -67,7 +67,8 @@ std::string text_of(const Linear& op, const Problem& problem) {
     text += " x_scaled" + (scale->contiguous() ? "" : " x_scale=" + strided_text(*scale));
   for (const LinearSlot slot : {LinearSlot::group_scale, LinearSlot::group_offset})
     if (const Operand* groups = operand(slot))
-      text += fmt::format(" {}={}", name_of(slot), x.shape.back() / groups->shape.back()) +
+      text += fmt::format(" {}={}{}", name_of(slot), x.shape.back() / groups->shape.back(),
+                          groups->dtype == DType::f32 ? "/f32" : "") +
               unusual_text(name_of(slot), *groups, Usually::dense_constant);
   if (const Operand* outliers = operand(LinearSlot::w_outliers))
     text += fmt::format(" outliers={}/{}", outliers->shape.back(), outliers->dtype) +

@@ -88,7 +88,8 @@ void Climber::record_plan() {
   result_.rel_l2 = current_.rel_l2;
   result_.max_abs = current_.max_abs;
   result_.cosine = current_.cosine;
-  result_.verify_reason = bench_->judge().account();
+  result_.piecewise = current_.followed.has_value();
+  result_.verify_reason = bench_->judge().account(current_);
 }
 
 // Ends the tuner's process first: its work then counts as this climb's own, not as another program's.

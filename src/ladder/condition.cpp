@@ -47,7 +47,9 @@ bool is_exact(const Op& op, const Type& result, std::span<const Tensor> operands
   return sums && std::ranges::all_of(operands, holds_integers);
 }
 
-// Moves the operands of the node at `id`. A weight stays: it is enough that its products' other operand is moved.
+}  // namespace
+
+// A weight stays: it is enough that its products' other operand is moved.
 void move_operands(const Graph& graph, NodeId id, std::vector<Tensor>& operands) {
   const Semantics semantics = semantics_of(graph, id);
   if (semantics.flops <= 0) return;  // it moves values, and rounds none
@@ -59,18 +61,21 @@ void move_operands(const Graph& graph, NodeId id, std::vector<Tensor>& operands)
       operands[i] = moved(operands[i], share, random_bits(id, i));
 }
 
-}  // namespace
-
-int64_t longest_reduction_path(const Graph& graph) {
+std::vector<int64_t> reduction_paths(const Graph& graph, const std::vector<bool>& begins) {
   std::vector<int64_t> path(graph.capacity());
-  int64_t longest = 1;
   for (NodeId id : graph.order()) {
+    if (id < begins.size() && begins[id]) continue;
     int64_t before = 0;
     for (NodeId operand : graph[id].operands) before = std::max(before, path[operand]);
     const Semantics semantics = semantics_of(graph, id);
     path[id] = before + (is_float(semantics.accumulator) ? semantics.terms : 0);  // integers are exact
-    longest = std::max(longest, path[id]);
   }
+  return path;
+}
+
+int64_t longest_reduction_path(const Graph& graph) {
+  int64_t longest = 1;
+  for (const int64_t path : reduction_paths(graph)) longest = std::max(longest, path);
   return longest;
 }
 

@@ -10,6 +10,8 @@ namespace rung {
 
 // Returns the sum of reduction lengths along the graph's longest path, with which f32 rounding can grow.
 int64_t longest_reduction_path(const Graph& graph);
+// Returns that sum by node; paths begin again behind the nodes of `begins`, by node.
+std::vector<int64_t> reduction_paths(const Graph& graph, const std::vector<bool>& begins = {});
 
 // The distance of answers from those without rounding, the worst over inputs and outputs, in Comparison's terms.
 struct Sway {
@@ -29,6 +31,9 @@ struct Sway {
 // an op's; interrupted.
 Result<Sway> rounding_sway(const Graph& reference, const std::vector<SequenceRun>& exact,
                            const Interrupted& interrupted = {}, const SequenceStart& start = {});
+
+// Moves the operands of a node as rounding_sway() does.
+void move_operands(const Graph& graph, NodeId id, std::vector<Tensor>& operands);
 
 // An answer that is further off than this is wrong, whatever the condition.
 inline constexpr double kMostSway = 0.01;

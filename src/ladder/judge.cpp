@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "base/log.hpp"
 #include "base/words.hpp"
@@ -29,13 +30,41 @@ bool all_f32(const Graph& graph) {
   return true;
 }
 
-// Returns whether floats become integers of 8 bits, whose steps may make much of a last digit.
-bool rounds_to_bytes(const Graph& graph) {
-  return std::ranges::any_of(graph.order(), [&](NodeId id) {
-    const auto* cast = graph.as<Cast>(id);
-    const bool makes_bytes = cast && (cast->to == DType::i8 || cast->to == DType::u8);
-    return makes_bytes && is_float(graph.type(graph[id].operands[0]).dtype);
-  });
+bool same_bits(const Tensor& a, const Tensor& b) {
+  return a.type() == b.type() && (a.bytes() == 0 || std::memcmp(a.data(), b.data(), a.bytes()) == 0);
+}
+
+bool same_answers(const NamedAnswers& a, const NamedAnswers& b) {
+  return std::ranges::equal(
+      a, b, [](const auto& x, const auto& y) { return x.first == y.first && same_bits(x.second, y.second); });
+}
+
+bool has_answer(const NamedAnswers& answers, const NamedAnswers::value_type& wanted) {
+  const auto found = std::ranges::find(answers, wanted.first, &NamedAnswers::value_type::first);
+  return found != answers.end() && same_bits(found->second, wanted.second);
+}
+
+// Verifies answers against the values of those names.
+Verification verify_named(const NamedAnswers& answers, const std::vector<std::string>& names,
+                          const std::vector<Tensor>& values, const Tolerance& tolerance) {
+  std::vector<std::string> of_answers;
+  std::vector<Tensor> got, want;
+  for (const auto& [name, value] : answers) {
+    of_answers.push_back(name), got.push_back(value);
+    const auto found = std::ranges::find(names, name);
+    if (found != names.end()) want.push_back(values[static_cast<size_t>(found - names.begin())]);
+  }
+  return verify_outputs(of_answers, got, want, tolerance);
+}
+
+void add(Judgement& judgement, Verification verdict) {
+  for (const auto& output : verdict.outputs) {
+    judgement.rel_l2 = std::max(judgement.rel_l2, output.rel_l2);
+    judgement.max_abs = std::max(judgement.max_abs, output.max_abs);
+    judgement.cosine = std::min(judgement.cosine, output.cosine);
+  }
+  if (!verdict.passed && judgement.right) judgement.right = false, judgement.reason = verdict.reason;
+  judgement.verdicts.push_back(std::move(verdict));
 }
 
 // Returns the divergence of the output "logits"; infinity: there is none to compare.
@@ -157,10 +186,16 @@ Tolerance Judge::f32_tolerance() const {
   return sway_ ? tolerance_for_sway(by_length, *sway_) : by_length;
 }
 
-std::string Judge::account() const {
+std::string Judge::account(const Judgement& judgement) const {
   std::string against = fmt::format("{} against the {}", words::counted(inputs_.size(), "input"), reference_source_);
   if (!sway_) return against;
-  return fmt::format("{}, where rounding alone moves the answers by {:.2g}", against, sway_->rel_l2);
+  against += fmt::format(", where rounding alone moves the answers by {:.2g}", sway_->rel_l2);
+  if (!judgement.followed) return against;
+  const auto& [roundings, bytes, beside] = *judgement.followed;
+  return fmt::format(
+      "{}: judged piecewise, from each of {} to bytes to the next; {} of {} bytes are a step beside the "
+      "reference's, each next to a tie",
+      against, words::counted(roundings, "rounding"), beside, bytes);
 }
 
 // Judges a session. Most models never ask for their condition, which takes as long as the reference.
@@ -175,11 +210,70 @@ Result<Judgement> Judge::judge(Session& session, const Recipe& recipe) {
   }
   const bool may_be_condition = !judgement.right && !low_precision(recipe) &&
                                 (judgement.rel_l2 <= kMostSway || rounds_to_bytes(subject_.reference));
-  if (!may_be_condition || sway_ || !evaluated_) return judgement;
-  RUNG_TRY(sway_, rounding_sway(subject_.reference, reference_runs_, options_.interrupted, subject_.start));
-  if (can_judge(*sway_)) return compare(session, f32_tolerance());
-  judgement.reason +=
-      fmt::format("; rounding alone moves these answers by {:.2g}, too far to judge them in f32", sway_->rel_l2);
+  if (!may_be_condition || !evaluated_) return judgement;
+  if (!sway_) {
+    RUNG_TRY(sway_, rounding_sway(subject_.reference, reference_runs_, options_.interrupted, subject_.start));
+    if (can_judge(*sway_)) return compare(session, f32_tolerance());
+  }
+  if (can_judge(*sway_)) return judgement;
+  return follow(session, recipe, std::move(judgement));
+}
+
+Result<Follower*> Judge::follower() {
+  if (!follower_) {
+    RUNG_TRY(follower_, Follower::create(subject_.reference, inputs_, options_.interrupted));
+  }
+  return &*follower_;
+}
+
+// Binds the plan with its bytes as outputs. That is another plan: its answers tell whether it rounds alike.
+Result<Judgement> Judge::follow(Session& session, const Recipe& recipe, Judgement compared) {
+  const auto refused = [&](const std::string& why) {
+    compared.reason += fmt::format(
+        "; rounding alone moves these answers by {:.2g}, too far to judge them in f32, and not piecewise: {}",
+        sway_->rel_l2, why);
+    return std::move(compared);
+  };
+  RUNG_TRY(const std::vector<NamedAnswers> of_plan, answers_of(session));
+  for (const auto& [answers, judgement] : proven_)
+    if (std::ranges::equal(answers, of_plan, same_answers)) return judgement;
+  const auto following = follower();
+  if (!following) return refused(following.error().message);
+  const auto graph = (*following)->with_bytes(subject_.model.graph);
+  if (!graph) return refused(graph.error().message);
+  RUNG_TRY(auto twin, options_.bind(*graph, recipe));
+  RUNG_TRY(const std::vector<NamedAnswers> with_bytes, answers_of(*twin));
+  for (size_t i = 0; i < of_plan.size(); ++i)
+    if (!std::ranges::all_of(of_plan[i], [&](const auto& answer) { return has_answer(with_bytes[i], answer); }))
+      return refused("with its bytes as outputs, the plan gives other answers");
+  RUNG_TRY(Judgement judgement, follow_bytes(of_plan, with_bytes));
+  if (judgement.right) proven_.emplace_back(of_plan, judgement);
+  return judgement;
+}
+
+Result<Judgement> Judge::follow_bytes(const std::vector<NamedAnswers>& of_plan,
+                                      const std::vector<NamedAnswers>& with_bytes) {
+  Judgement judgement{.right = true, .followed = Followed{}};
+  const std::vector<std::string> names = answer_names(subject_.reference);
+  for (size_t i = 0; i < of_plan.size(); ++i) {
+    RUNG_TRY(const std::vector<Tensor> bytes, follower_->bytes_in(with_bytes[i]));
+    RUNG_TRY(const Follower::Way way, follower_->follow(i, bytes));
+    judgement.followed->roundings = way.followed.roundings;
+    judgement.followed->bytes += way.followed.bytes, judgement.followed->beside += way.followed.beside;
+    if (!way.wrong.empty()) {
+      add(judgement, Verification{.reason = way.wrong});
+      continue;
+    }
+    const auto verdict = [&] {
+      return verify_named(of_plan[i], names, way.outputs, follower_->tolerance_of_outputs());
+    };
+    Verification verified = verdict();
+    if (!verified.passed && !follower_->has_sways()) {
+      RUNG_CHECK(follower_->measure_sways());
+      verified = verdict();
+    }
+    add(judgement, std::move(verified));
+  }
   return judgement;
 }
 
@@ -228,14 +322,8 @@ Result<Judgement> Judge::compare(Session& session, const Tolerance& tolerance) c
     for (auto& [name, tensor] : outputs) names.push_back(name), got.push_back(std::move(tensor));
     const std::vector<Tensor> want = wanted(i, names);
     Verification verdict = verify_outputs(names, got, want, tolerance);
-    for (const auto& output : verdict.outputs) {
-      judgement.rel_l2 = std::max(judgement.rel_l2, output.rel_l2);
-      judgement.max_abs = std::max(judgement.max_abs, output.max_abs);
-      judgement.cosine = std::min(judgement.cosine, output.cosine);
-    }
     if (options_.goal.kl) judgement.kl = std::max(judgement.kl, divergence_of_logits(names, got, want));
-    if (!verdict.passed && judgement.right) judgement.right = false, judgement.reason = verdict.reason;
-    judgement.verdicts.push_back(std::move(verdict));
+    add(judgement, std::move(verdict));
   }
   RUNG_CHECK(begin_sequence(session, subject_.start));  // it is timed from there
   log(2, "judged on {} inputs in {:.2f} s", inputs_.size(), budget_.spent() - begin);

@@ -7,6 +7,7 @@
 
 #include "ladder/budget.hpp"
 #include "ladder/condition.hpp"
+#include "ladder/follower.hpp"
 #include "ladder/precision/goal.hpp"
 #include "measure/compare.hpp"
 #include "open/subject.hpp"
@@ -18,8 +19,9 @@ namespace rung {
 struct Judgement : MeasuredError {
   std::vector<Verification> verdicts;  // one per verification input
   bool right = false;
-  std::string reason;  // why it is not right
-  double max_abs = 0;  // the worst over outputs and inputs
+  std::string reason;                     // why it is not right
+  double max_abs = 0;                     // the worst over outputs and inputs
+  std::optional<Followed> followed = {};  // over all inputs, if the answers were judged by it (follower.hpp)
 };
 
 // The error that one entry of a recipe's precision adds.
@@ -66,8 +68,9 @@ class Judge {
   // without a goal 1.25 x the unfused baseline's error in the same precision.
   Result<Tolerance> tolerance_for_recipe(const Recipe& recipe);
   const std::string& reference_source() const { return reference_source_; }
-  // Returns "3 inputs against the scalar evaluator in f64", and the model's condition if it was asked for.
-  std::string account() const;
+  // Returns "3 inputs against the scalar evaluator in f64", the model's condition if it was asked for, and that the
+  // plan's roundings were followed if this judgement is by those.
+  std::string account(const Judgement& judgement) const;
 
  private:
   Judge(const Subject& subject, std::vector<NamedTensors> inputs, JudgeOptions options, const Budget& budget)
@@ -77,6 +80,10 @@ class Judge {
   Status run_reference(Session& session);
   Result<NamedAnswers> run_of(Session& session, size_t i) const;
   Result<Judgement> compare(Session& session, const Tolerance& tolerance) const;
+  // Judges answers that rounding alone moves too far to compare them: by following the plan's own roundings, if it can.
+  Result<Judgement> follow(Session& session, const Recipe& recipe, Judgement compared);
+  Result<Judgement> follow_bytes(const std::vector<NamedAnswers>& of_plan, const std::vector<NamedAnswers>& with_bytes);
+  Result<Follower*> follower();
   // Returns the reference's answers of those names. Fewer, which a comparison refuses: one is not the reference's, or
   // an answer of the model is not among them.
   std::vector<Tensor> wanted(size_t input, const std::vector<std::string>& names) const;
@@ -96,7 +103,10 @@ class Judge {
   std::vector<NamedAnswers> wanted_;                  // by input
   std::map<Precision, double> low_precision_errors_;  // of unfused baselines
   std::optional<Sway> sway_;                          // of the reference; none: nobody asked for it
-  bool evaluated_ = false;                            // true: the reference is the evaluator's
+  std::optional<Follower> follower_;
+  // Answers that were followed, with their judgement: equal ones are right, however a plan came to them.
+  std::vector<std::pair<std::vector<NamedAnswers>, Judgement>> proven_;
+  bool evaluated_ = false;  // true: the reference is the evaluator's
   std::string reference_source_;
 };
 

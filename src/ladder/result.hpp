@@ -135,6 +135,7 @@ struct ClimbResult {
   std::map<std::string, std::string> environment;  // processor, isa, kernel, compiler, library versions, governor, ...
   bool verified = false;
   double rel_l2 = 0, max_abs = 0, cosine = 0;
+  bool piecewise = false;  // judged from rounding to rounding (follower.hpp), as verify_reason tells
   std::string verify_reason;
 };
 

@@ -50,6 +50,10 @@ Status fuse_residual(Graph& graph, PassContext& context);
 Status fuse_add_norm(Graph& graph, PassContext& context);
 Status fuse_masked_mean(Graph& graph, PassContext& context);
 Status keep_bytes_wide(Graph& graph, PassContext& context);
+// Makes products of bytes of convolutions over dequantised bytes.
+Status lower_integer_conv(Graph& graph, PassContext& context);
+// Makes products of few rows read weights of 4 bits as their file has them.
+Status keep_groups(Graph& graph, PassContext& context);
 Status fuse_pointwise(Graph& graph, PassContext& context);
 Status fuse_caches(Graph& graph, PassContext& context);
 Status fuse_cached_attention(Graph& graph, PassContext& context);

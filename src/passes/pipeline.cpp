@@ -29,6 +29,7 @@ constexpr Pass kPipeline[] = {
     {"eliminate_dead_rows",      "reduce",     "after masks are literals: skips masked keys, and the rows and towers only they needed", passes::eliminate_dead_rows},
     {"batch_towers",          "reduce",     "after masked towers are gone: equal towers run as one batch", passes::batch_towers, kThenCanonical},
     {"channels_last",         "fusion",     "so that ops which follow a convolution stand beside it", passes::channels_last, kThenCanonical},
+    {"lower_integer_conv",    "fusion",     "once channels stand last, and before convolutions of floats take other forms", passes::lower_integer_conv, kThenCanonical},
     {"lower_patch_conv",      "fusion",     "makes a linear that the rules below can extend", passes::lower_patch_conv, kThenCanonical},
     {"fold_channel_scale",    "fusion",     "after transposes are gone from between a convolution and its norm", passes::fold_channel_scale, kThenCanonical},
     {"lower_transposed_conv", "fusion",     "after its norm is folded, which every phase then has", passes::lower_transposed_conv, kThenCanonical},
@@ -63,6 +64,7 @@ constexpr Pass kPipeline[] = {
     {"rotate_streams",        "precision",  "after factors, which find the channels as they were measured", passes::rotate_streams},
     {"rotate_heads",          "precision",  "beside the streams; neither sees what the other mixes", passes::rotate_heads},
     {"quantise_products",     "precision",  "once channels are alike, and their scales then serve all of them", passes::quantise_products},
+    {"keep_groups",         "fusion",     "after fusions and merges, which know weights of floats alone", passes::keep_groups},
     {"lower_argmax",          "regions",    "makes regions, which those below take in", passes::lower_argmax},
     {"form_regions",          "regions",    "last: from what no named op took, with its casts and its programs", passes::form_regions},
 };

@@ -38,7 +38,10 @@ void read_weights(const Linear& op, const Arguments& arguments, size_t j, std::v
   const size_t groups = size(scale->shape().back()), group = row.size() / groups;
   for (size_t i = 0; i < row.size(); ++i) {
     const size_t at = j * groups + i / group;
-    row[i] = scale->as<int8_t>()[at] * row[i] + (offset ? 8.0 * offset->as<int8_t>()[at] : 0.0);
+    if (scale->dtype() == DType::f32)
+      row[i] = scale->as<float>()[at] * (row[i] + offset->as<int8_t>()[at]);
+    else
+      row[i] = scale->as<int8_t>()[at] * row[i] + (offset ? 8.0 * offset->as<int8_t>()[at] : 0.0);
   }
 }
 

@@ -107,6 +107,7 @@ void fields(auto& v, Like<ClimbResult> auto& r) {
       v("max_abs", r.max_abs);
   v("cosine", r.cosine), v("verify_reason", r.verify_reason);
   constexpr bool reads = !std::is_const_v<std::remove_reference_t<decltype(r)>>;
+  if (reads || r.piecewise) v("piecewise", r.piecewise);
   if (reads || r.precision_search.is_stated()) v("precision_search", r.precision_search);
 }
 

@@ -40,8 +40,8 @@ LadderRow row_of(const Receipt& receipt) {
 std::string verify_line(const ClimbResult& result) {
   std::string why = result.verify_reason.empty() ? "" : ": " + printable(result.verify_reason);
   if (!result.verified) return "NOT VERIFIED" + why;
-  return fmt::format("verified: rel. L2 error {}, largest error {}, cosine {}", scientific(result.rel_l2),
-                     scientific(result.max_abs), fixed(result.cosine, 7));
+  return fmt::format("verified: rel. L2 error {}, largest error {}, cosine {}{}", scientific(result.rel_l2),
+                     scientific(result.max_abs), fixed(result.cosine, 7), result.piecewise ? why : "");
 }
 
 }  // namespace

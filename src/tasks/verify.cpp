@@ -172,7 +172,8 @@ Result<Verified> verify_subject(const VerifyTask& task, const Opened& opened) {
   RUNG_TRY(auto bench, Workbench::create(subject, inputs, std::move(options), budget));
   RUNG_TRY(Attempt attempt, bench->attempt_as_is(recipe));
   RUNG_TRY(Tolerance tolerance, bench->judge().tolerance_for_recipe(recipe));
-  Verified verified{.verification = attempt.verdicts[0], .tolerance = tolerance, .reason = bench->judge().account()};
+  Verified verified{
+      .verification = attempt.verdicts[0], .tolerance = tolerance, .reason = bench->judge().account(attempt)};
   for (const auto& verdict : attempt.verdicts)
     if (!verdict.passed) verified.verification = verdict;
   attempt.session.reset();  // two sessions at once would take twice the memory

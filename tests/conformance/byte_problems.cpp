@@ -75,6 +75,20 @@ constexpr const char* kProblems[] = {
     "slots=scale+group_scale+group_offset, out={0})",
     "linear(x:{0}[2,24], wpairs:u8[5,12], wsteps:f32[5], wbytes2:i8[5,3], wbytes3:i8[5,3], "
     "slots=scale+group_scale+group_offset, out={0})",
+    // with scales of floats
+    "linear(x:{0}[1,2048], wpairs:u8[200,1024], wsteps:f32[200,64], wbytes3:i8[200,64], "
+    "slots=group_scale+group_offset, out={0})",
+    "linear(x:{0}[7,256], wpairs:u8[72,128], wb:{0}[72], r:{0}[7,36], wsteps:f32[72,2], wbytes3:i8[72,2], "
+    "slots=bias+residual+group_scale+group_offset, gated=true, activation=silu, out={0})",
+    "linear(holes:{0}[2,64], wpairs:u8[40,32], wsteps:f32[40,2], wbytes3:i8[40,2], "
+    "slots=group_scale+group_offset, out={0})",
+    "linear(x:{0}[2,24], wpairs:u8[5,12], wsteps:f32[5,3], wbytes3:i8[5,3], "
+    "slots=group_scale+group_offset, out={0})",
+    // runs of few bytes side by side
+    "concat(bytes:i8[3,7,1], bytes2:i8[3,7,2], bytes3:i8[3,7,3], bytes4:i8[3,7,5], bytes5:i8[3,7,9], "
+    "bytes6:i8[3,7,16], bytes7:i8[3,7,17], axis=2)",
+    "concat(slice(bytes:i8[2,9,5,3], axis=2, begin=0, end=3), slice(bytes2:i8[2,9,5,3], axis=2, begin=2, end=5), "
+    "axis=3)",
     "quantize(x:{0}[5,64], to=i8, group=32)",
     "quantize(still:{0}[4,64], to=u8, group=16)",
 };

@@ -91,7 +91,7 @@ TEST_F(Condition, LetsARightModelOfLargeWeightsPass) {
   const Attempt attempt = judged(kLarge);
   EXPECT_TRUE(attempt.right) << attempt.reason;
   EXPECT_GT(attempt.rel_l2, 3 * by_length()) << "its length alone would refuse it";
-  EXPECT_THAT(bench->judge().account(),
+  EXPECT_THAT(bench->judge().account(attempt),
               StartsWith("1 input against the scalar evaluator in f64, where rounding alone moves the answers by"));
 }
 
@@ -99,7 +99,7 @@ TEST_F(Condition, IsNotNeededWhereTheLengthIsEnough) {
   const Attempt attempt = judged(kSmall);
   EXPECT_TRUE(attempt.right) << attempt.reason;
   EXPECT_LT(attempt.rel_l2, by_length());
-  EXPECT_EQ(bench->judge().account(), "1 input against the scalar evaluator in f64");
+  EXPECT_EQ(bench->judge().account(attempt), "1 input against the scalar evaluator in f64");
   EXPECT_EQ(bench->judge().tolerance_for_recipe({})->rel_l2, by_length());
 }
 

@@ -183,6 +183,10 @@ TEST(LinearReference, ReadsWeightsInGroups) {
                 {-48, 42 - 24 + 150 - 240}, 0);
   expect_values(run("linear(x:f32[2,4], cast(b:f32[1,4], to=i8), " + groups + ", slots=scale+group_scale)", inputs),
                 {-48, 42 + 150}, 0);
+  expect_values(run("linear(x:f32[2,4], cast(w:f32[1,2], to=u8), g:f32[1,2], cast(o:f32[1,2], to=i8), "
+                    "slots=group_scale+group_offset)",
+                    inputs),
+                {-16, 14 - 5 + 0}, 0);
 }
 
 TEST(LinearReference, LeavesItsNormInEightBits) {

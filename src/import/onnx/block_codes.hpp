@@ -19,9 +19,11 @@ struct BlockCodes {
   SharedWeight scales;  // floats, for each row as many as it has blocks
   SharedWeight zeros;   // u8 or floats, as many as scales; null: all are `zero`
   float zero;
-  int64_t block;  // columns
+  int64_t block;             // columns
+  SharedWeight packed = {};  // the codes, as the file has them, if they have 4 bits
 };
-// Returns floats of a type [N,K], which are made when they are loaded.
+// Returns floats of a type [N,K], which are made when they are loaded: a GroupedWeight where products can read its
+// parts.
 SharedWeight dequantised_blocks(BlockCodes blocks, const Type& type);
 
 }  // namespace rung::onnx

@@ -74,8 +74,12 @@ Outputs matmul_nbits(const Call& call) {
   const int bits = width_of_codes(call);
   const int64_t blocks = (k + block - 1) / block;
   const auto zero = static_cast<float>(std::ldexp(1, bits - 1));
-  const BlockCodes codes{codes_of(call, 1, bits, Shape{n, blocks * block}), weight_with(call, 2, n * blocks),
-                         zero_codes(call, 3, bits, Shape{n, blocks}), zero, block};
+  const BlockCodes codes{codes_of(call, 1, bits, Shape{n, blocks * block}),
+                         weight_with(call, 2, n * blocks),
+                         zero_codes(call, 3, bits, Shape{n, blocks}),
+                         zero,
+                         block,
+                         bits == 4 ? weight_at(call, 1) : nullptr};
   const NodeId w = call.constant(dequantised_blocks(codes, {call.dtype(x), Shape{n, k}}));
   return {call.linear(x, w, call.optional(5))};
 }

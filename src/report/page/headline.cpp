@@ -58,8 +58,8 @@ Html verdict(const ClimbResult& r) {
   }
   return html(
       "<p class='verdict good'><b>✓ Verified</b> against the reference: relative L2 error {}, largest error {}, cosine "
-      "{}</p>\n",
-      scientific(r.rel_l2), scientific(r.max_abs), fixed(r.cosine, 8));
+      "{}{}</p>\n",
+      scientific(r.rel_l2), scientific(r.max_abs), fixed(r.cosine, 8), r.piecewise ? "; " + r.verify_reason : "");
 }
 
 Html fact(std::string_view name, const std::string& value) {

@@ -1,5 +1,6 @@
 // Rows that move elements in the longest possible runs: views made dense, concat and im2col.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstring>
 
 #include "ir/with_type.hpp"
@@ -30,14 +31,35 @@ void copy_elements(const T* from, int64_t from_stride, T* to, int64_t to_stride,
   for (int64_t i = 0; i < count; ++i) to[i * to_stride] = from[i * from_stride];
 }
 
+// Copies `bytes` of a short run by two words that may overlap: a call of memcpy takes longer than these.
+void copy_bytes(std::byte* to, const std::byte* from, size_t bytes) {
+  const auto ends = [&](auto word) {
+    auto last = word;
+    std::memcpy(&word, from, sizeof word);
+    std::memcpy(&last, from + bytes - sizeof last, sizeof last);
+    std::memcpy(to, &word, sizeof word);
+    std::memcpy(to + bytes - sizeof last, &last, sizeof last);
+  };
+  if (bytes > 2 * sizeof(uint64_t)) {
+    std::memcpy(to, from, bytes);
+  } else if (bytes >= sizeof(uint64_t)) {
+    ends(uint64_t{});
+  } else if (bytes >= sizeof(uint32_t)) {
+    ends(uint32_t{});
+  } else if (bytes >= sizeof(uint16_t)) {
+    ends(uint16_t{});
+  } else if (bytes == 1) {
+    *to = *from;
+  }
+}
+
 void copy_run(const Loops& loops, size_t element, const std::byte* from, std::byte* to, Range part) {
   int64_t from_stride = loops.inner_strides[0], to_stride = loops.inner_strides[1], count = part.end - part.begin;
   int64_t size = static_cast<int64_t>(element);
   from += part.begin * from_stride * size;
   to += part.begin * to_stride * size;
   if (from_stride == 1 && to_stride == 1) {
-    std::memcpy(to, from, static_cast<size_t>(count) * element);
-    return;
+    return copy_bytes(to, from, static_cast<size_t>(count) * element);
   }
   auto typed = [&](auto tag) {
     using T = decltype(tag);
@@ -64,14 +86,21 @@ void copy_share(const Copy& copy, size_t element, const Call& call, const void* 
   const std::byte* source = static_cast<const std::byte*>(from) + copy.from * size;
   std::byte* target = static_cast<std::byte*>(call.output) + copy.to * size;
   if (!rows) return copy_run(loops, element, source, target, mine);
-  for (int64_t row = mine.begin; row < mine.end; ++row) {
+  // Divisions find the first of neighbours along the last outer axis, and not each of them: runs may be few bytes long.
+  const int last = loops.rank - 1;
+  const int64_t next_from = loops.strides[last][0] * size, next_to = loops.strides[last][1] * size;
+  for (int64_t row = mine.begin, count = 0; row < mine.end; row += count) {
+    count = std::min(mine.end - row, loops.shape[last] - row % loops.shape[last]);
     int64_t offsets[2] = {0, 0}, rest = row;
-    for (int axis = loops.rank - 1; axis >= 0; --axis) {
+    for (int axis = last; axis >= 0; --axis) {
       int64_t index = rest % loops.shape[axis];
       rest /= loops.shape[axis];
       for (int i = 0; i < 2; ++i) offsets[i] += index * loops.strides[axis][i];
     }
-    copy_run(loops, element, source + offsets[0] * size, target + offsets[1] * size, {0, loops.inner});
+    const std::byte* from_run = source + offsets[0] * size;
+    std::byte* to_run = target + offsets[1] * size;
+    for (int64_t i = 0; i < count; ++i, from_run += next_from, to_run += next_to)
+      copy_run(loops, element, from_run, to_run, {0, loops.inner});
   }
 }
 

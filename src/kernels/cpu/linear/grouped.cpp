@@ -18,7 +18,7 @@ double grouped_microseconds(const GroupedPlan& plan) {
   constexpr double kReadGbps = 12;
   const auto weights = static_cast<double>(plan.shape.w_rows * plan.shape.k);
   const double multiply = 2 * static_cast<double>(plan.shape.m) * weights / kCoreGflops;
-  return 1e-3 * std::max(multiply, weights * plan.bits / 8 / kReadGbps);
+  return 1e-3 * std::max(multiply, weights * plan.bits() / 8 / kReadGbps);
 }
 
 // Calls f with the index in w of each panel's column and its place in the packed panels; lanes beyond n have none.
@@ -43,16 +43,17 @@ uint32_t word_of(const uint8_t* row, int bits) {
 }
 
 void pack_numbers(const GroupedPlan& plan, const uint8_t* from, std::byte* to) {
-  const int64_t lanes = plan.micro->lanes, row_bytes = plan.shape.k * plan.bits / 8;
+  const int64_t lanes = plan.micro->lanes, row_bytes = plan.shape.k * plan.bits() / 8;
   each_column(plan, [&](int64_t column, int64_t panel, int64_t lane) {
     for (int64_t word = 0; word < row_bytes / 4; ++word) {
-      const uint32_t value = word_of(from + column * row_bytes + 4 * word, plan.bits);
+      const uint32_t value = word_of(from + column * row_bytes + 4 * word, plan.bits());
       std::memcpy(to + ((panel * row_bytes / 4 + word) * lanes + lane) * 4, &value, sizeof value);
     }
   });
 }
 
-void pack_groups(const GroupedPlan& plan, const int8_t* from, int8_t* to) {
+template <class T>
+void pack_groups(const GroupedPlan& plan, const T* from, T* to) {
   const int64_t lanes = plan.micro->lanes, groups = plan.runs / plan.repeat;
   each_column(plan, [&](int64_t column, int64_t panel, int64_t lane) {
     for (int64_t run = 0; run < plan.runs; ++run)
@@ -66,7 +67,7 @@ struct GroupedWorker {
   const Call& call;
   FinishOperands operands{call};
   const uint8_t* w = call.in<uint8_t>(1);
-  const int8_t* scales = static_cast<const int8_t*>(address_of(call, LinearSlot::group_scale));
+  const std::byte* scales = static_cast<const std::byte*>(address_of(call, LinearSlot::group_scale));
   const int8_t* offsets = static_cast<const int8_t*>(address_of(call, LinearSlot::group_offset));
 
   void run(Range panels) const {
@@ -87,10 +88,10 @@ struct GroupedWorker {
       t.x = static_cast<const std::byte*>(call.scratch) + rows.begin * plan.runs * micro.x_bytes;
       t.runs = plan.runs;
       t.w = w + begin * plan.run_bytes();
-      t.scales = scales + begin * micro.lanes;
+      t.scales = scales + begin * micro.lanes * plan.scale_bytes();
       t.offsets = offsets ? offsets + begin * micro.lanes : nullptr;
       t.sums = sums[part];
-      micro.tiles[plan.bits == 8][plan.x_type == DType::f32][rows.count()](t);
+      micro.tiles[static_cast<size_t>(plan.form)][plan.x_type == DType::f32][rows.count()](t);
     }
     Finish f = plan.finish;
     f.sums = sums[plan.parts - 1];
@@ -105,7 +106,9 @@ struct GroupedWorker {
 
 GroupedPlan::GroupedPlan(const Problem& problem, const GroupedKernels& micro_kernels)
     : micro(&micro_kernels), shape(problem), finish(finish_of(problem)) {
-  bits = problem.as<Linear>().has(LinearSlot::group_offset) ? 4 : 8;
+  if (problem.as<Linear>().has(LinearSlot::group_offset))
+    form = problem.linear_operand(LinearSlot::group_scale)->dtype == DType::f32 ? GroupedForm::bits_4_f32
+                                                                                : GroupedForm::bits_4;
   runs = shape.k / kRun;
   repeat = runs / problem.linear_operand(LinearSlot::group_scale)->shape.back();
   parts = problem.as<Linear>().epilogue.gated ? 2 : 1;
@@ -117,13 +120,16 @@ GroupedPlan::GroupedPlan(const Problem& problem, const GroupedKernels& micro_ker
 }
 
 size_t packed_bytes(const GroupedPlan& plan, LinearSlot slot) {
-  const int64_t of_run = slot == LinearSlot::w ? plan.run_bytes() : plan.micro->lanes;
+  const int64_t of_scales = slot == LinearSlot::group_scale ? plan.scale_bytes() : 1;
+  const int64_t of_run = slot == LinearSlot::w ? plan.run_bytes() : plan.micro->lanes * of_scales;
   return static_cast<size_t>(plan.panels * plan.parts * plan.runs * of_run);
 }
 
 void pack(const GroupedPlan& plan, LinearSlot slot, const void* from, void* to) {
   std::memset(to, 0, packed_bytes(plan, slot));
   if (slot == LinearSlot::w) return pack_numbers(plan, static_cast<const uint8_t*>(from), static_cast<std::byte*>(to));
+  if (slot == LinearSlot::group_scale && plan.form == GroupedForm::bits_4_f32)
+    return pack_groups(plan, static_cast<const float*>(from), static_cast<float*>(to));
   pack_groups(plan, static_cast<const int8_t*>(from), static_cast<int8_t*>(to));
 }
 

@@ -10,7 +10,7 @@ namespace rung::cpu::gemm {
 struct GroupedPlan {
   const GroupedKernels* micro = nullptr;
   LinearShape shape;
-  int bits = 8;
+  GroupedForm form = GroupedForm::bits_8;
   int64_t runs = 0;    // of a row
   int64_t repeat = 1;  // runs of a group
   int64_t parts = 1;   // panels side by side: 2 when gated (gate, then up)
@@ -20,7 +20,9 @@ struct GroupedPlan {
   int64_t x_stride = 0;
   Finish finish;
   GroupedPlan(const Problem& problem, const GroupedKernels& micro_kernels);
-  int64_t run_bytes() const { return micro->lanes * kRun * bits / 8; }
+  int bits() const { return bits_of(form); }
+  int64_t run_bytes() const { return micro->lanes * kRun * bits() / 8; }
+  int64_t scale_bytes() const { return form == GroupedForm::bits_4_f32 ? sizeof(float) : 1; }
   size_t x_bytes() const { return static_cast<size_t>(shape.m * runs * micro->x_bytes); }
 };
 

@@ -9,6 +9,7 @@ namespace rung::cpu::avx512_vnni {
 namespace {
 
 using gemm::ByteRun;
+using gemm::GroupedForm;
 using gemm::kRun;
 
 // The largest number of a run in `planes` signed bytes, below the largest possible one: quotients are rounded.
@@ -78,10 +79,24 @@ RUNG_SIMD Vec value_of(const Ints* sums) {
   return fma(_mm512_cvtepi32_ps(upper), set1(256), _mm512_cvtepi32_ps(sums[0]));
 }
 
+// The factors of a run's sums and of the sum of its x.
+struct Factors {
+  Vec scale, offset;
+};
+template <GroupedForm form>
+RUNG_SIMD Factors factors(const gemm::GroupedTile& t, int64_t run) {
+  if constexpr (form == GroupedForm::bits_4_f32) {
+    const Vec scale = load(static_cast<const float*>(t.scales) + run * kLanes);
+    return {scale, load(t.offsets + run * kLanes) * scale};
+  }
+  const Vec scale = load(static_cast<const int8_t*>(t.scales) + run * kLanes);
+  return {scale, gemm::bits_of(form) == 4 ? load(t.offsets + run * kLanes) * set1(8) : zero()};
+}
+
 // Numbers of a word are 2^(bits - 1) too large, which the sums start from.
-template <int bits, int rows, int planes>
+template <GroupedForm form, int rows, int planes>
 void tile(const gemm::GroupedTile& t) {
-  constexpr int kBytes = kRun * kLanes * bits / 8;
+  constexpr int bits = gemm::bits_of(form), kBytes = kRun * kLanes * bits / 8;
   const Ints low_halves = _mm512_set1_epi8(15);
   const auto* x = static_cast<const ByteRun*>(t.x);
   const uint8_t* w = t.w;
@@ -106,8 +121,7 @@ void tile(const gemm::GroupedTile& t) {
         multiply_four(sums, x, t.runs, _mm512_and_si512(_mm512_srli_epi32(bytes, 4), low_halves), word * 8 + 4);
       }
     }
-    const Vec scale = load(t.scales + run * kLanes);
-    const Vec offset = bits == 4 ? load(t.offsets + run * kLanes) * set1(8) : zero();
+    const auto [scale, offset] = factors<form>(t, run);
 #pragma GCC unroll 4
     for (int r = 0; r < rows; ++r) {
       Vec of_run = value_of<planes>(sums.at[r]) * scale;
@@ -120,12 +134,15 @@ void tile(const gemm::GroupedTile& t) {
 }
 
 constexpr gemm::GroupedKernels grouped_kernels() {
-#define RUNG_TILES(bits, planes) \
-  { nullptr, tile<bits, 1, planes>, tile<bits, 2, planes>, tile<bits, 3, planes>, tile<bits, 4, planes> }
+  using enum GroupedForm;
+#define RUNG_TILES(form, planes) \
+  { nullptr, tile<form, 1, planes>, tile<form, 2, planes>, tile<form, 3, planes>, tile<form, 4, planes> }
   return {.lanes = kLanes,
           .x_bytes = sizeof(ByteRun),
           .copy_rows = copy_runs,
-          .tiles = {{RUNG_TILES(4, 2), RUNG_TILES(4, 3)}, {RUNG_TILES(8, 2), RUNG_TILES(8, 3)}},
+          .tiles = {{RUNG_TILES(bits_4, 2), RUNG_TILES(bits_4, 3)},
+                    {RUNG_TILES(bits_8, 2), RUNG_TILES(bits_8, 3)},
+                    {RUNG_TILES(bits_4_f32, 2), RUNG_TILES(bits_4_f32, 3)}},
           .finish = finish};
 #undef RUNG_TILES
 }

@@ -41,10 +41,15 @@ struct GroupedTile {
   const void* x = nullptr;
   int64_t runs = 0;
   const uint8_t* w = nullptr;
-  const int8_t* scales = nullptr;   // [runs][lanes]
-  const int8_t* offsets = nullptr;  // the same; of 4 bits alone
+  const void* scales = nullptr;     // [runs][lanes], i8 or f32
+  const int8_t* offsets = nullptr;  // the same, i8; of 4 bits alone
   float* sums = nullptr;
 };
+
+// The numbers of a panel: of 4 bits, with scales and offsets of i8; of 8 bits, with scales of i8; of 4 bits, with
+// scales of f32, which multiply the offsets, too.
+enum class GroupedForm : uint8_t { bits_4, bits_8, bits_4_f32 };
+constexpr int bits_of(GroupedForm form) { return form == GroupedForm::bits_8 ? 8 : 4; }
 
 struct GroupedKernels {
   static constexpr int kMostRows = 4;
@@ -52,8 +57,8 @@ struct GroupedKernels {
   int lanes;
   int64_t x_bytes;  // of a run of x
   void (*copy_rows)(const GroupedRows&);
-  // By whether weights have 8 bits, by whether x is f32, by rows.
-  TileOf tiles[2][2][kMostRows + 1];
+  // By form, by whether x is f32, by rows.
+  TileOf tiles[3][2][kMostRows + 1];
   void (*finish)(const Finish&);
 };
 extern const GroupedKernels kGroupedAvx512Vnni, kGroupedAvx512, kGroupedAvx2;

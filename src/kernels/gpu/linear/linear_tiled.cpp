@@ -20,6 +20,8 @@ Verdict supports_grouped(const Problem& p) {
   for (const LinearSlot slot : {LinearSlot::scale, LinearSlot::group_scale, LinearSlot::group_offset})
     if (const Operand* operand = p.linear_operand(slot); operand && !operand->contiguous())
       return reject(fmt::format("{} is not dense", name_of(slot)));
+  if (p.linear_operand(LinearSlot::group_scale)->dtype == DType::f32)
+    return reject("the scales of groups are f32, wanted i8");
   for (const LinearSlot slot :
        {LinearSlot::x, LinearSlot::bias, LinearSlot::residual, LinearSlot::cos, LinearSlot::sin})
     if (const Operand* operand = p.linear_operand(slot); operand && !is_computed_float(operand->dtype))
