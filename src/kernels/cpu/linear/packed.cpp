@@ -294,7 +294,12 @@ void pack_outliers(const PackedPlan& plan, DType type, const void* from, void* t
   pack_outliers_as<uint16_t>(plan, static_cast<const uint16_t*>(from), panels);
 }
 
+void multiply_rows(const PackedPlan& plan, const Call& call, Range rows, Range panels, float* sums) {
+  Worker{plan, call, nullptr, sums, rows, panels, panels.end}.run();
+}
+
 void run(const PackedPlan& plan, const Call& call) {
+  if (plan.strassen.is_used()) return run_strassen(plan, call);
   if (plan.copies_ahead && call.phase == 0) return copy_ahead(plan, call);
   const LanePiece own(call);
   const int row_shares = static_cast<int>(plan.row_threads), column_shares = own.lanes / row_shares;

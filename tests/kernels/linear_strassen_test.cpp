@@ -1,0 +1,170 @@
+// Products of sums of quarters, against a plain loop: sizes with odd ends, rows of unlike sizes, NaNs, and the cut.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/cpu/kernel.hpp"
+#include "kernels/cpu/linear/packed.hpp"
+#include "linear_case.hpp"
+
+namespace rung::cpu {
+namespace {
+
+struct StrassenRow {
+  const char* name;
+  const gemm::MicroKernels* micro;
+  bool is_there;
+};
+
+std::vector<StrassenRow> rows() {
+  return {{"linear_avx512", &gemm::kAvx512F32x32, cpu_info().avx512}, {"linear_avx2", &gemm::kAvx2F32x24, true}};
+}
+
+const Kernel& row_named(std::string_view name) {
+  return **std::ranges::find(all_kernels(), name, [](const Kernel* row) { return row->name; });
+}
+
+LinearCase with_halves(LinearCase of) {
+  of.params["strassen"] = 1;
+  return of;
+}
+
+gemm::PackedPlan plan_for(const StrassenRow& row, const LinearCase& of) {
+  Machine machine{cpu_info()};
+  return {problem_of(of), *row.micro, machine};
+}
+
+// Checks the result on one thread and on two, which has the same bits.
+void check(const StrassenRow& row, LinearCase of) {
+  of = with_halves(of);
+  ASSERT_TRUE(plan_for(row, of).strassen.is_used()) << of.text();
+  const LinearData data = make_data(of);
+  const auto got = run_row(row_named(row.name), of, data, 2);
+  EXPECT_EQ(compare(of, data, got[0], false), "") << row.name;
+  EXPECT_EQ(got[0], got[1]) << row.name << ", a second run";
+  for (const int threads : {2, 3}) {
+    of.threads = threads;
+    EXPECT_EQ(run_row(row_named(row.name), of, data, 1)[0], got[0]) << row.name << ", " << threads << " threads";
+  }
+}
+
+TEST(Strassen, MatchesPlainLoopForOddRows) {
+  for (const StrassenRow& row : rows())
+    for (const int64_t m : {2, 3, 27, 96, 131})
+      if (row.is_there) check(row, {.m = m, .n = 2 * row.micro->width, .k = 40});
+}
+
+TEST(Strassen, MatchesPlainLoopForNarrowPanelsAndDepths) {
+  for (const StrassenRow& row : rows())
+    for (const int64_t k : {34, 130, 1600})
+      if (row.is_there) check(row, {.m = 30, .n = 4 * row.micro->width - 5, .k = k, .x_gap = 3});
+}
+
+TEST(Strassen, AddsBiasActivationAndResidual) {
+  for (const StrassenRow& row : rows())
+    if (row.is_there)
+      check(row, {.m = 99,
+                  .n = 4 * row.micro->width,
+                  .k = 800,
+                  .activation = Activation::gelu,
+                  .bias = true,
+                  .residual = true,
+                  .x_gap = 5});
+}
+
+TEST(Strassen, RoundsToBf16) {
+  for (const StrassenRow& row : rows())
+    if (row.is_there) check(row, {.m = 40, .n = 2 * row.micro->width, .k = 96, .out = DType::bf16});
+}
+
+// The largest error of a result, in units of its row's and column's sizes.
+double largest_error(const LinearCase& of, const LinearData& data, const std::vector<std::byte>& got) {
+  double largest = 0;
+  for (size_t i = 0; i < data.expected.size(); ++i)
+    largest = std::max(largest, std::abs(value_at(got, of.out, i) - data.expected[i]) / data.magnitude[i]);
+  return largest;
+}
+
+// Multiplies rows, x's and the results', by sizes far apart.
+void scale_rows(const LinearCase& of, LinearData& data, float (*size)(int64_t)) {
+  for (int64_t row = 0; row < of.m; ++row) {
+    for (int64_t i = 0; i < of.k; ++i) data.x[static_cast<size_t>(row * of.k + i)] *= size(row);
+    for (int64_t i = 0; i < of.n; ++i) {
+      data.expected[static_cast<size_t>(row * of.n + i)] *= static_cast<double>(size(row));
+      data.magnitude[static_cast<size_t>(row * of.n + i)] *= static_cast<double>(size(row));
+    }
+  }
+}
+
+TEST(Strassen, KeepsDigitsOfSmallRowsBesideLargeOnes) {
+  const auto unlike = [](int64_t row) { return row % 3 == 0 ? 0x1p20f : row % 3 == 1 ? 1.0f : 0x1p-60f; };
+  const auto huge = [](int64_t row) { return row % 2 == 0 ? 0x1p122f : 0x1p121f; };
+  for (const StrassenRow& row : rows())
+    for (const auto size : {+unlike, +huge}) {
+      if (!row.is_there) continue;
+      const LinearCase of = with_halves({.m = 64, .n = 2 * row.micro->width, .k = 256});
+      LinearData data = make_data(of);
+      scale_rows(of, data, size);
+      EXPECT_LT(largest_error(of, data, run_row(row_named(row.name), of, data, 1)[0]), 1e-6) << row.name;
+    }
+}
+
+TEST(Strassen, TakesRowsOfZeros) {
+  for (const StrassenRow& row : rows()) {
+    if (!row.is_there) continue;
+    const LinearCase of = with_halves({.m = 8, .n = 2 * row.micro->width, .k = 64});
+    LinearData data = make_data(of);
+    scale_rows(of, data, [](int64_t i) { return i == 1 || i >= 6 ? 0.0f : 1.0f; });
+    EXPECT_EQ(compare(of, data, run_row(row_named(row.name), of, data, 1)[0], false), "") << row.name;
+  }
+}
+
+TEST(Strassen, LeavesNansAndInfinitiesInTheirRows) {
+  for (const StrassenRow& row : rows()) {
+    if (!row.is_there) continue;
+    const LinearCase of = with_halves({.m = 33, .n = 2 * row.micro->width, .k = 64, .bias = true});
+    LinearData data = make_data(of);
+    const auto finite = run_row(row_named(row.name), of, data, 1)[0];
+    data.x[static_cast<size_t>(3 * of.k + 50)] = NAN, data.x[static_cast<size_t>(20 * of.k)] = INFINITY;
+    const auto got = run_row(row_named(row.name), of, data, 1)[0];
+    for (int64_t i = 0; i < of.m * of.n; ++i) {
+      const double value = value_at(got, of.out, static_cast<size_t>(i));
+      const float w = data.w[static_cast<size_t>(i % of.n * of.k)];
+      if (i / of.n == 3)
+        EXPECT_TRUE(std::isnan(value)) << row.name << ", element " << i;
+      else if (i / of.n == 20)
+        EXPECT_EQ(value, w > 0 ? INFINITY : -INFINITY) << row.name << ", element " << i;
+      else
+        EXPECT_NEAR(value, value_at(finite, of.out, static_cast<size_t>(i)), 1e-5) << row.name << ", element " << i;
+    }
+  }
+}
+
+TEST(Strassen, TakesLargeProductsOfF32Alone) {
+  const StrassenRow row = rows()[0];
+  const auto is_used = [&](const LinearCase& of) { return plan_for(row, of).strassen.is_used(); };
+  const LinearCase large{.m = 128, .n = 768, .k = 768};
+  EXPECT_TRUE(is_used(large));
+  LinearCase other = large;
+  other.m = 95;
+  EXPECT_FALSE(is_used(other)) << "few rows";
+  other = large, other.n = 480;
+  EXPECT_FALSE(is_used(other)) << "few columns";
+  other = large, other.n = 544;
+  EXPECT_FALSE(is_used(other)) << "an odd number of panels";
+  other = large, other.k = 510;
+  EXPECT_FALSE(is_used(other)) << "few values of k";
+  other = large, other.k = 769;
+  EXPECT_FALSE(is_used(other)) << "odd k";
+  other = large, other.x = DType::bf16;
+  EXPECT_FALSE(is_used(other)) << "x is bf16";
+  other = large, other.params["strassen"] = 0;
+  EXPECT_FALSE(is_used(other)) << "asked not to";
+  other = large, other.gated = true;
+  EXPECT_FALSE(is_used(other)) << "gated";
+}
+
+}  // namespace
+}  // namespace rung::cpu
