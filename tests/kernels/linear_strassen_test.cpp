@@ -12,72 +12,60 @@
 namespace rung::cpu {
 namespace {
 
-struct StrassenRow {
-  const char* name;
-  const gemm::MicroKernels* micro;
-  bool is_there;
-};
-
-std::vector<StrassenRow> rows() {
-  return {{"linear_avx512", &gemm::kAvx512F32x32, cpu_info().avx512}, {"linear_avx2", &gemm::kAvx2F32x24, true}};
+const Kernel& row() {
+  return **std::ranges::find(all_kernels(), "linear_avx512", [](const Kernel* of) { return of->name; });
 }
 
-const Kernel& row_named(std::string_view name) {
-  return **std::ranges::find(all_kernels(), name, [](const Kernel* row) { return row->name; });
-}
+constexpr int64_t kPanel = 32;
 
 LinearCase with_halves(LinearCase of) {
   of.params["strassen"] = 1;
   return of;
 }
 
-gemm::PackedPlan plan_for(const StrassenRow& row, const LinearCase& of) {
-  Machine machine{cpu_info()};
-  return {problem_of(of), *row.micro, machine};
+bool is_used(const LinearCase& of) {
+  return gemm::PackedPlan(problem_of(of), gemm::kAvx512F32x32, Machine(cpu_info())).strassen.is_used();
 }
 
-// Checks the result on one thread and on two, which has the same bits.
-void check(const StrassenRow& row, LinearCase of) {
-  of = with_halves(of);
-  ASSERT_TRUE(plan_for(row, of).strassen.is_used()) << of.text();
-  const LinearData data = make_data(of);
-  const auto got = run_row(row_named(row.name), of, data, 2);
-  EXPECT_EQ(compare(of, data, got[0], false), "") << row.name;
-  EXPECT_EQ(got[0], got[1]) << row.name << ", a second run";
-  for (const int threads : {2, 3}) {
-    of.threads = threads;
-    EXPECT_EQ(run_row(row_named(row.name), of, data, 1)[0], got[0]) << row.name << ", " << threads << " threads";
+class Strassen : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!cpu_info().avx512) GTEST_SKIP() << "the processor has no AVX-512";
   }
+  // Checks the result, which has the same bits on any number of threads.
+  static void check(LinearCase of) {
+    of = with_halves(of);
+    ASSERT_TRUE(is_used(of)) << of.text();
+    const LinearData data = make_data(of);
+    const auto got = run_row(row(), of, data, 2);
+    EXPECT_EQ(compare(of, data, got[0], false), "");
+    EXPECT_EQ(got[0], got[1]) << "a second run";
+    for (const int threads : {2, 3}) {
+      of.threads = threads;
+      EXPECT_EQ(run_row(row(), of, data, 1)[0], got[0]) << threads << " threads";
+    }
+  }
+};
+
+TEST_F(Strassen, MatchesPlainLoopForOddRows) {
+  for (const int64_t m : {2, 3, 27, 96, 131}) check({.m = m, .n = 2 * kPanel, .k = 40});
 }
 
-TEST(Strassen, MatchesPlainLoopForOddRows) {
-  for (const StrassenRow& row : rows())
-    for (const int64_t m : {2, 3, 27, 96, 131})
-      if (row.is_there) check(row, {.m = m, .n = 2 * row.micro->width, .k = 40});
+TEST_F(Strassen, MatchesPlainLoopForNarrowPanelsAndDepths) {
+  for (const int64_t k : {34, 130, 1600}) check({.m = 30, .n = 4 * kPanel - 5, .k = k, .x_gap = 3});
 }
 
-TEST(Strassen, MatchesPlainLoopForNarrowPanelsAndDepths) {
-  for (const StrassenRow& row : rows())
-    for (const int64_t k : {34, 130, 1600})
-      if (row.is_there) check(row, {.m = 30, .n = 4 * row.micro->width - 5, .k = k, .x_gap = 3});
+TEST_F(Strassen, MatchesPlainLoopOnManyParts) {
+  check({.m = 260, .n = 32 * kPanel, .k = 800});
+  check({.m = 500, .n = 2 * kPanel, .k = 800});
 }
 
-TEST(Strassen, AddsBiasActivationAndResidual) {
-  for (const StrassenRow& row : rows())
-    if (row.is_there)
-      check(row, {.m = 99,
-                  .n = 4 * row.micro->width,
-                  .k = 800,
-                  .activation = Activation::gelu,
-                  .bias = true,
-                  .residual = true,
-                  .x_gap = 5});
+TEST_F(Strassen, AddsBiasActivationAndResidual) {
+  check(
+      {.m = 99, .n = 4 * kPanel, .k = 800, .activation = Activation::gelu, .bias = true, .residual = true, .x_gap = 5});
 }
 
-TEST(Strassen, RoundsToBf16) {
-  for (const StrassenRow& row : rows())
-    if (row.is_there) check(row, {.m = 40, .n = 2 * row.micro->width, .k = 96, .out = DType::bf16});
-}
+TEST_F(Strassen, RoundsToBf16) { check({.m = 40, .n = 2 * kPanel, .k = 96, .out = DType::bf16}); }
 
 // The largest error of a result, in units of its row's and column's sizes.
 double largest_error(const LinearCase& of, const LinearData& data, const std::vector<std::byte>& got) {
@@ -98,53 +86,43 @@ void scale_rows(const LinearCase& of, LinearData& data, float (*size)(int64_t)) 
   }
 }
 
-TEST(Strassen, KeepsDigitsOfSmallRowsBesideLargeOnes) {
-  const auto unlike = [](int64_t row) { return row % 3 == 0 ? 0x1p20f : row % 3 == 1 ? 1.0f : 0x1p-60f; };
-  const auto huge = [](int64_t row) { return row % 2 == 0 ? 0x1p122f : 0x1p121f; };
-  for (const StrassenRow& row : rows())
-    for (const auto size : {+unlike, +huge}) {
-      if (!row.is_there) continue;
-      const LinearCase of = with_halves({.m = 64, .n = 2 * row.micro->width, .k = 256});
-      LinearData data = make_data(of);
-      scale_rows(of, data, size);
-      EXPECT_LT(largest_error(of, data, run_row(row_named(row.name), of, data, 1)[0]), 1e-6) << row.name;
-    }
-}
-
-TEST(Strassen, TakesRowsOfZeros) {
-  for (const StrassenRow& row : rows()) {
-    if (!row.is_there) continue;
-    const LinearCase of = with_halves({.m = 8, .n = 2 * row.micro->width, .k = 64});
+TEST_F(Strassen, KeepsDigitsOfSmallRowsBesideLargeOnes) {
+  const auto unlike = [](int64_t at) { return at % 3 == 0 ? 0x1p20f : at % 3 == 1 ? 1.0f : 0x1p-60f; };
+  const auto huge = [](int64_t at) { return at % 2 == 0 ? 0x1p122f : 0x1p121f; };
+  for (const auto size : {+unlike, +huge}) {
+    const LinearCase of = with_halves({.m = 64, .n = 2 * kPanel, .k = 256});
     LinearData data = make_data(of);
-    scale_rows(of, data, [](int64_t i) { return i == 1 || i >= 6 ? 0.0f : 1.0f; });
-    EXPECT_EQ(compare(of, data, run_row(row_named(row.name), of, data, 1)[0], false), "") << row.name;
+    scale_rows(of, data, size);
+    EXPECT_LT(largest_error(of, data, run_row(row(), of, data, 1)[0]), 1e-6);
   }
 }
 
-TEST(Strassen, LeavesNansAndInfinitiesInTheirRows) {
-  for (const StrassenRow& row : rows()) {
-    if (!row.is_there) continue;
-    const LinearCase of = with_halves({.m = 33, .n = 2 * row.micro->width, .k = 64, .bias = true});
-    LinearData data = make_data(of);
-    const auto finite = run_row(row_named(row.name), of, data, 1)[0];
-    data.x[static_cast<size_t>(3 * of.k + 50)] = NAN, data.x[static_cast<size_t>(20 * of.k)] = INFINITY;
-    const auto got = run_row(row_named(row.name), of, data, 1)[0];
-    for (int64_t i = 0; i < of.m * of.n; ++i) {
-      const double value = value_at(got, of.out, static_cast<size_t>(i));
-      const float w = data.w[static_cast<size_t>(i % of.n * of.k)];
-      if (i / of.n == 3)
-        EXPECT_TRUE(std::isnan(value)) << row.name << ", element " << i;
-      else if (i / of.n == 20)
-        EXPECT_EQ(value, w > 0 ? INFINITY : -INFINITY) << row.name << ", element " << i;
-      else
-        EXPECT_NEAR(value, value_at(finite, of.out, static_cast<size_t>(i)), 1e-5) << row.name << ", element " << i;
-    }
+TEST_F(Strassen, GivesZerosForRowsOfZeros) {
+  const LinearCase of = with_halves({.m = 8, .n = 2 * kPanel, .k = 64});
+  LinearData data = make_data(of);
+  scale_rows(of, data, [](int64_t at) { return at == 1 || at >= 6 ? 0.0f : 1.0f; });
+  EXPECT_EQ(compare(of, data, run_row(row(), of, data, 1)[0], false), "");
+}
+
+TEST_F(Strassen, LeavesNansAndInfinitiesInTheirRows) {
+  const LinearCase of = with_halves({.m = 33, .n = 2 * kPanel, .k = 64, .bias = true});
+  LinearData data = make_data(of);
+  const auto finite = run_row(row(), of, data, 1)[0];
+  data.x[static_cast<size_t>(3 * of.k + 50)] = NAN, data.x[static_cast<size_t>(20 * of.k)] = INFINITY;
+  const auto got = run_row(row(), of, data, 1)[0];
+  for (int64_t i = 0; i < of.m * of.n; ++i) {
+    const double value = value_at(got, of.out, static_cast<size_t>(i));
+    const double infinity = data.w[static_cast<size_t>(i % of.n * of.k)] > 0 ? INFINITY : -INFINITY;
+    if (i / of.n == 3)
+      EXPECT_TRUE(std::isnan(value)) << i;
+    else if (i / of.n == 20)
+      EXPECT_EQ(value, infinity) << i;
+    else
+      EXPECT_NEAR(value, value_at(finite, of.out, static_cast<size_t>(i)), 1e-5) << i;
   }
 }
 
-TEST(Strassen, TakesLargeProductsOfF32Alone) {
-  const StrassenRow row = rows()[0];
-  const auto is_used = [&](const LinearCase& of) { return plan_for(row, of).strassen.is_used(); };
+TEST_F(Strassen, TakesLargeProductsOfF32Alone) {
   const LinearCase large{.m = 128, .n = 768, .k = 768};
   EXPECT_TRUE(is_used(large));
   LinearCase other = large;

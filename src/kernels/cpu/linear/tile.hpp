@@ -92,8 +92,9 @@ consteval gemm::MicroKernels micro_kernels() {
                           .enter = nullptr,
                           .leave = nullptr,
                           .quarters = nullptr};
-  if constexpr (std::is_same_v<Multiply, MultiplyF32>)
-    made.quarters = &kQuarterKernels < vectors, kLanes == 16 ? most - 1 : most > ;
+  // Sums of quarters were no faster on 16 registers. A tile of all rows has no register left for what they add to.
+  if constexpr (std::is_same_v<Multiply, MultiplyF32> && kLanes == 16 && vectors == 2)
+    made.quarters = &kQuarterKernels<vectors, most - 1>;
   [&]<int... i>(std::integer_sequence<int, i...>) {
     ((made.tiles[i + 1] = tile<Multiply, i + 1, vectors>), ...);
     ((made.narrow_tiles[i + 1] = tile<Multiply, i + 1, vectors - 1, vectors>), ...);
