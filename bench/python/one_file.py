@@ -4,7 +4,8 @@
 #
 # Weights are random. PyTorch exports each model once into a folder. In a round every contender takes one call that is
 # not counted and then two that are. The ratio is that of the better peer's time to the plan's, within rounds and
-# between the shortest calls.
+# between the shortest calls. Before each call the process sleeps: Linux stops one of real-time priority for 50 ms of a
+# second that it fills, and would stop the same contender in each round.
 import argparse
 import statistics
 import time
@@ -59,6 +60,7 @@ MAKERS = {'rung': plan_of, 'onnxruntime': onnxruntime_of, 'openvino': openvino_o
 
 
 def milliseconds(call):
+    time.sleep(0.1)
     begin = time.perf_counter()
     call()
     return (time.perf_counter() - begin) * 1e3

@@ -12,6 +12,7 @@ namespace rung::cpu::gemm {
 namespace {
 
 constexpr int kProducts = 7, kQuarters = 4;
+constexpr int64_t kLineFloats = 16;  // of a line of the caches
 // Exponents of rows that have none: there is a NaN or an infinity, or all values are zeros.
 constexpr int kNoNumber = 1000, kZero = -1000;
 constexpr int kLeastExponent = -126;  // below it, a factor would be infinite
@@ -61,7 +62,7 @@ class StrassenWorker {
         pairs_(share(cut_.pairs, call.part / cut_.column_parts, cut_.row_parts)),
         columns_(share(cut_.panel_pairs, call.part % cut_.column_parts, cut_.column_parts)) {
     auto* at = static_cast<float*>(call.scratch) + static_cast<size_t>(call.thread) * cut_.thread_floats(micro_.width);
-    const auto take = [&](int64_t count) { return std::exchange(at, at + round_up(count, 16)); };
+    const auto take = [&](int64_t count) { return std::exchange(at, at + round_up(count, kLineFloats)); };
     x_ = take(kProducts * cut_.held * cut_.x_stride);
     w_ = take(cut_.depth * micro_.width);
     results_ = take(cut_.held_panels * kQuarters * quarter_elements());
@@ -77,6 +78,7 @@ class StrassenWorker {
       for (k_ = 0; k_ < cut_.half_k; k_ += cut_.depth) {
         depth_ = std::min(cut_.depth, cut_.half_k - k_);
         for (int64_t i = 0; i < chunk_.count(); ++i) sum_rows(i);
+        expect_rows();
         for (int64_t p = columns_.begin; p < columns_.end; ++p) multiply(p);
       }
       for (int64_t i = 0; i < chunk_.count(); ++i)
@@ -140,6 +142,31 @@ class StrassenWorker {
     }
   }
 
+  // The quarters' parts of rows that are added up after the present block, and are fetched meanwhile: `quota` lines
+  // with each tile.
+  struct Coming {
+    int64_t pair = 0, end = 0, k = 0, quarter = 0, line = 0, lines = 0, quota = 0;
+  };
+
+  void expect_rows() {
+    const int64_t next = k_ + cut_.depth, end = std::min(pairs_.end, chunk_.end + cut_.held);
+    coming_ = next < cut_.half_k ? Coming{chunk_.begin, chunk_.end, next} : Coming{chunk_.end, end, 0};
+    coming_.lines = divide_up(std::min(cut_.depth, cut_.half_k - coming_.k), kLineFloats);
+    const int64_t tiles = columns_.count() * kProducts * divide_up(chunk_.count(), quarters_.max_rows);
+    coming_.quota = divide_up((coming_.end - coming_.pair) * kQuarters * coming_.lines, std::max<int64_t>(1, tiles));
+  }
+  void fetch_rows() {
+    Coming& c = coming_;
+    for (int64_t i = 0; i < c.quota && c.pair < c.end; ++i) {
+      const int64_t row = c.pair + c.quarter / 2 * cut_.pairs;
+      if (row < plan_.shape.m)
+        __builtin_prefetch(x_row(row) + c.quarter % 2 * cut_.half_k + c.k + c.line * kLineFloats, 0, 2);
+      if (++c.line < c.lines) continue;
+      c.line = 0;
+      if (++c.quarter == kQuarters) c.quarter = 0, ++c.pair;
+    }
+  }
+
   const float* weights(int quarter, int64_t p, int64_t k) const {
     const int64_t panel = p + quarter % 2 * cut_.panel_pairs;
     return reinterpret_cast<const float*>(static_cast<const std::byte*>(call_.inputs[1]) + panel * plan_.panel_bytes) +
@@ -198,6 +225,7 @@ class StrassenWorker {
         t.results[r] = {result(p, to.quarter) + rows.begin * micro_.width, k_ == 0 && begins(i, to.quarter),
                         to.sign < 0};
     aim(t, i, p, turn);
+    fetch_rows();
     quarters_.tiles[rows.count()][static_cast<int>(from)](t);
   }
 
@@ -207,11 +235,11 @@ class StrassenWorker {
     if (next == columns_.end) next = columns_.begin, k += cut_.depth;
     t.rate = 0;
     if (!plan_.prefetches || product >= kQuarters || k >= cut_.half_k) return;
-    const int64_t lines = std::min(cut_.depth, cut_.half_k - k) * micro_.width / 16;
+    const int64_t lines = std::min(cut_.depth, cut_.half_k - k) * micro_.width / kLineFloats;
     const int64_t steps = std::max<int64_t>(1, t.depth * turn.tiles / 4);
     t.rate = std::clamp<int64_t>(divide_up(lines, steps), 1, 4);
     const int64_t offset = turn.index * (t.depth * t.rate / 4);
-    t.prefetch = offset < lines ? weights(product, next, k) + offset * 16 : nullptr;
+    t.prefetch = offset < lines ? weights(product, next, k) + offset * kLineFloats : nullptr;
   }
 
   void finish(int64_t p, int quarter) {
@@ -252,6 +280,7 @@ class StrassenWorker {
   FinishOperands operands_{call_};
   Range pairs_, columns_, chunk_;
   int64_t k_ = 0, depth_ = 0;
+  Coming coming_;
   bool scales_ = false;  // some rows of the chunk
   float *x_, *w_, *results_, *factors_, *inverses_, *zeros_;
 };
