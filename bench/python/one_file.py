@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import numpy
+import onnx
 import onnxruntime
 import openvino
 import torch
@@ -34,8 +35,8 @@ def export(name, folder, tokens):
             torch.onnx.export(model, (), path, kwargs=inputs, dynamo=True, verbose=False)
         numpy.savez(arrays, wanted, *[value.numpy() for value in inputs.values()])
     wanted, *values = numpy.load(arrays).values()
-    session = onnxruntime.InferenceSession(path, providers=['CPUExecutionProvider'])
-    return path, dict(zip([port.name for port in session.get_inputs()], values)), wanted
+    ports = onnx.load(path, load_external_data=False).graph.input
+    return path, dict(zip([port.name for port in ports], values)), wanted
 
 
 def plan_of(path, threads, inputs):

@@ -122,6 +122,31 @@ TEST_F(Strassen, LeavesNansAndInfinitiesInTheirRows) {
   }
 }
 
+TEST_F(Strassen, LeavesNansOfWeightsInTheirColumns) {
+  const LinearCase of = with_halves({.m = 33, .n = 4 * kPanel, .k = 64});
+  LinearData data = make_data(of);
+  const auto finite = run_row(row(), of, data, 1)[0];
+  data.w[static_cast<size_t>(5 * of.k + 40)] = NAN;
+  const auto got = run_row(row(), of, data, 1)[0];
+  for (int64_t i = 0; i < of.m * of.n; ++i) {
+    const double value = value_at(got, of.out, static_cast<size_t>(i));
+    if (i % of.n == 5)
+      EXPECT_TRUE(std::isnan(value)) << i;
+    else
+      EXPECT_NEAR(value, value_at(finite, of.out, static_cast<size_t>(i)), 1e-5) << i;
+  }
+}
+
+TEST_F(Strassen, TakesWeightsWhoseSumsOverflow) {
+  const LinearCase of = with_halves({.m = 6, .n = 2 * kPanel, .k = 2});
+  LinearData data = make_data(of);
+  for (float& w : data.w) w = 3e38f;
+  for (size_t i = 0; i < data.x.size(); ++i) data.x[i] = i % 2 == 0 ? 0.5f : -0.25f;
+  const auto got = run_row(row(), of, data, 1)[0];
+  for (int64_t i = 0; i < of.m * of.n; ++i)
+    EXPECT_FLOAT_EQ(static_cast<float>(value_at(got, of.out, static_cast<size_t>(i))), 0.75e38f) << i;
+}
+
 TEST_F(Strassen, TakesLargeProductsOfF32Alone) {
   const LinearCase large{.m = 128, .n = 768, .k = 768};
   EXPECT_TRUE(is_used(large));

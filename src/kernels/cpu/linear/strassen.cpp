@@ -82,7 +82,7 @@ class StrassenWorker {
         for (int64_t p = columns_.begin; p < columns_.end; ++p) multiply(p);
       }
       for (int64_t i = 0; i < chunk_.count(); ++i)
-        if (is_left_out(i)) multiply_plainly(i);
+        if (is_left_out(i)) multiply_plainly(i, columns_);
     }
   }
 
@@ -186,8 +186,7 @@ class StrassenWorker {
         if (is_last && i >= kProducts - kQuarters) fetch_results(p, i - (kProducts - kQuarters), {row, end});
         multiply_tile(i, p, {row, end}, {t, tiles});
       }
-    if (is_last)
-      for (int q = 0; q < kQuarters; ++q) finish(p, q);
+    if (is_last) finish(p);
   }
 
   struct Turn {
@@ -229,17 +228,38 @@ class StrassenWorker {
     quarters_.tiles[rows.count()][static_cast<int>(from)](t);
   }
 
+  // A pair of panels, and the first value of a block of half of k.
+  struct Place {
+    int64_t panel, k;
+  };
+  // Returns what is multiplied after a pair of panels: at the end of a part, what the part after it begins with, which
+  // is usually the same thread's.
+  Place after(int64_t p) const {
+    if (p + 1 < columns_.end) return {p + 1, k_};
+    if (k_ + cut_.depth < cut_.half_k) return {columns_.begin, k_ + cut_.depth};
+    const bool has_more_rows = chunk_.end < pairs_.end || cut_.row_parts > 1;
+    return {has_more_rows ? columns_.begin : columns_.end, 0};
+  }
+
   // Lets tiles of the first four products prefetch the next pair's quarters of w.
   void aim(QuarterTile& t, int product, int64_t p, Turn turn) const {
-    int64_t next = p + 1, k = k_;
-    if (next == columns_.end) next = columns_.begin, k += cut_.depth;
-    t.rate = 0;
-    if (!plan_.prefetches || product >= kQuarters || k >= cut_.half_k) return;
-    const int64_t lines = std::min(cut_.depth, cut_.half_k - k) * micro_.width / kLineFloats;
+    const Place next = after(p);
+    if (!plan_.prefetches || product >= kQuarters || next.panel >= cut_.panel_pairs) return;
+    const int64_t lines = std::min(cut_.depth, cut_.half_k - next.k) * micro_.width / kLineFloats;
     const int64_t steps = std::max<int64_t>(1, t.depth * turn.tiles / 4);
     t.rate = std::clamp<int64_t>(divide_up(lines, steps), 1, 4);
     const int64_t offset = turn.index * (t.depth * t.rate / 4);
-    t.prefetch = offset < lines ? weights(product, next, k) + offset * kLineFloats : nullptr;
+    t.prefetch = offset < lines ? weights(product, next.panel, next.k) + offset * kLineFloats : nullptr;
+  }
+
+  // Sums of weights carry an infinity or a NaN into other columns, or overflow themselves: then the panels are
+  // multiplied again, plainly.
+  void finish(int64_t p) {
+    bool is_finite = true;
+    for (int q = 0; q < kQuarters; ++q)
+      is_finite &= std::isfinite(quarters_.largest(result(p, q), chunk_.count() * micro_.width));
+    for (int q = 0; q < kQuarters && is_finite; ++q) finish(p, q);
+    for (int64_t i = 0; i < chunk_.count() && !is_finite; ++i) multiply_plainly(i, {p, p + 1});
   }
 
   void finish(int64_t p, int quarter) {
@@ -265,11 +285,12 @@ class StrassenWorker {
     micro_.finish(f);
   }
 
-  void multiply_plainly(int64_t i) {
+  // Multiplies a pair of rows by panels and their partners.
+  void multiply_plainly(int64_t i, Range panels) {
     for (int half = 0; half < 2; ++half)
       for (const int64_t right : {int64_t{0}, cut_.panel_pairs})
         if (const int64_t row = row_of(i, half); row < plan_.shape.m)
-          multiply_rows(plan_, call_, {row, row + 1}, {columns_.begin + right, columns_.end + right}, results_);
+          multiply_rows(plan_, call_, {row, row + 1}, {panels.begin + right, panels.end + right}, results_);
   }
 
   const PackedPlan& plan_;
@@ -315,7 +336,7 @@ int64_t most_pairs(const StrassenCut& cut, const Machine& machine) {
 
 // Cuts each lane's share into pieces, of rows where lanes share rows. Each makes its own sums of x.
 void cut_into_pieces(StrassenCut& cut, const PackedPlan& plan, const Problem& problem) {
-  constexpr int64_t kFewestPairs = 32, kFewestPanels = 8;
+  constexpr int64_t kFewestPairs = 32, kFewestPanels = 12;
   const double us =
       2e-3 * static_cast<double>(plan.shape.m * plan.shape.n) * static_cast<double>(plan.shape.k) / kCoreGflops;
   int& parts = cut.row_parts > 1 ? cut.row_parts : cut.column_parts;
