@@ -56,6 +56,9 @@ void place(Finish& finish, const FinishOperands& operands, Range rows, Range col
 // Returns the address of an element of the slot's operand; null: there is no such operand.
 const std::byte* element_of(const Call& call, LinearSlot slot, int64_t element);
 
+// Asks for a line that will be written, for which the builtin asks as for one that is read on plain x86-64.
+inline void prefetch_to_write(const std::byte* line) { asm volatile("prefetchw %0" : : "m"(*line)); }
+
 size_t packed_bytes(const PackedPlan& plan);
 void pack(const PackedPlan& plan, const void* from, void* to);
 // The same of the weights of outliers: each panel has a row for each of them.

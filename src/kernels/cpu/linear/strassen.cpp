@@ -99,6 +99,7 @@ class StrassenWorker {
   void measure_rows() {
     scales_ = false;
     for (int64_t i = 0; i < chunk_.count(); ++i) {
+      for (int half = 0; half < 2; ++half) fetch_row(row_of(i + kRowsAhead, half));
       const int upper = exponent_of(row_of(i, 0)), lower = exponent_of(row_of(i, 1));
       const bool is_finite = upper != kNoNumber && lower != kNoNumber;
       const bool scales = is_finite && (std::abs(upper - lower) > 1 || std::max(upper, lower) > kLargeExponent);
@@ -106,6 +107,12 @@ class StrassenWorker {
       if (!is_finite) factors_[i] = 0;
       scales_ |= scales;
     }
+  }
+  // Rows that another core wrote come slowly: they are asked for this many rows ahead.
+  static constexpr int64_t kRowsAhead = 2;
+  void fetch_row(int64_t row) const {
+    for (int64_t i = 0; row < plan_.shape.m && i < plan_.shape.k; i += kLineFloats)
+      __builtin_prefetch(x_row(row) + i, 0, 2);
   }
   void set_factors(int64_t at, int exponent) {
     const bool is_zero = exponent == kZero;
@@ -195,15 +202,18 @@ class StrassenWorker {
 
   // Asks for the lines that the last step of some rows writes and reads, so that they come while tiles multiply.
   void fetch_results(int64_t p, int quarter, Range rows) const {
-    const int64_t column = (p + quarter % 2 * cut_.panel_pairs) * micro_.width, first = row_of(rows.begin, quarter / 2);
-    const auto fetch = [&](const void* base, int64_t stride, DType type) {
+    const int64_t column = (p + quarter % 2 * cut_.panel_pairs) * micro_.width;
+    const int64_t first = row_of(rows.begin, quarter / 2), end = std::min(plan_.shape.m, first + rows.count());
+    const auto each_line = [&](const void* base, int64_t stride, DType type, auto fetch) {
       const auto size = static_cast<int64_t>(size_of(type));
       const auto* at = static_cast<const std::byte*>(base) + (first * stride + column) * size;
-      for (int64_t row = 0; row < rows.count(); ++row, at += stride * size)
-        for (int64_t byte = 0; byte < micro_.width * size; byte += 64) __builtin_prefetch(at + byte, 1, 2);
+      for (int64_t row = first; row < end; ++row, at += stride * size)
+        for (int64_t byte = 0; byte < micro_.width * size; byte += 64) fetch(at + byte);
     };
-    fetch(operands_.out, plan_.finish.out_stride, plan_.finish.out_type);
-    if (operands_.residual) fetch(operands_.residual, plan_.finish.residual_stride, plan_.finish.residual_type);
+    each_line(operands_.out, plan_.finish.out_stride, plan_.finish.out_type, prefetch_to_write);
+    if (operands_.residual)
+      each_line(operands_.residual, plan_.finish.residual_stride, plan_.finish.residual_type,
+                [](const std::byte* line) { __builtin_prefetch(line, 0, 2); });
   }
 
   void multiply_tile(int i, int64_t p, Range rows, Turn turn) {
