@@ -120,6 +120,11 @@ Verdict supports_amx_int8(const Problem& problem, const Machine& cpu) {
   return supports_bytes(problem, cpu.amx_int8, "AMX INT8");
 }
 
+bool takes_strassen(const Problem& problem) {
+  const bool is_f32 = problem.inputs[0].dtype == DType::f32 && problem.inputs[1].dtype == DType::f32;
+  return is_f32 && !problem.as<Linear>().epilogue.gated && gemm::is_worth_strassen(LinearShape(problem));
+}
+
 // A k_block of 0 is all of k; row_threads of 0 lets the plan choose how many threads share the rows.
 std::vector<Tunable> tunables_for(const Problem& problem, std::vector<int64_t> columns) {
   std::vector<Tunable> list;
@@ -129,6 +134,7 @@ std::vector<Tunable> tunables_for(const Problem& problem, std::vector<int64_t> c
     list.push_back({"k_block", {kBlock, 0, kBlock / 2, kBlock / 4, 2 * kBlock}});
   if (problem.threads > 1) list.push_back({"row_threads", {0, 1, problem.threads}});
   list.push_back({"prefetch", {1, 0}});
+  if (takes_strassen(problem)) list.push_back({"strassen", {1, 0}});
   return list;
 }
 std::vector<Tunable> tunables_avx2(const Problem& problem, const Machine&) {

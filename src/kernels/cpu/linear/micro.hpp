@@ -75,7 +75,43 @@ struct CopyRows {
   int64_t rows = 0, columns = 0, padded = 0;
 };
 
+// to = a_factor a + b_factor b over runs of f32; `to` may be a or b.
+struct RunSum {
+  float* to = nullptr;
+  const float *a = nullptr, *b = nullptr;
+  float a_factor = 1, b_factor = 1;
+  int64_t count = 0;
+};
+
 inline constexpr int kMaxTileRows = 32;
+
+// How a tile comes by its weights: as w stands, or as the sum or difference of w and w_second, which it keeps in w_sum.
+enum class QuarterWeights : uint8_t { plain, sum, difference };
+
+// sums[rows][width] = x[rows][depth] times a panel of weights, then added to one or two quarters of a result.
+struct QuarterTile {
+  const float* x = nullptr;
+  int64_t x_stride = 0;  // elements from row to row
+  const float *w = nullptr, *w_second = nullptr;
+  float* w_sum = nullptr;
+  int64_t depth = 0;
+  const void* prefetch = nullptr;  // as Tile has them
+  int64_t rate = 0;
+  struct Result {
+    float* sums = nullptr;  // [rows][width]; null: there is none
+    bool begins = false;    // there is nothing to add to
+    bool subtracts = false;
+  } results[2];
+};
+
+// The functions that products of sums of quarters need (strassen.hpp).
+struct QuarterKernels {
+  int max_rows;  // of a tile
+  void (*sum)(const RunSum&);
+  void (*scale)(float* to, const float* from, float factor, int64_t count);
+  float (*largest)(const float* x, int64_t count);         // size; a NaN is above an infinity
+  void (*tiles[kMaxTileRows + 1][3])(const QuarterTile&);  // by rows and weights
+};
 
 struct MicroKernels {
   DType x_type, w_type;
@@ -102,9 +138,10 @@ struct MicroKernels {
   int64_t head_bytes() const { return x_offset ? width * 4 : 0; }  // of a panel, before its weights
   void (*finish)(const Finish&);
   void (*copy_rows)(const CopyRows&);
-  bool (*gather_rows)(const CopyRows&);  // of f32 into dense f32 without padding; false: there are too many columns
-  void (*enter)();                       // called before a thread's first tile; may be null
-  void (*leave)();                       // called after its last tile; may be null
+  bool (*gather_rows)(const CopyRows&);      // of f32 into dense f32 without padding; false: there are too many columns
+  void (*enter)();                           // called before a thread's first tile; may be null
+  void (*leave)();                           // called after its last tile; may be null
+  const QuarterKernels* quarters = nullptr;  // null: there are none
 };
 
 // Names end in the columns of a panel: AVX2 has 24 and 16, AVX-512 32 and 48.

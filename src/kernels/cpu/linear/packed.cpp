@@ -235,14 +235,15 @@ struct Worker {
 
   // Asks for the lines that the last step of a tile reads and writes, so that they come while the tile multiplies.
   void fetch_ends(const Finish& f) const {
-    const auto fetch = [&](const void* base, int64_t stride, DType type) {
+    const auto each_line = [&](const void* base, int64_t stride, DType type, auto fetch) {
       const auto size = static_cast<int64_t>(size_of(type));
       for (int64_t row = 0; row < f.rows; ++row)
-        for (int64_t byte = 0; byte < f.columns * size; byte += 64)
-          __builtin_prefetch(at(base, row * stride * size + byte), 1, 2);
+        for (int64_t byte = 0; byte < f.columns * size; byte += 64) fetch(at(base, row * stride * size + byte));
     };
-    fetch(f.out, f.out_stride, f.out_type);
-    if (f.residual) fetch(f.residual, f.residual_stride, f.residual_type);
+    each_line(f.out, f.out_stride, f.out_type, prefetch_to_write);
+    if (f.residual)
+      each_line(f.residual, f.residual_stride, f.residual_type,
+                [](const std::byte* line) { __builtin_prefetch(line, 0, 2); });
     for (const void* outliers : {f.w_outliers, f.gate_outliers})
       for (size_t byte = 0; outliers && byte < plan.outlier_bytes; byte += 64)
         __builtin_prefetch(static_cast<const std::byte*>(outliers) + byte, 0, 2);
@@ -294,7 +295,12 @@ void pack_outliers(const PackedPlan& plan, DType type, const void* from, void* t
   pack_outliers_as<uint16_t>(plan, static_cast<const uint16_t*>(from), panels);
 }
 
+void multiply_rows(const PackedPlan& plan, const Call& call, Range rows, Range panels, float* sums) {
+  Worker{plan, call, nullptr, sums, rows, panels, panels.end}.run();
+}
+
 void run(const PackedPlan& plan, const Call& call) {
+  if (plan.strassen.is_used()) return run_strassen(plan, call);
   if (plan.copies_ahead && call.phase == 0) return copy_ahead(plan, call);
   const LanePiece own(call);
   const int row_shares = static_cast<int>(plan.row_threads), column_shares = own.lanes / row_shares;

@@ -3,6 +3,7 @@
 #pragma once
 #include "kernels/cpu/kernel.hpp"
 #include "kernels/cpu/linear/micro.hpp"
+#include "kernels/cpu/linear/strassen.hpp"
 #include "kernels/linear_shape.hpp"
 
 namespace rung::cpu::gemm {
@@ -26,12 +27,16 @@ struct PackedPlan {
   int64_t from_stride = 0;    // of x itself
   DType x_type = DType::f32, w_type = DType::f32;  // of x and w themselves; f16 becomes f32 in panels
   Finish finish;                                   // see finish_of()
+  StrassenCut strassen;                            // where it is used, x is not copied and k is one block
   size_t outlier_bytes = 0;                        // of the weights of the outliers of a panel
   size_t sums_bytes = 0;                           // per thread
   size_t copy_bytes = 0;                           // of x's copy, which is first in scratch
   PackedPlan(const Problem& problem, const MicroKernels& micro_kernels, const Machine& machine);
   int64_t held_rows() const { return (row_chunk + micro->row_grain - 1) / micro->row_grain * micro->row_grain; }
-  Split split(int threads) const { return {threads * pieces, copies_ahead ? 2 : 1}; }
+  Split split(int threads) const {
+    if (strassen.is_used()) return {strassen.row_parts * strassen.column_parts};
+    return {threads * pieces, copies_ahead ? 2 : 1};
+  }
 };
 
 // Returns the linear's last step, without the rows and columns, which place() sets, and the sums, which callers set.
@@ -51,11 +56,16 @@ void place(Finish& finish, const FinishOperands& operands, Range rows, Range col
 // Returns the address of an element of the slot's operand; null: there is no such operand.
 const std::byte* element_of(const Call& call, LinearSlot slot, int64_t element);
 
+// Asks for a line that will be written, for which the builtin asks as for one that is read on plain x86-64.
+inline void prefetch_to_write(const std::byte* line) { asm volatile("prefetchw %0" : : "m"(*line)); }
+
 size_t packed_bytes(const PackedPlan& plan);
 void pack(const PackedPlan& plan, const void* from, void* to);
 // The same of the weights of outliers: each panel has a row for each of them.
 size_t packed_outlier_bytes(const PackedPlan& plan);
 void pack_outliers(const PackedPlan& plan, DType type, const void* from, void* to);
 void run(const PackedPlan& plan, const Call& call);
+// Multiplies rows of x by some panels, on sums of one tile. x is not copied, and k is one block.
+void multiply_rows(const PackedPlan& plan, const Call& call, Range rows, Range panels, float* sums);
 
 }  // namespace rung::cpu::gemm

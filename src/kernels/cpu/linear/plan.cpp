@@ -129,18 +129,20 @@ PackedPlan::PackedPlan(const Problem& problem, const MicroKernels& micro_kernels
   const int64_t k_limit = problem.param("k_block", kUsualBlock);
   k_block =
       even_part(k_padded, k_limit > 0 ? k_limit : std::max<int64_t>(k_padded, 1), std::max(32, micro->depth_grain));
-  const bool one_block = k_block >= k_padded;
-
   const int64_t row_threads_wanted = problem.param("row_threads", 0);
   row_threads = row_threads_wanted > 0 && threads % row_threads_wanted == 0 ? row_threads_wanted
                                                                             : choose_row_threads(*this, threads);
+  strassen = strassen_cut(*this, problem, machine);
+  if (strassen.is_used()) k_block = k_padded;
+  const bool one_block = k_block >= k_padded;
   pieces = pieces_of_share(problem, microseconds(*this), panels / (threads / row_threads));
   const int64_t thread_rows = divide_up(shape.m, row_threads);
   row_chunk = even_part(thread_rows, most_rows(*this, machine), micro->row_grain);
   copies_x = x_type != micro->x_type || shape.k % micro->depth_grain != 0 || shape.m % micro->row_grain != 0 ||
              rows_collide(*this);
+  if (strassen.is_used()) copies_x = false;
   copies_ahead = copies_x && threads > 1;
-  k_slab = slab_of(*this, machine);
+  k_slab = strassen.is_used() ? k_padded : slab_of(*this, machine);
   // The copy's rows start on cache lines, an odd number of lines apart.
   const int64_t line = 64 / static_cast<int64_t>(size_of(micro->x_type));
   x_stride = copies_x ? (divide_up(copies_ahead ? k_padded : k_slab, line) | 1) * line : from_stride;
@@ -152,6 +154,7 @@ PackedPlan::PackedPlan(const Problem& problem, const MicroKernels& micro_kernels
   const int64_t held_panels = k_slab < k_padded ? divide_up(panels, column_lanes * pieces) : 1;
   sums_bytes = static_cast<size_t>(
       round_up((one_block ? micro->max_rows : held_rows()) * micro->width * parts * held_panels * 4, 64));
+  if (strassen.is_used()) sums_bytes = strassen.thread_floats(micro->width) * sizeof(float);
   finish = finish_of(problem);
   finish.width = micro->width;
   outlier_bytes = static_cast<size_t>(finish.outliers * micro->width) * size_of(finish.outliers_type);
