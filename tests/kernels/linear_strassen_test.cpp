@@ -149,26 +149,36 @@ TEST_F(Strassen, TakesWeightsWhoseSumsOverflow) {
     EXPECT_FLOAT_EQ(static_cast<float>(value_at(got, of.out, static_cast<size_t>(i))), 0.75e38f) << i;
 }
 
-TEST_F(Strassen, TakesLargeProductsOfF32Alone) {
+TEST_F(Strassen, IsOfferedToLargeProductsOfF32) {
+  const auto offered = [](const LinearCase& of) {
+    const auto tunables = row().tunables_for(problem_of(of), Machine(cpu_info()));
+    return std::ranges::any_of(tunables, [](const Tunable& each) { return each.names.front() == "strassen"; });
+  };
   const LinearCase large{.m = 128, .n = 768, .k = 768};
-  EXPECT_TRUE(is_used(large));
+  EXPECT_TRUE(offered(large));
   LinearCase other = large;
   other.m = 95;
-  EXPECT_FALSE(is_used(other)) << "few rows";
+  EXPECT_FALSE(offered(other)) << "few rows";
   other = large, other.n = 480;
-  EXPECT_FALSE(is_used(other)) << "few columns";
+  EXPECT_FALSE(offered(other)) << "few columns";
+  other = large, other.k = 510;
+  EXPECT_FALSE(offered(other)) << "few values of k";
+  other = large, other.gated = true;
+  EXPECT_FALSE(offered(other)) << "gated";
+}
+
+TEST_F(Strassen, TakesWhatHasHalvesAndAsksForIt) {
+  const LinearCase large = with_halves({.m = 128, .n = 768, .k = 768});
+  EXPECT_TRUE(is_used(large));
+  LinearCase other = large;
+  other.params.clear();
+  EXPECT_FALSE(is_used(other)) << "small columns would lose digits, and nobody judged the result";
   other = large, other.n = 544;
   EXPECT_FALSE(is_used(other)) << "an odd number of panels";
-  other = large, other.k = 510;
-  EXPECT_FALSE(is_used(other)) << "few values of k";
   other = large, other.k = 769;
   EXPECT_FALSE(is_used(other)) << "odd k";
   other = large, other.x = DType::bf16;
   EXPECT_FALSE(is_used(other)) << "x is bf16";
-  other = large, other.params["strassen"] = 0;
-  EXPECT_FALSE(is_used(other)) << "asked not to";
-  other = large, other.gated = true;
-  EXPECT_FALSE(is_used(other)) << "gated";
 }
 
 }  // namespace

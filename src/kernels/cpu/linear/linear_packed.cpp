@@ -134,7 +134,7 @@ std::vector<Tunable> tunables_for(const Problem& problem, std::vector<int64_t> c
     list.push_back({"k_block", {kBlock, 0, kBlock / 2, kBlock / 4, 2 * kBlock}});
   if (problem.threads > 1) list.push_back({"row_threads", {0, 1, problem.threads}});
   list.push_back({"prefetch", {1, 0}});
-  if (takes_strassen(problem)) list.push_back({"strassen", {1, 0}});
+  if (takes_strassen(problem)) list.push_back({"strassen", {0, 1}});
   return list;
 }
 std::vector<Tunable> tunables_avx2(const Problem& problem, const Machine&) {

@@ -358,7 +358,7 @@ void cut_into_pieces(StrassenCut& cut, const PackedPlan& plan, const Problem& pr
 
 StrassenCut strassen_cut(const PackedPlan& plan, const Problem& problem, const Machine& machine) {
   constexpr int64_t kMostDepth = 384;
-  if (!has_halves(plan) || problem.param("strassen", is_worth_strassen(plan.shape)) == 0) return {};
+  if (!has_halves(plan) || problem.param("strassen", 0) == 0) return {};
   StrassenCut cut;
   cut.pairs = divide_up(plan.shape.m, 2), cut.panel_pairs = plan.panels / 2, cut.half_k = plan.shape.k / 2;
   cut.depth = even_part(cut.half_k, kMostDepth, 4);

@@ -36,7 +36,9 @@ struct StrassenCut {
 };
 
 // Returns the cut, which is not used where the problem has other operands than f32, an odd number of panels or values
-// of k, a gate, or too little to multiply. The parameter `strassen` says whether it is used, whatever the size.
+// of k or a gate. The parameter `strassen` asks for it, whatever the size: it is not the default, because a column
+// whose weights are smaller than those of the column that they are added to loses digits, and only a climb judges the
+// result.
 StrassenCut strassen_cut(const PackedPlan& plan, const Problem& problem, const Machine& machine);
 // Returns whether the seven products are faster than eight.
 bool is_worth_strassen(const LinearShape& shape);
