@@ -8,6 +8,7 @@
 #include "ladder/split.hpp"
 #include "measure/clock.hpp"
 #include "plan/build.hpp"
+#include "tune/plan_tasks.hpp"
 
 namespace rung {
 namespace {
@@ -32,7 +33,7 @@ Result<std::vector<std::pair<std::string, KernelChoice>>> PrecisionSearch::unset
   plain.choices.clear();
   RUNG_TRY(const Built by_default, listed(plain));
   RUNG_TRY(const Built built, listed(recipe));
-  const std::vector<TuneTask> tasks = bench.tasks_of(built.plan);
+  const std::vector<TuneTask> tasks = tasks_of(built.plan);
   const Choices defaults = kernels_of(by_default.plan, tasks), chosen = kernels_of(built.plan, tasks);
   std::vector<std::pair<double, std::pair<std::string, KernelChoice>>> timed;
   for (const TuneTask& task : tasks) {
