@@ -22,7 +22,7 @@ Status ask_model(const char* path, tasks::DecoderTask& task) {
   RUNG_TRY(const tasks::TextLimit limit, tasks::text_limit_of(task.model));
   task.has_encoder = task.has_encoder || tasks::is_policy(limit);
   if (task.length > 0) return {};
-  if (task.has_encoder && limit.positions == 0)
+  if (limit.positions == 0 && (task.has_encoder || tasks::is_exported(path)))
     return wrong_usage("cache: got 0 for '{}', wanted the most tokens of a text: the model's files do not say it",
                        path);
   if (limit.positions == 0) return rung::mismatch("'{}' ({}) is no decoder language model", path, limit.architecture);

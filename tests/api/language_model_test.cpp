@@ -353,6 +353,8 @@ TEST(LanguageModel, RefusesWhatIsNone) {
     return api::LanguageModel::open(path, options).error().message();
   };
   EXPECT_THAT(refusal(kModel), HasSubstr("is no decoder language model"));
+  EXPECT_THAT(refusal(std::string(RUNG_TEST_DATA) + "/exported/bert.pt2"), HasSubstr("cache: got 0 for"));
+  EXPECT_THAT(refusal("/no/such/model"), HasSubstr("'/no/such/model' is not a model"));
   EXPECT_THAT(refusal(kLlama, {.cache = 33}), HasSubstr("wanted 1 to 32"));
   EXPECT_THAT(refusal(kLlama, {.cache = -1}), HasSubstr("cache: got -1"));
   EXPECT_THAT(refusal(kLlama, {.model = {.shapes = {{"input_ids", {1, 4}}}}}), HasSubstr("got shapes"));
