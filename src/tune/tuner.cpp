@@ -136,7 +136,8 @@ const KernelChoice& choice_of(const TunedProblem& entry, const TuneTask& task) {
     const bool is_faster = !readable || candidate.us < readable->us;
     if (is_faster && leaves_rows_readable(candidate.choice, task)) readable = &candidate;
   }
-  const bool is_worth_it = !winner || !readable || winner->us * kWorthATable < readable->us;
+  if (!winner || !readable) return entry.choice;
+  const bool is_worth_it = is_sure(entry) && winner->us * kWorthATable < readable->us;
   return is_worth_it ? entry.choice : readable->choice;
 }
 

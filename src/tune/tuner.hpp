@@ -44,7 +44,7 @@ size_t winner_of(const std::vector<Measured>& measured);
 const TunedProblem* valid_entry(const TuningDatabase& database, const TuneTask& task);
 
 // Returns what a plan takes: the entry's winner. A table that is looked up is then held twice if gathers cannot read
-// the winner's layout: unless the winner is 5 % faster, returns the fastest candidate whose layout they can read.
+// the winner's layout: unless it is surely 5 % faster (margin.hpp), returns the fastest whose layout they can read.
 const KernelChoice& choice_of(const TunedProblem& entry, const TuneTask& task);
 
 }  // namespace rung

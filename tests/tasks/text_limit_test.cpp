@@ -11,11 +11,11 @@
 namespace rung::tasks {
 namespace {
 
-const std::string kCheckpoints = std::string(RUNG_TEST_DATA) + "/checkpoints/";
+const std::string kModelFolder = std::string(RUNG_TEST_DATA) + "/checkpoints/";
 
 TEST(TextLimit, IsReadWithoutWeights) {
   const TemporaryDirectory folder;
-  std::filesystem::copy_file(kCheckpoints + "llama/config.json", folder / "config.json");
+  std::filesystem::copy_file(kModelFolder + "llama/config.json", folder / "config.json");
   const auto limit = text_limit_of({.path = folder.path()});
   ASSERT_TRUE(limit) << limit.error().message;
   EXPECT_EQ(limit->positions, 32);
@@ -23,7 +23,7 @@ TEST(TextLimit, IsReadWithoutWeights) {
 }
 
 TEST(TextLimit, IsNoneWithoutADecoder) {
-  const auto limit = text_limit_of({.path = kCheckpoints + "vit"});
+  const auto limit = text_limit_of({.path = kModelFolder + "vit"});
   ASSERT_TRUE(limit) << limit.error().message;
   EXPECT_EQ(limit->positions, 0);
   EXPECT_EQ(limit->architecture, "vit");

@@ -54,7 +54,7 @@ class TiedHead : public ::testing::Test {
 
   // oneDNN's row won, and that of the panels took so much longer.
   TunedProblem won_by_onednn(double times) const {
-    return {.choice = onednn, .candidates = {{onednn, 100, "chosen"}, {panels, 100 * times, ""}}};
+    return {.choice = onednn, .candidates = {{onednn, 100, "chosen"}, {panels, 100 * times, ""}}, .margin = Margin{}};
   }
 
   TuneTask head, inner;
@@ -73,6 +73,14 @@ TEST_F(TiedHead, KeepsItsPanelsWhereNearlyAsFast) {
 }
 
 TEST_F(TiedHead, LeavesItsPanelsForAClearlyFasterRow) { EXPECT_EQ(choice_of(won_by_onednn(1.06), head), onednn); }
+
+TEST_F(TiedHead, KeepsItsPanelsWhereNothingIsSure) {
+  TunedProblem entry = won_by_onednn(1.5);
+  EXPECT_EQ(choice_of(entry, head), onednn);
+  entry.margin->disturbance = 0.8;
+  EXPECT_EQ(choice_of(entry, head), panels) << "other programs had the processors meanwhile";
+  EXPECT_EQ(choice_of(entry, inner), onednn);
+}
 
 TEST_F(TiedHead, TakesTheWinnerWhereNoOtherRan) {
   TunedProblem entry = won_by_onednn(1.04);
