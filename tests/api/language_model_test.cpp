@@ -375,7 +375,7 @@ TEST(TextSession, KeepsItsTextWhereItRefuses) {
   EXPECT_THAT(session.feed(Tokens(31, 3)).error().message(), HasSubstr("there is room for 32"));
   EXPECT_THAT(session.truncate(3).message(), HasSubstr("got a length of 3, wanted 0 to 2"));
   EXPECT_THAT(session.generate({}, {.most = 0}).error().message(), HasSubstr("got 0 new tokens"));
-  EXPECT_THAT(session.generate({}, {.top_p = 3}).error().message(), HasSubstr("top_p 3"));
+  EXPECT_THAT(session.generate({}, {.top_p = 3}).error().message(), HasSubstr("top_p: got 3"));
   EXPECT_THAT(session.generate({}, {.top_k = -2}).error().message(), HasSubstr("top_k: got -2"));
   EXPECT_THAT(session.generate({}, {.stops = {"a"}}).error().message(), HasSubstr("no tokenizer"));
   EXPECT_THAT(*session.tokens(), ElementsAre(3, 4));
