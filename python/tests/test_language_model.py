@@ -218,7 +218,7 @@ def test_what_is_refused(model: rung.LanguageModel) -> None:
             session.generate(prompt)  # type: ignore[arg-type]
     with pytest.raises(rung.UsageError, match="got 0 prompts"):
         model.generate("")
-    with pytest.raises(rung.UsageError, match="top_p 3"):
+    with pytest.raises(rung.UsageError, match="top_p: got 3"):
         session.generate(top_p=3)
     with pytest.raises(rung.UsageError, match="got 0 new tokens"):
         session.generate(new=0)

@@ -4,9 +4,9 @@
 
 #include "api/language_handles.hpp"
 #include "api/options.hpp"
-#include "import/model.hpp"
 #include "open/open_model.hpp"
 #include "tasks/decoder.hpp"
+#include "tasks/text_limit.hpp"
 
 namespace rung {
 namespace {
@@ -19,14 +19,14 @@ Status ask_model(const char* path, tasks::DecoderTask& task) {
   task.has_encoder = text.settings().is_encoder_decoder.value;
   if (task.has_encoder && task.length > 0) return {};
   if (tasks::is_exported(path) && task.length > 0) return {};
-  RUNG_TRY(const Model model, import_model(path, {.dtype = task.model.dtype, .drop_head = task.model.drop_head}));
-  task.has_encoder = task.has_encoder || model.architecture == "pi0_fast";
+  RUNG_TRY(const tasks::TextLimit limit, tasks::text_limit_of(task.model));
+  task.has_encoder = task.has_encoder || tasks::is_policy(limit);
   if (task.length > 0) return {};
-  if (task.has_encoder && model.positions == 0)
+  if (limit.positions == 0 && (task.has_encoder || tasks::is_exported(path)))
     return wrong_usage("cache: got 0 for '{}', wanted the most tokens of a text: the model's files do not say it",
                        path);
-  if (model.positions == 0) return rung::mismatch("'{}' ({}) is no decoder language model", path, model.architecture);
-  task.length = std::min(kUsualCache, model.positions);
+  if (limit.positions == 0) return rung::mismatch("'{}' ({}) is no decoder language model", path, limit.architecture);
+  task.length = std::min(kUsualCache, limit.positions);
   return {};
 }
 

@@ -138,6 +138,14 @@ std::string reason_of(const std::exception& exception) {
   return std::string(between(text, "] ", "").value_or(text));
 }
 
+Status check_version(const Json& file, int wanted) {
+  if (!file.is_object()) return fail("got {}, wanted an object", describe(file));
+  const auto version = file.find("version");
+  if (version == file.end()) return fail("field 'version' is missing, wanted {}", wanted);
+  if (version->is_number_integer() && *version == wanted) return {};
+  return fail("got version {}, wanted {}", dump_json(*version), wanted);
+}
+
 std::string describe(const Json& value) {
   switch (value.type()) {
     case Json::value_t::object:

@@ -26,6 +26,9 @@ std::string valid_utf8(std::string_view text);
 // Returns a short form of a value for error messages: "an object", "a string", "-3".
 std::string describe(const nlohmann::json& value);
 
+// Checks what a file of rung's says its form by: an object whose field 'version' is `wanted`.
+Status check_version(const nlohmann::json& file, int wanted);
+
 // Returns why a reader of many fields stopped, in words: of the JSON library's own exceptions what was got and wanted.
 std::string reason_of(const std::exception& exception);
 

@@ -187,4 +187,13 @@ Status PendingFiles::commit() {
   return {};
 }
 
+Status check_writable_folder(const std::string& folder) {
+  const std::string name = folder.empty() ? "." : folder, probe = name + "/.rung-probe";
+  Status tried = PendingFiles().add(probe, "x");  // never put in place
+  if (tried) return tried;
+  std::string& message = tried.error().message;  // it names the probe
+  if (const size_t at = message.find(probe); at != message.npos) message.replace(at, probe.size(), name);
+  return tried;
+}
+
 }  // namespace rung

@@ -36,4 +36,7 @@ class PendingFiles {
   std::vector<std::unique_ptr<File>> files_;
 };
 
+// Finds an unwritable folder before the work whose results go there, not after it; leaves nothing. "": the current one.
+Status check_writable_folder(const std::string& folder);
+
 }  // namespace rung

@@ -46,7 +46,7 @@ Status check_writable(const std::string& directory) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error) return fail("--out '{}': cannot make the folder: {}", directory, error.message());
-  return PendingFiles().add(directory + "/.rung-probe", "x");  // never put in place
+  return check_writable_folder(directory);
 }
 
 // The climbs of a command, and the mix of work that they are for.

@@ -95,6 +95,9 @@ Status run_on_text(const DoctorFlags& flags) {
 Status run_doctor(const DoctorFlags& flags) {
   if (!flags.from.empty()) return run_on_text(flags);
   RUNG_TRY(const doctor::Snapshot machine, doctor::Snapshot::open(flags.root));
+  if (machine.is_empty())
+    return bad_file("'{}': got a folder without a machine's files, wanted one that `rung doctor --capture` made",
+                    flags.root);
   if (!flags.capture.empty()) return run_capture(machine, flags);
   const doctor::Diagnosis diagnosis = diagnose(machine);
   if (flags.json)

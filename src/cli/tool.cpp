@@ -57,6 +57,7 @@ int run_chosen(const std::vector<std::pair<CLI::App*, Run>>& commands) {
     const bool json = flag && flag->count() > 0;
     catch_interrupts(json);
     rung::Status status = rung::guarded(run);
+    if (!status && std::ferror(stdout)) status = flushed();  // fmt::print() threw
     const int code = report(status ? flushed() : status, json);
     if (!status) end_if_interrupted();
     return code;

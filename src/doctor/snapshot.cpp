@@ -275,6 +275,11 @@ std::vector<std::string> Snapshot::list(std::string_view folder) const {
   return names;
 }
 
+bool Snapshot::is_empty() const {
+  return environment_.empty() &&
+         std::ranges::all_of(kFiles, [&](const CapturedFile& file) { return matches(file.pattern).empty(); });
+}
+
 // Goes name by name, so that it looks into no folder that the pattern does not lead to.
 std::vector<std::string> Snapshot::matches(std::string_view pattern) const {
   std::vector<std::string> paths{""};

@@ -57,6 +57,8 @@ class Snapshot {
   // Returns paths of files that match a pattern of captured_files().
   std::vector<std::string> matches(std::string_view pattern) const;
   const Environment& environment() const { return environment_; }
+  // Returns whether nothing that checks read is there.
+  bool is_empty() const;
   bool tells_environment() const { return !told_ || told_->environment.has_value(); }
   // Returns the place in a text that tells of a file, "rocm-smi, line 14 (0000:c1:00.0/class)"; a real file's path.
   std::string place_of(const std::string& path) const;

@@ -87,6 +87,11 @@ Result<Model> import_model(const std::string& path, const ImportOptions& options
   return model;
 }
 
+Status check_importable(const std::string& path) {
+  RUNG_TRY([[maybe_unused]] const Importer* importer, importer_of(found_at(path)));
+  return {};
+}
+
 Result<Model> import_config_text(std::string_view config_json, const ImportOptions& options) {
   ImportOptions random = options;
   random.random_seed = options.random_seed.value_or(0);

@@ -74,7 +74,10 @@ std::vector<std::string_view> importable_kinds();
 // and must not be dropped, fields missing or out of bounds, tensors missing, misshapen or unexpected, labels that no
 // value has.
 Result<Model> import_model(const std::string& path, const ImportOptions& options = {});
-// Does the same from the text of a config.json alone; weights are always random (seed 0 unless the options say).
+// Checks that an importer recognises what stands at the path, without importing it.
+Status check_importable(const std::string& path);
+// Imports as import_model() does, from the text of a config.json alone; weights are always random (seed 0 unless the
+// options say).
 Result<Model> import_config_text(std::string_view config_json, const ImportOptions& options = {});
 
 // Makes an output, of the label's name, of the last value with that label: the result of the part that it names.

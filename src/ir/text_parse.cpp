@@ -60,6 +60,7 @@ class Parser {
     if (!returned) {
       if (last_name_.empty()) return lex_.error("the graph is empty");
       graph_.set_output(last_name_, values_.at(last_name_));
+      RUNG_CHECK(check_states());
     }
     return std::move(graph_);
   }

@@ -9,6 +9,7 @@
 #include "measure/environment.hpp"
 #include "measure/resources.hpp"
 #include "tune/gpu_worker.hpp"
+#include "tune/plan_tasks.hpp"
 
 namespace rung {
 namespace {
@@ -83,7 +84,7 @@ void Climber::record_plan() {
   result_.kernels_after = static_cast<int>(plan.steps.size());
   result_.weights_mb = static_cast<double>(plan.weight_bytes()) * 1e-6;
   result_.arena_mb = static_cast<double>(plan.arena_bytes) * 1e-6;
-  result_.choices = choices_of(plan, bench_->tasks_of(plan), bench_->database());
+  result_.choices = choices_of(plan, tasks_of(plan), bench_->database());
   result_.verified = current_.right;
   result_.rel_l2 = current_.rel_l2;
   result_.max_abs = current_.max_abs;

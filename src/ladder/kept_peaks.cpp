@@ -43,9 +43,13 @@ Result<Json> read_peaks(const std::string& path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error) && !error) return Json{{"version", kVersion}, {"machines", Json::object()}};
   RUNG_TRY(Json json, read_json_file(path));
-  const bool is_one = json.is_object() && json.value("version", Json()) == kVersion && json.contains("machines") &&
-                      json["machines"].is_object();
-  if (!is_one) return bad_file("'{}': wanted a file of machines' peaks, version {}", path, kVersion);
+  const auto refuse = [&](std::string_view reason) {
+    return bad_file("'{}': no file of machines' peaks: {}", path, reason);
+  };
+  if (const Status checked = check_version(json, kVersion); !checked) return refuse(checked.error().message);
+  if (!json.contains("machines")) return refuse("field 'machines' is missing");
+  if (!json["machines"].is_object())
+    return refuse(fmt::format("field 'machines': got {}, wanted an object", describe(json["machines"])));
   for (const auto& [machine, rates] : json["machines"].items()) RUNG_CHECK(check_machine(path, machine, rates));
   return json;
 }

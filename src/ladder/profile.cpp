@@ -272,7 +272,8 @@ std::vector<Choice> choices_of(const Plan& plan, const std::vector<TuneTask>& ta
       choice.reason = "not used: the rung gemm is not in the plan";
     } else if (!(used->second == entry->choice)) {
       choice.chosen = used->second.kernel;
-      choice.reason = "faster in the whole model";
+      choice.reason = used->second == choice_of(*entry, task) ? "nearly as fast, and lookups read its table"
+                                                              : "faster in the whole model";
     }
     choices.push_back(std::move(choice));
   }

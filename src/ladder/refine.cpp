@@ -10,6 +10,7 @@
 #include "base/words.hpp"
 #include "kernels/params_text.hpp"
 #include "ladder/climber.hpp"
+#include "tune/plan_tasks.hpp"
 
 namespace rung {
 namespace {
@@ -117,8 +118,7 @@ Result<RefineCounts> Climber::try_choices(RefinedModel& refined, double seconds,
   Budget clock(seconds);
   std::set<std::string> tried = refined.tried;
   tried.insert(unsettled_.begin(), unsettled_.end());
-  std::vector<ModelTrial> trials =
-      trials_of(bench_->tasks_of(*current_.plan), bench_->database(), current_.recipe, tried);
+  std::vector<ModelTrial> trials = trials_of(tasks_of(*current_.plan), bench_->database(), current_.recipe, tried);
   if (size_t dropped = drop_short(trials, kSchedule.visible * current_ms_ * 1e3))
     receipt.notes.push_back(fmt::format("{} left out, of problems that take less than {:.1f} % of a run",
                                         words::counted(dropped, "alternative"), 100 * kSchedule.visible));
@@ -142,7 +142,7 @@ Result<RefineCounts> Climber::try_choices(RefinedModel& refined, double seconds,
 
 // Puts the best choices found into the current attempt. Returns whether any was tried, now or by earlier climbs.
 Result<bool> Climber::search_choices(Receipt& receipt) {
-  const std::string model = name_of_model(subject_.model.name, bench_->tasks_of(*current_.plan));
+  const std::string model = name_of_model(subject_.model.name, tasks_of(*current_.plan));
   RefinedModel refined;
   if (const RefinedModel* known = bench_->database().find_model(model)) refined = *known;
   RUNG_CHECK(resume_choices(refined));

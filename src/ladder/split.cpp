@@ -8,6 +8,7 @@
 #include "ladder/climber.hpp"
 #include "ladder/refine.hpp"
 #include "passes/pipeline.hpp"
+#include "tune/plan_tasks.hpp"
 
 namespace rung {
 
@@ -94,7 +95,7 @@ SplitTrial Climber::split_of(const Rung& rung, const Attempt& candidate) const {
   SplitTrial split{.base = current_.recipe, .clock = Budget(budget_.share(kSchedule.parts_share))};
   split.tuned_later = tuned_after(rung);
   if (candidate.recipe.rungs == current_.recipe.rungs) {  // the rung added only kernels
-    const std::vector<TuneTask> tasks = bench_->tasks_of(*current_.plan);
+    const std::vector<TuneTask> tasks = tasks_of(*current_.plan);
     split.base = with_own_kernels();
     split.parts = parts_of_choices(*current_.plan, *candidate.plan, tasks);
   } else {
@@ -107,7 +108,7 @@ SplitTrial Climber::split_of(const Rung& rung, const Attempt& candidate) const {
 Recipe Climber::with_own_kernels() const {
   Recipe recipe = current_.recipe;
   recipe.tuned_kernels = true;
-  recipe.choices.merge(kernels_of(*current_.plan, bench_->tasks_of(*current_.plan)));
+  recipe.choices.merge(kernels_of(*current_.plan, tasks_of(*current_.plan)));
   return recipe;
 }
 

@@ -9,6 +9,7 @@
 #include "ladder/climber.hpp"
 #include "ladder/refine.hpp"
 #include "open/recipe.hpp"
+#include "tune/plan_tasks.hpp"
 
 namespace rung {
 namespace {
@@ -131,7 +132,7 @@ Status Climber::profile_start() {
 Status Climber::plan_budget() {
   ++stages_done_;
   start_ms_ = current_ms_;
-  start_name_ = name_of_model(subject_.model.name, bench_->tasks_of(*current_.plan));
+  start_name_ = name_of_model(subject_.model.name, tasks_of(*current_.plan));
   const double pair_s = kSchedule.pair_runs * current_ms_ * 1e-3;
   final_s_ = std::max(kSchedule.final_plan.of(budget_.total()), kSchedule.final_runs * current_ms_ * 1e-3);
   const double against_default_s = kSchedule.headline_slack * default_.build_s + kSchedule.guard_pairs * pair_s;

@@ -9,16 +9,9 @@
 #include "base/log.hpp"
 #include "base/words.hpp"
 #include "device/cpu/start_team.hpp"
+#include "tune/plan_tasks.hpp"
 
 namespace rung {
-namespace {
-
-// Operations that take as long as moving a byte: today's matrix units do 100 to 250, vector units of a CPU 10 to 50.
-// The value only orders problems, not all of which the budget may reach.
-constexpr double kFlopsPerByte = 100;
-
-}  // namespace
-
 Result<std::unique_ptr<Workbench>> Workbench::create(const Subject& subject, std::vector<NamedTensors> inputs,
                                                      WorkbenchOptions options, Budget& budget) {
   RUNG_TRY(TuningDatabase database, TuningDatabase::open(options.database_path, options.target->fingerprint));
@@ -90,21 +83,6 @@ Result<Attempt> Workbench::attempt_as_is(Recipe recipe) {
   return attempt;
 }
 
-std::vector<TuneTask> Workbench::tasks_of(const Plan& plan) const {
-  std::map<std::string, TuneTask> by_key;
-  for (const Step& step : plan.steps) {
-    Problem problem = problem_of(step, plan.recipe.threads);
-    problem.params.clear();
-    auto [it, added] = by_key.try_emplace(step.problem, TuneTask{step.problem, problem, options_.target, 0, 0});
-    it->second.count += 1;
-    it->second.headroom += std::max(step.flops / kFlopsPerByte, step.bytes);
-  }
-  std::vector<TuneTask> tasks;
-  for (auto& [key, task] : by_key)
-    if (candidates_for(*task.target, task.problem).list.size() > 1) tasks.push_back(std::move(task));
-  return tasks;
-}
-
 Result<Recipe> Workbench::with_choices(Recipe recipe, double tuning_seconds) {
   RUNG_TRY(Built built, build_plan(subject_.model.graph, recipe, {.target = options_.target, .contents = false}));
   std::vector<TuneTask> tasks = tasks_of(built.plan);
@@ -124,7 +102,7 @@ Result<Recipe> Workbench::with_choices(Recipe recipe, double tuning_seconds) {
     if (kept != recipe.choices.end())
       choices[task.key] = kept->second;
     else if (const auto* entry = valid_entry(database_, task))
-      choices[task.key] = entry->choice;
+      choices[task.key] = choice_of(*entry, task);
   }
   recipe.choices = std::move(choices);
   return recipe;

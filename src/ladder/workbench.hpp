@@ -60,7 +60,6 @@ class Workbench {
   double tuning_seconds() const { return tuning_seconds_; }
   // Returns the recipe that was built last, with the choices that were tuned for it.
   const Recipe& last_recipe() const { return last_recipe_; }
-  std::vector<TuneTask> tasks_of(const Plan& plan) const;
 
  private:
   Workbench(const Subject& subject, WorkbenchOptions options, Budget& budget, TuningDatabase database)

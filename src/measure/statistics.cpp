@@ -75,6 +75,14 @@ std::vector<double> log_ratios(std::span<const double> a, std::span<const double
   return logs;
 }
 
+// Returns the standard deviation around the mean; 0 of fewer than two values.
+double deviation(const std::vector<double>& values, double mean) {
+  if (values.size() < 2) return 0;
+  double sum = 0;
+  for (const double value : values) sum += (value - mean) * (value - mean);
+  return std::sqrt(sum / static_cast<double>(values.size() - 1));
+}
+
 double hodges_lehmann(const std::vector<double>& logs) { return sorted_percentile(walsh_averages(logs), 50); }
 
 // Returns how far the mean of n pairs may lie from the true mean.
@@ -142,7 +150,8 @@ RatioEstimate estimate_ratio_anytime(std::span<const double> a, std::span<const 
   estimate.pairs = static_cast<int>(logs.size());
   if (logs.empty()) return estimate;
   const auto n = static_cast<double>(logs.size());
-  const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / n, radius = mixture_radius(n, scale);
+  const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / n;
+  const double radius = mixture_radius(n, std::max(scale, deviation(logs, mean)));
   estimate.ratio = std::exp(hodges_lehmann(logs));
   double lo = mean - radius, hi = mean + radius;
   std::sort(logs.begin(), logs.end());

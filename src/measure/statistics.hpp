@@ -50,7 +50,8 @@ RatioEstimate estimate_ratio(std::span<const double> a, std::span<const double> 
 //   - The intervals of the mean log ratio, if the log ratio of one pair is sub-Gaussian of this scale: Robbins' normal
 //     mixture ("Statistical methods related to the law of the iterated logarithm", 1970; Howard et al., "Time-uniform,
 //     nonparametric, nonasymptotic confidence sequences", 2021). They decide large factors in a pair or two. Noise
-//     within +-r is sub-Gaussian of scale r (Hoeffding).
+//     within +-r is sub-Gaussian of scale r (Hoeffding). Where the pairs themselves scatter by more than `scale`, as on
+//     a machine that others use, their standard deviation takes its place.
 //   - The intervals of the median log ratio, without any assumption on its size: signs, tested by a uniform mixture of
 //     coins (Robbins). They decide any factor in twelve pairs if all agree.
 RatioEstimate estimate_ratio_anytime(std::span<const double> a, std::span<const double> b, double scale);

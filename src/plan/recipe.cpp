@@ -56,7 +56,8 @@ Status check_names(const Recipe& recipe) {
 
 // Reads the precision. Only the passes of the rung "precision" act on it.
 Status read_precision(const Json& json, Recipe& recipe) {
-  if (const auto given = json.find("precision"); given != json.end()) {
+  const auto given = json.find("precision");
+  if (given != json.end()) {
     auto precision = precision_from_json(*given);
     if (!precision) return fail_in(precision.error(), "recipe: field 'precision'");
     recipe.precision = std::move(*precision);
@@ -67,7 +68,7 @@ Status read_precision(const Json& json, Recipe& recipe) {
   return fail(
       "recipe: field 'precision': got {} {} the rung 'precision' in 'rungs'; wanted bf16 or a type of 8 bits with it, "
       "f32 without",
-      dtype, on ? "with" : "without");
+      given == json.end() ? "nothing" : name_of(dtype), on ? "with" : "without");
 }
 
 // Reads the size of some |x|.
@@ -186,14 +187,11 @@ Json to_json(const Recipe& recipe) {
 }
 
 Result<Recipe> recipe_from_json(const Json& json) {
-  if (!json.is_object()) return fail("recipe: wanted a JSON object");
+  if (const Status checked = check_version(json, kVersion); !checked) return fail_in(checked.error(), "recipe");
   const auto known = check_fields(
       json, {"version", "as_written", "rungs", "disabled_passes", "capture", "joined", "tuned_kernels", "precision",
              "calibration", "channel_calibration", "outlier_columns", "calibrated_on", "threads", "choices"});
   if (!known) return fail_in(known.error(), "recipe");
-  int version = 0;
-  RUNG_CHECK(read(json, "version", version));
-  if (version != kVersion) return fail("recipe: got version {}, wanted {}", version, kVersion);
   Recipe recipe;
   std::set<std::string> rungs, disabled;
   RUNG_CHECK(read(json, "as_written", recipe.as_written));

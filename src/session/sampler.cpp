@@ -12,15 +12,36 @@
 #include "plan/build.hpp"
 
 namespace rung {
+namespace {
+
+struct NamedSetting {
+  std::string_view name;
+  float sampling::Settings::*value;
+  std::string_view wanted;
+};
+constexpr NamedSetting kNamedSettings[] = {
+    {"temperature", &sampling::Settings::temperature, "a number from 0 on"},
+    {"top_k", &sampling::Settings::top_k, "a whole number from 0 on"},
+    {"top_p", &sampling::Settings::top_p, "a number from 0 to 1"},
+    {"min_p", &sampling::Settings::min_p, "a number from 0 to 1"},
+    {"repetition penalty", &sampling::Settings::repetition, "a number above 0"},
+    {"presence penalty", &sampling::Settings::presence, "a number"},
+    {"frequency penalty", &sampling::Settings::frequency, "a number"},
+};
+
+Status check_settings(const sampling::Settings& settings) {
+  for (const auto& [name, value, wanted] : kNamedSettings) {
+    sampling::Settings alone;
+    alone.*value = settings.*value;
+    if (!sampling::is_valid(alone)) return wrong_usage("{}: got {}, wanted {}", name, settings.*value, wanted);
+  }
+  return {};
+}
+
+}  // namespace
 
 Status Sampler::check(int64_t vocabulary, const SamplerOptions& options) {
-  const sampling::Settings& s = options.settings;
-  if (!sampling::is_valid(s))
-    return wrong_usage(
-        "got temperature {}, top_k {}, top_p {}, min_p {}, repetition penalty {}, presence penalty {} and frequency "
-        "penalty {}: wanted numbers, the first two from 0 on, the next two from 0 to 1, and a repetition penalty above "
-        "0",
-        s.temperature, s.top_k, s.top_p, s.min_p, s.repetition, s.presence, s.frequency);
+  RUNG_CHECK(check_settings(options.settings));
   for (const auto& [token, bias] : options.bias) {
     if (token < 0 || token >= vocabulary) return wrong_usage("bias of token {}: wanted 0 to {}", token, vocabulary - 1);
     if (std::isnan(bias) || bias == INFINITY) return wrong_usage("bias of token {}: got {}", token, bias);

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/atomic_file.hpp"
+#include "base/pending_files.hpp"
 #include "device/gpu/modules.hpp"
 #include "kernels/gpu/linear/library_rows.hpp"
 #include "kernels/params_text.hpp"
@@ -27,11 +28,6 @@ bool is_there(const std::string& path) {
   std::error_code unknown;
   const bool empty = std::filesystem::is_regular_file(path, unknown) && std::filesystem::file_size(path, unknown) == 0;
   return std::filesystem::exists(path, unknown) && !empty;
-}
-
-// Finds an unwritable folder before the work, not after it.
-Status check_writable(const std::string& path) {
-  return PendingFiles().add((std::filesystem::path(path).parent_path() / ".rung-probe").string(), "x");  // put nowhere
 }
 
 Result<const Stack*> stack_for(const ProductsTask& task, std::string_view source) {
@@ -180,7 +176,7 @@ Result<TunedFile> TunedFile::open(const ProductsTask& task, std::string_view sou
     made.takes_cublaslt_ = pytorch.takes_cublaslt;
     header = lines_of(pytorch.validators);
   }
-  RUNG_CHECK(check_writable(task.out));
+  RUNG_CHECK(check_writable_folder(std::filesystem::path(task.out).parent_path().string()));
   RUNG_TRY(made.file_, file_of(task, *made.stack_, header, made.machine_));
   if (made.stack_->rows == Rows::all) RUNG_CHECK(check_columns(made.file_));
   if (made.stack_->format == "tunableop") RUNG_CHECK(check_same(made.file_, pytorch.validators));

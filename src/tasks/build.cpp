@@ -10,31 +10,21 @@
 #include "open/recipe.hpp"
 #include "plan/build.hpp"
 #include "plan/kernel_choice.hpp"
-#include "tune/tuner.hpp"
+#include "tune/plan_tasks.hpp"
 
 namespace rung::tasks {
 namespace {
 
 // Returns the plan's problems for which the recipe has no choice, if there is anything to choose.
-std::vector<TuneTask> open_choices(const Plan& plan, const Recipe& recipe, const Target& target) {
-  std::map<std::string, TuneTask> by_key;
-  for (const Step& step : plan.steps) {
-    if (recipe.choices.contains(step.problem)) continue;
-    Problem problem = problem_of(step, plan.recipe.threads);
-    problem.params.clear();
-    auto [it, added] = by_key.try_emplace(step.problem, TuneTask{step.problem, problem, &target, 0, 0});
-    it->second.count += 1;
-    it->second.headroom += step.bytes + step.flops;
-  }
-  std::vector<TuneTask> tasks;
-  for (auto& [key, task] : by_key)
-    if (candidates_for(target, task.problem).list.size() > 1) tasks.push_back(std::move(task));
+std::vector<TuneTask> open_choices(const Plan& plan, const Recipe& recipe) {
+  std::vector<TuneTask> tasks = tasks_of(plan);
+  std::erase_if(tasks, [&](const TuneTask& task) { return recipe.choices.contains(task.key); });
   return tasks;
 }
 
 // Takes choices from the database after the tuner has added missing ones.
 Status choose(const BuildTask& task, const Plan& listed, const Target& target, Recipe& recipe, BuiltPlan& built) {
-  const auto tasks = open_choices(listed, recipe, target);
+  const auto tasks = open_choices(listed, recipe);
   if (tasks.empty()) return {};
   if (target.gpu) RUNG_CHECK(path_of_tool());  // it runs candidates of a GPU
   RUNG_TRY(TuningDatabase database, TuningDatabase::open(task.database, target.fingerprint));
@@ -48,7 +38,7 @@ Status choose(const BuildTask& task, const Plan& listed, const Target& target, R
   if (task.interrupted()) return was_interrupted("interrupted; {} tuned problems are kept", database.saved());
   for (const TuneTask& open : tasks)
     if (const auto* entry = valid_entry(database, open)) {
-      recipe.choices[open.key] = entry->choice;
+      recipe.choices[open.key] = choice_of(*entry, open);
       ++built.tuned;
     }
   return {};

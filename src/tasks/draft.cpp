@@ -6,6 +6,7 @@
 
 #include "open/open_model.hpp"
 #include "tasks/decoder.hpp"
+#include "tasks/text_limit.hpp"
 
 namespace rung::tasks {
 namespace {
@@ -25,8 +26,8 @@ OpenOptions options_of_draft(const std::string& path, const OpenOptions& options
 
 Result<int64_t> length_of_draft(const OpenOptions& draft, int64_t length) {
   if (is_plan_file(draft.path)) return length;
-  RUNG_TRY(const Model model, import_model(draft.path, {.random_seed = draft.random_weights}));
-  return model.positions > 0 ? std::min(length, model.positions) : length;
+  RUNG_TRY(const TextLimit limit, text_limit_of(draft));
+  return limit.positions > 0 ? std::min(length, limit.positions) : length;
 }
 
 // A plan tells it by itself.

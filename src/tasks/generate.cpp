@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "import/model.hpp"
 #include "open/open_model.hpp"
 #include "plan/named.hpp"
 #include "tasks/decoder.hpp"
 #include "tasks/draft.hpp"
+#include "tasks/text_limit.hpp"
 
 namespace rung::tasks {
 namespace {
@@ -18,24 +18,30 @@ constexpr const char *kTokens = "input_ids", *kDecoderTokens = "decoder_input_id
 struct TextModel {
   ModelText text;
   bool has_encoder;
+  TextLimit limit = {};               // of a directory
   std::optional<PlanSet> plans = {};  // of a plan file
 };
 
+Result<TextModel> text_model_of_files(const GenerateTask& task) {
+  const std::string& path = task.model.path;
+  RUNG_TRY(TextLimit limit, text_limit_of(task.model));
+  RUNG_TRY(ModelText text, ModelText::of_directory(path));
+  const bool has_encoder =
+      text.settings().is_encoder_decoder.value || is_policy(limit) || task.model.inputs.types.contains(kDecoderTokens);
+  if (!has_encoder && !is_exported(path) && limit.positions == 0)
+    return mismatch("'{}' ({}) is no decoder language model", path, limit.architecture);
+  return TextModel{std::move(text), has_encoder, std::move(limit)};
+}
+
 Result<TextModel> text_model_of(const GenerateTask& task) {
-  if (!is_plan_file(task.model.path)) {
-    RUNG_TRY(ModelText text, ModelText::of_directory(task.model.path));
-    // A policy's files do not say that a decoder begins a text of its own.
-    const bool has_encoder =
-        text.settings().is_encoder_decoder.value || task.model.inputs.types.contains(kDecoderTokens);
-    return TextModel{std::move(text), has_encoder};
-  }
+  if (!is_plan_file(task.model.path)) return text_model_of_files(task);
   OpenOptions plan = task.model;
   plan.inputs = {};
   RUNG_TRY(Opened opened, open_model(plan));
   RUNG_TRY(ModelText text, ModelText::of_plan(opened.plans->first()));
   const bool has_encoder = std::ranges::any_of(
       *opened.plans, [](const auto& one) { return find_named(one->inputs, kDecoderTokens) != nullptr; });
-  return TextModel{std::move(text), has_encoder, std::move(opened.plans)};
+  return TextModel{std::move(text), has_encoder, {}, std::move(opened.plans)};
 }
 
 // All that is given before the first new token.
@@ -101,24 +107,17 @@ int64_t source_length(const Beginning& beginning) {
 
 // Returns room for the text that is asked for. A language model of a directory says how many positions it has: where a
 // text begins within them, it ends where they do.
-Result<int64_t> usual_length(const GenerateTask& task, const Beginning& beginning, bool has_encoder) {
-  const auto begun = static_cast<int64_t>(beginning.tokens.size());
-  if (has_encoder || is_exported(task.model.path)) return begun + task.options.most;
-  const ImportOptions options{
-      .random_seed = task.model.random_weights, .dtype = task.model.dtype, .drop_head = task.model.drop_head};
-  RUNG_TRY(const Model model, import_model(task.model.path, options));
-  const int64_t wanted = begun + task.options.most;
-  return begun <= model.positions ? std::min(wanted, model.positions) : wanted;
+int64_t usual_length(const GenerateTask& task, const Beginning& beginning, int64_t positions) {
+  const auto begun = static_cast<int64_t>(beginning.tokens.size()), wanted = begun + task.options.most;
+  return positions > 0 && begun <= positions ? std::min(wanted, positions) : wanted;
 }
 
-Result<DecoderTask> decoder_task(const GenerateTask& task, const Beginning& beginning, bool has_encoder) {
-  DecoderTask open{.model = task.model, .length = task.length, .has_encoder = has_encoder, .recipe = task.recipe};
+Result<DecoderTask> decoder_task(const GenerateTask& task, const Beginning& beginning, const TextModel& model) {
+  DecoderTask open{.model = task.model, .length = task.length, .has_encoder = model.has_encoder, .recipe = task.recipe};
   open.model.inputs = {};
   if (is_exported(task.model.path)) open.chunks = {1};
   if (task.model.cache.scored_chunk > 0) open.scored_chunk = task.model.cache.scored_chunk;
-  if (open.length == 0) {
-    RUNG_TRY(open.length, usual_length(task, beginning, has_encoder));
-  }
+  if (open.length == 0) open.length = usual_length(task, beginning, model.limit.positions);
   open.source = source_length(beginning);
   return open;
 }
@@ -126,7 +125,7 @@ Result<DecoderTask> decoder_task(const GenerateTask& task, const Beginning& begi
 Result<Decoder> decoder_of(const GenerateTask& task, const Beginning& beginning, TextModel& model) {
   if (model.plans && task.recipe) return wrong_usage("'{}' is a plan, which has its own recipe", task.model.path);
   if (model.plans) return Decoder::create(std::move(*model.plans));
-  RUNG_TRY(const DecoderTask open, decoder_task(task, beginning, model.has_encoder));
+  RUNG_TRY(const DecoderTask open, decoder_task(task, beginning, model));
   return open_decoder(open);
 }
 

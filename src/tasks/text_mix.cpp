@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/divide.hpp"
-#include "import/model.hpp"
 #include "open/open_model.hpp"
 #include "tasks/decoder.hpp"
+#include "tasks/text_limit.hpp"
 
 namespace rung::tasks {
 namespace {
@@ -29,12 +29,10 @@ Status check_mix(const OpenOptions& model, const TextMix& mix) {
 
 // Returns the most tokens of the model's texts.
 Result<int64_t> positions_of(const OpenOptions& model) {
-  RUNG_TRY(const Model imported,
-           import_model(model.path,
-                        {.random_seed = model.random_weights, .dtype = model.dtype, .drop_head = model.drop_head}));
-  if (imported.positions > 0) return imported.positions;
+  RUNG_TRY(const TextLimit limit, text_limit_of(model));
+  if (limit.positions > 0) return limit.positions;
   return wrong_usage("{} and {}: '{}' ({}) is no decoder language model", model.named("prompt"), model.named("new"),
-                     model.path, imported.architecture);
+                     model.path, limit.architecture);
 }
 
 }  // namespace

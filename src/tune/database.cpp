@@ -100,9 +100,13 @@ Result<Json> read_file(const std::string& path) {
   auto parsed = parse_json(text, path);
   if (!parsed) return bad_file("{}: repair or remove it", parsed.error().message);
   Json& json = *parsed;
-  if (!json.is_object() || json.value("version", Json()) != kVersion || !json.contains("devices") ||
-      !json["devices"].is_object())
-    return bad_file("'{}': not a tuning database of version {}: repair or remove it", path, kVersion);
+  const auto refuse = [&](std::string_view reason) {
+    return bad_file("'{}': no tuning database: {}: repair or remove it", path, reason);
+  };
+  if (const Status checked = check_version(json, kVersion); !checked) return refuse(checked.error().message);
+  if (!json.contains("devices")) return refuse("field 'devices' is missing");
+  if (!json["devices"].is_object())
+    return refuse(fmt::format("field 'devices': got {}, wanted an object", describe(json["devices"])));
   return parsed;
 }
 

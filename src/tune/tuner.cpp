@@ -9,7 +9,10 @@
 namespace rung {
 namespace {
 
-constexpr double kWorthIt = 1.02;       // smaller differences are noise, and the default stays
+constexpr double kWorthIt = 1.02;  // smaller differences are noise, and the default stays
+// How much faster a linear must be that has the plan hold a table twice. Tables of tokens take a quarter of the memory
+// of a model of 0.6 billion parameters, and of a token's time: a run would be little more than a hundredth faster.
+constexpr double kWorthATable = 1.05;
 constexpr double kSecondsEach = 0.012;  // for timed runs per candidate and round
 constexpr std::string_view kNoTimeLeft = "no time left";
 
@@ -94,6 +97,18 @@ void tune_one(const TuneTask& task, TuningDatabase& database, const TuneOptions&
   database.put(task.key, std::move(tuned));
 }
 
+// Returns whether gathers can read the rows of the linear's table where the candidate has it.
+bool leaves_rows_readable(const KernelChoice& choice, const TuneTask& task) {
+  constexpr auto kTable = static_cast<size_t>(LinearSlot::w);
+  const Kernel* kernel = task.target->kernel_named(choice.kernel);
+  if (!kernel) return false;
+  Problem problem = task.problem;
+  problem.params = choice.params;
+  const Machine& machine = task.target->machine;
+  return kernel->packed_for(problem, machine, kTable) == 0 ||
+         !kernel->gather_for(problem, machine, kTable).kernel.empty();
+}
+
 }  // namespace
 
 size_t winner_of(const std::vector<Measured>& measured) {
@@ -110,6 +125,20 @@ size_t winner_of(const std::vector<Measured>& measured) {
 const TunedProblem* valid_entry(const TuningDatabase& database, const TuneTask& task) {
   const auto* entry = runnable_entry(database, task);
   return entry && (database.is_new(task.key) || is_sure(*entry)) ? entry : nullptr;
+}
+
+const KernelChoice& choice_of(const TunedProblem& entry, const TuneTask& task) {
+  if (!task.is_looked_up || leaves_rows_readable(entry.choice, task)) return entry.choice;
+  const Candidate *winner = nullptr, *readable = nullptr;
+  for (const Candidate& candidate : entry.candidates) {
+    if (candidate.us <= 0) continue;
+    if (candidate.choice == entry.choice) winner = &candidate;
+    const bool is_faster = !readable || candidate.us < readable->us;
+    if (is_faster && leaves_rows_readable(candidate.choice, task)) readable = &candidate;
+  }
+  if (!winner || !readable) return entry.choice;
+  const bool is_worth_it = is_sure(entry) && winner->us * kWorthATable < readable->us;
+  return is_worth_it ? entry.choice : readable->choice;
 }
 
 void tune(const std::vector<TuneTask>& tasks, TuningDatabase& database, const TuneOptions& options) {

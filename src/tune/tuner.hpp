@@ -17,9 +17,10 @@ struct TuneTask {
   std::string key;  // problem_key()
   Problem problem;
   const Target* target = &cpu_target();
-  int count = 1;          // launches of the plan that share the problem
-  double headroom = 1.0;  // order of work: problems with the most to gain first
-  Rows rows = Rows::all;  // fewer rows need another key: see library_key()
+  int count = 1;              // launches of the plan that share the problem
+  double headroom = 1.0;      // order of work: problems with the most to gain first
+  Rows rows = Rows::all;      // fewer rows need another key: see library_key()
+  bool is_looked_up = false;  // a linear's table whose rows the plan's gathers read, too, in the linear's layout
 };
 
 struct TuneOptions {
@@ -41,5 +42,9 @@ size_t winner_of(const std::vector<Measured>& measured);
 
 // Returns the database's winner, if it can still run the problem, and is sure or the best that this climb found.
 const TunedProblem* valid_entry(const TuningDatabase& database, const TuneTask& task);
+
+// Returns what a plan takes: the entry's winner. A table that is looked up is then held twice if gathers cannot read
+// the winner's layout: unless it is surely 5 % faster (margin.hpp), returns the fastest whose layout they can read.
+const KernelChoice& choice_of(const TunedProblem& entry, const TuneTask& task);
 
 }  // namespace rung

@@ -353,6 +353,8 @@ TEST(LanguageModel, RefusesWhatIsNone) {
     return api::LanguageModel::open(path, options).error().message();
   };
   EXPECT_THAT(refusal(kModel), HasSubstr("is no decoder language model"));
+  EXPECT_THAT(refusal(std::string(RUNG_TEST_DATA) + "/exported/bert.pt2"), HasSubstr("cache: got 0 for"));
+  EXPECT_THAT(refusal("/no/such/model"), HasSubstr("'/no/such/model' is not a model"));
   EXPECT_THAT(refusal(kLlama, {.cache = 33}), HasSubstr("wanted 1 to 32"));
   EXPECT_THAT(refusal(kLlama, {.cache = -1}), HasSubstr("cache: got -1"));
   EXPECT_THAT(refusal(kLlama, {.model = {.shapes = {{"input_ids", {1, 4}}}}}), HasSubstr("got shapes"));
@@ -373,7 +375,7 @@ TEST(TextSession, KeepsItsTextWhereItRefuses) {
   EXPECT_THAT(session.feed(Tokens(31, 3)).error().message(), HasSubstr("there is room for 32"));
   EXPECT_THAT(session.truncate(3).message(), HasSubstr("got a length of 3, wanted 0 to 2"));
   EXPECT_THAT(session.generate({}, {.most = 0}).error().message(), HasSubstr("got 0 new tokens"));
-  EXPECT_THAT(session.generate({}, {.top_p = 3}).error().message(), HasSubstr("top_p 3"));
+  EXPECT_THAT(session.generate({}, {.top_p = 3}).error().message(), HasSubstr("top_p: got 3"));
   EXPECT_THAT(session.generate({}, {.top_k = -2}).error().message(), HasSubstr("top_k: got -2"));
   EXPECT_THAT(session.generate({}, {.stops = {"a"}}).error().message(), HasSubstr("no tokenizer"));
   EXPECT_THAT(*session.tokens(), ElementsAre(3, 4));

@@ -77,6 +77,19 @@ TEST(ParseJson, RefusesMoreThanFourMillionValues) {
   EXPECT_THAT(error_of(many + "]"), HasSubstr("more than 4000000 values"));
 }
 
+TEST(CheckVersion, SaysWhatIsMissingOrWrong) {
+  const auto refusal = [](std::string_view text) {
+    const Status checked = check_version(nlohmann::json::parse(text), 3);
+    return checked ? "accepted" : checked.error().message;
+  };
+  EXPECT_EQ(refusal(R"({"version": 3})"), "accepted");
+  EXPECT_EQ(refusal("{}"), "field 'version' is missing, wanted 3");
+  EXPECT_EQ(refusal(R"({"version": 4})"), "got version 4, wanted 3");
+  EXPECT_EQ(refusal(R"({"version": 3.0})"), "got version 3.0, wanted 3");
+  EXPECT_EQ(refusal(R"({"version": "3"})"), "got version \"3\", wanted 3");
+  EXPECT_EQ(refusal("[]"), "got an array of 0, wanted an object");
+}
+
 TEST(DumpJson, ReplacesBytesThatAreNotUtf8) {
   EXPECT_EQ(dump_json(nlohmann::json{{"a\xff", "\xc3\xa4\xc3"}}), "{\"a\uFFFD\":\"\u00e4\uFFFD\"}");
   EXPECT_EQ(dump_json(nlohmann::ordered_json{{"b", "\xff"}, {"a", 1}}, 1), "{\n \"b\": \"\uFFFD\",\n \"a\": 1\n}");

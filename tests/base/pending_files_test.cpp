@@ -178,6 +178,14 @@ TEST_F(PendingFile, WritesThroughADeviceAndLeavesItThere) {
   EXPECT_TRUE(fs::is_character_file(a));
 }
 
+TEST_F(PendingFile, IsTriedInAFolderWithoutATrace) {
+  EXPECT_TRUE(check_writable_folder(folder.path()));
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+  const Status tried = check_writable_folder(folder / "nowhere");
+  ASSERT_FALSE(tried);
+  EXPECT_EQ(tried.error().message, "'" + (folder / "nowhere") + "': cannot write: No such file or directory");
+}
+
 TEST_F(PendingFile, LeavesOnlyOldContentOnAFullDisk) {
   folder.write("a", "old");
   auto written = [&] {

@@ -196,9 +196,11 @@ TEST_F(BadOutputs, OfRunAndBuildAreNamed) {
 }
 
 TEST_F(BadOutputs, OnAFullStandardOutputFail) {
-  Ran ran = tool.run({"inspect", bert_tiny(), "--json"}, "/dev/full");
-  EXPECT_EQ(ran.exit_code, 1);
-  EXPECT_THAT(error_line(ran), testing::HasSubstr("standard output"));
+  for (const auto& words : {std::vector<std::string>{"inspect", bert_tiny(), "--json"}, {"options"}}) {
+    Ran ran = tool.run(words, "/dev/full");
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_THAT(error_line(ran), testing::HasSubstr("cannot write to standard output: No space left on device"));
+  }
 }
 
 TEST_F(BadOutputs, OnAFullDiskLeaveNoFile) {

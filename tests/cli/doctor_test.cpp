@@ -44,6 +44,14 @@ TEST(Doctor, CapturesIntoANewFolderAlone) {
   expect_error(tool.run({"doctor", "--root", tool / "nowhere"}), 1, "wanted a folder");
 }
 
+// "No problems found" would be true of any folder.
+TEST(Doctor, RefusesAFolderThatIsNoMachine) {
+  Tool tool;
+  tool.folder().write("notes.txt", "hello\n");
+  expect_error(tool.run({"doctor", "--root", tool.folder().path()}), 1,
+               "'" + tool.folder().path() + "': got a folder without a machine's files");
+}
+
 TEST(Doctor, LooksAtWhatATextTells) {
   Tool tool;
   tool.folder().write("paste.txt", "PyTorch version: 2.9.0+cu128\nPython platform: Linux-6.8.0-45-generic-x86_64\n");

@@ -271,7 +271,7 @@ TEST_F(ActionsCommand, RefusesTokensThatAreNoChunk) {
 }
 
 TEST_F(GenerateCommand, RefusesWhatItCannotUse) {
-  expect_error(generate({"--top-p=3"}), 2, "top_p 3");
+  expect_error(generate({"--top-p=3"}), 2, "top_p: got 3");
   expect_error(generate({"--observe=nothing"}), 1, "no value of the model is labelled 'nothing'");
   expect_error(generate({"--freeze=nothing"}), 2, "--freeze nothing");
   expect_error(generate({"--shape=nothing=1"}), 2, "a shape for input 'nothing'");

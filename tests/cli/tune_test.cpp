@@ -158,6 +158,7 @@ TEST(Tune, SaysWhatIsWrongWithItsWords) {
   expect_error(tool.run({"tune", list, "--format", "yaml", "--out", tool / "x"}), 2, "--format");
   expect_error(tool.run({"tune", tool / "nothing"}), 1, "no such file");
   expect_error(tool.run({"tune", list, "--device", "gpu"}), 2, "gpu");
+  expect_error(tool.run({"tune", list, "--out", "/dev/null/x.csv"}), 1, "'/dev/null': cannot write: Not a directory");
 }
 
 TEST(Tune, ThatIsInterruptedKeepsWhatItHas) {

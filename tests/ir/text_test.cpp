@@ -69,6 +69,9 @@ TEST(GraphText, RefusesStatesThatCannotBe) {
   };
   EXPECT_EQ(refusal("state s, next=n"), "no error");
   EXPECT_EQ(refusal("state t, next=n"), "line 4: state 't' is not an input");
+  const auto unreturned = parse_graph("state t\nx: f32[2,3] = constant(name=\"w\")");
+  ASSERT_FALSE(unreturned) << "its states are checked where nothing is returned, too";
+  EXPECT_EQ(unreturned.error().message, "line 2: state 't' is not an input");
   EXPECT_EQ(refusal("state s, next=m"), "line 4: state 's': there is no output 'm'");
   EXPECT_EQ(refusal("state s, next=n\nstate s, next=y"), "line 5: two states are named 's'");
   EXPECT_EQ(refusal("state s, before=n"), "line 3: a state has no field 'before'");

@@ -93,6 +93,7 @@ TEST_F(KeptPeaks, IgnoreADamagedFileAndLeaveIt) {
   std::filesystem::create_directories(folder / "cache");
   for (const std::string text :
        {"{\"version\": 1, \"machines\": {\"a machine\": {\"read_gbps\": 20", "[]", "{\"version\": 2, \"machines\": {}}",
+        "{}", "{\"version\": 1}", "{\"version\": 1, \"machines\": 4}",
         R"({"version": 1, "machines": {"a machine": 3}})", R"({"version": 1, "machines": {"m": {"read_gbps": "20"}}})",
         R"({"version": 1, "machines": {"m": {"read_gbps": -1}}})", R"({"version": 1, "machines": {"m": {"gbps": 1}}})",
         R"({"version": 1, "machines": {"m": {"read_gbps": 1e300}}})"}) {

@@ -191,33 +191,6 @@ TEST(Workbench, RefusesToJudgePrecisionByNonFiniteErrors) {
   EXPECT_THAT(tolerance.error().message, ::testing::HasSubstr("the reference is all zeros"));
 }
 
-TEST_F(WorkbenchOfBert, TunesFirstWhatTakesLongest) {
-  Plan plan = plan_of(
-      "v: f32[128,128] = constant(name=\"v\")\n"
-      "w: f32[1024,1024] = constant(name=\"w\")\n"
-      "y = linear(x:f32[512,128], v)\n"  // more operations and fewer bytes than the other
-      "z = linear(u:f32[1,1024], w)\n"
-      "return y=y, z=z",
-      {.tuned_kernels = true});
-  std::map<int64_t, double> headroom;
-  for (const TuneTask& task : bench->tasks_of(plan)) headroom[task.problem.output.shape[0]] = task.headroom;
-  ASSERT_THAT(headroom, ::testing::SizeIs(2));
-  EXPECT_GT(headroom[1], headroom[512]);
-}
-
-// A problem has one task, which has as much to gain as all its launches.
-TEST_F(WorkbenchOfBert, TunesAProblemOnceForAllItsLaunches) {
-  const char* once = "w: f32[64,64] = constant(name=\"w\")\ny = linear(x:f32[4,64], w)";
-  const char* thrice = "w: f32[64,64] = constant(name=\"w\")\ny = linear(linear(linear(x:f32[4,64], w), w), w)";
-  const std::vector<TuneTask> one = bench->tasks_of(plan_of(once)), three = bench->tasks_of(plan_of(thrice));
-  ASSERT_EQ(one.size(), 1u);
-  ASSERT_EQ(three.size(), 1u);
-  EXPECT_EQ(one[0].key, three[0].key);
-  EXPECT_EQ(one[0].count, 1);
-  EXPECT_EQ(three[0].count, 3);
-  EXPECT_DOUBLE_EQ(three[0].headroom, 3 * one[0].headroom);
-}
-
 TEST(TuningAllowance, LeavesAsMuchForEachLaterAttempt) {
   const Budget budget(100);
   const double all = tuning_allowance(budget, 0, 0);

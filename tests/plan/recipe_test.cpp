@@ -214,6 +214,18 @@ TEST(Recipe, IsAnotherByAnyOfItsFields) {
   }
 }
 
+// A field that is missing has no value that an error could tell.
+TEST(Recipe, SaysWhatIsMissing) {
+  const auto empty = recipe_from_json(Json::object());
+  ASSERT_FALSE(empty);
+  EXPECT_EQ(empty.error().message, "recipe: field 'version' is missing, wanted 1");
+  Json json = to_json(full());
+  json.erase("precision");
+  const auto recipe = recipe_from_json(json);
+  ASSERT_FALSE(recipe);
+  EXPECT_THAT(recipe.error().message, HasSubstr("field 'precision': got nothing with the rung 'precision'"));
+}
+
 struct BadField {
   const char *field, *value, *message;
 };
@@ -231,7 +243,7 @@ INSTANTIATE_TEST_SUITE_P(
     , BadRecipe,
     ::testing::Values(
         BadField{"sped", "1", "unknown field 'sped'"}, BadField{"version", "2", "got version 2, wanted 1"},
-        BadField{"version", "\"1\"", "field 'version': got \"1\""}, BadField{"capture", "1", "field 'capture': got 1"},
+        BadField{"version", "\"1\"", "got version \"1\", wanted 1"}, BadField{"capture", "1", "field 'capture': got 1"},
         BadField{"rungs", "\"fusion\"", "field 'rungs'"}, BadField{"rungs", "[\"fusoin\"]", "'fusoin'"},
         BadField{"disabled_passes", "[\"fuse_all\"]", "no pass 'fuse_all'"},
         BadField{"threads", "1.5", "field 'threads': got 1.5"},

@@ -400,5 +400,16 @@ TEST(Generation, NeedsOnePrompt) {
   EXPECT_THAT(generate(task).error().message, HasSubstr("no tokenizer"));
 }
 
+// What the path is comes before what its files lack.
+TEST(Generation, NamesModelsThatMakeNoText) {
+  const auto refusal = [](const std::string& path) {
+    const auto made = generate({.model = {.path = path}, .text = "a text"});
+    return made ? "" : made.error().message;
+  };
+  EXPECT_EQ(refusal(checkpoint("vit")), "'" + checkpoint("vit") + "' (vit) is no decoder language model");
+  EXPECT_THAT(refusal("/no/such/model"), HasSubstr("'/no/such/model' is not a model"));
+  EXPECT_THAT(refusal(checkpoint("README.md")), HasSubstr("README.md' is not a model"));
+}
+
 }  // namespace
 }  // namespace rung::tasks

@@ -127,6 +127,19 @@ TEST(TuningDatabase, RefusesADamagedModel) {
   EXPECT_THAT(database.error().message, HasSubstr("damaged entry"));
 }
 
+TEST(TuningDatabase, SaysWhatAFileLacks) {
+  TemporaryDirectory directory;
+  const auto refusal = [&](std::string_view text) {
+    const auto database = TuningDatabase::open(directory.write("tuning.json", text), "device");
+    return database ? "" : database.error().message;
+  };
+  EXPECT_THAT(refusal("{}"),
+              HasSubstr("no tuning database: field 'version' is missing, wanted 1: repair or remove it"));
+  EXPECT_THAT(refusal(R"({"version": 2, "devices": {}})"), HasSubstr("got version 2, wanted 1"));
+  EXPECT_THAT(refusal(R"({"version": 1})"), HasSubstr("field 'devices' is missing"));
+  EXPECT_THAT(refusal(R"({"version": 1, "devices": 3})"), HasSubstr("field 'devices': got 3, wanted an object"));
+}
+
 TEST(TuningDatabase, TellsWrongTypesInWords) {
   TemporaryDirectory directory;
   const std::string path = directory / "tuning.json";

@@ -8,6 +8,7 @@
 #include "ladder/split.hpp"
 #include "measure/clock.hpp"
 #include "plan/build.hpp"
+#include "tune/plan_tasks.hpp"
 
 namespace rung {
 namespace {
@@ -33,7 +34,7 @@ Result<std::vector<ModelTrial>> PrecisionSearch::unsettled(const Recipe& recipe,
   plain.choices.clear();
   RUNG_TRY(const Built by_default, listed(plain));
   RUNG_TRY(const Built built, listed(recipe));
-  std::vector<TuneTask> tasks = bench.tasks_of(built.plan);
+  std::vector<TuneTask> tasks = tasks_of(built.plan);
   std::erase_if(tasks, [&](const TuneTask& task) { return services_.start->recipe.choices.contains(task.key); });
   const Choices defaults = kernels_of(by_default.plan, tasks), chosen = kernels_of(built.plan, tasks);
   std::vector<ModelTrial> found;
