@@ -71,7 +71,7 @@ int64_t blocks_of(const AttentionShape& shape, int64_t rows) {
 }
 
 // Two warpgroups share their keys and values, if that leaves blocks for a quarter of the machine, or for half of it
-// where spans leave some blocks few keys. Three do if there are more blocks than run at once.
+// where spans leave some blocks few keys. Three do if that leaves twice the blocks that run at once.
 int64_t default_row_groups(const Problem& problem, const GpuInfo& gpu) {
   const AttentionShape shape(problem);
   const int64_t at_once = blocks_at_once(gpu);

@@ -133,7 +133,8 @@ struct Group {
             scores[j].x[2 * half + i] = -INFINITY;
     }
   }
-  // Puts zeros in place of the values behind a tile's last key: a cache may hold anything there.
+  // Puts zeros in place of the values behind a tile's last key: a cache may hold anything there. Each warpgroup does so
+  // before it multiplies them; that another one does the same meanwhile changes nothing.
   __device__ void clear_rest(const PipelineState& values, const Tile& tile) const {
     if (tile.count == kKeys) return;
     const int thread = static_cast<int>(threadIdx.x) % kGroupThreads;
