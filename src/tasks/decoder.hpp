@@ -13,13 +13,13 @@ namespace rung::tasks {
 
 struct DecoderTask {
   OpenOptions model;
-  int64_t length = 0;  // of a directory: the most tokens of a text
-  std::vector<int64_t> chunks =
-      {};                    // of a directory: the sizes of the chunks in which it reads tokens; none: the usual
-  int64_t scored_chunk = 8;  // of a directory: chunks up to this size give all scores, which speculation needs
-  bool has_encoder = false;  // of a directory
-  int64_t source = 0;        // of a directory: the tokens that an encoder of texts reads
-  std::optional<Recipe> recipe = {};  // of a directory, for all of its plans; none: the default one
+  // The following are of a directory.
+  int64_t length = 0;                // the most tokens of a text
+  std::vector<int64_t> chunks = {};  // the sizes of the chunks in which it reads tokens; none: the device's usual ones
+  int64_t scored_chunk = 8;          // chunks up to this size give all scores, which speculation needs
+  bool has_encoder = false;
+  int64_t source = 0;                 // the tokens that an encoder of texts reads
+  std::optional<Recipe> recipe = {};  // for all plans; none: the default one
 };
 
 // Returns the size of the longest chunk in which the model's device reads a prompt. Longer ones take more memory and

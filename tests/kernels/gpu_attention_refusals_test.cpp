@@ -135,7 +135,8 @@ TEST(AttentionRefusals, AreOfHeadsWithTheirAttention) {
 TEST(AttentionRefusals, AreOfWarpgroups) {
   const std::string_view row = "attention_wgmma";
   const std::string width = "result = attention(q:bf16[1,9,4,@], k:bf16[1,9,4,@], v:bf16[1,9,4,@])";
-  expect_refusals(std::array<Refusal, 9>{{
+  expect_refusals(std::array<Refusal, 10>{{
+      {row, "result = attention(q:bf16[1,70,4,64], k:bf16[1,@,4,64], v:bf16[1,@,4,64], after=0)", "1", "0", "no keys"},
       {row, "result = attention(q:bf16[1,@,4,64], k:bf16[1,90,4,64], v:bf16[1,90,4,64], after=0)", "64", "63",
        "a span of keys, and fewer than 64 rows of a key head"},
       {row, "result = attention(q:bf16[1,70,4,64]@, after=0)", ", k:bf16[1,70,4,64], v:bf16[1,70,4,64]",

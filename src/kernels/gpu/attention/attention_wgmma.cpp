@@ -127,6 +127,7 @@ Verdict supports_width(const AttentionShape& shape) {
 Verdict supports_span(const Problem& problem, const AttentionShape& shape) {
   if (problem.as<Attention>().has_mask()) return reject("a span of keys, or a cache, beside a mask");
   if (problem.as<Attention>().segments > 1) return reject("a span of keys of several segments");
+  if (shape.keys == 0) return reject("no keys");
   return shape.rows() >= 64 ? accept() : reject("a span of keys, and fewer than 64 rows of a key head");
 }
 

@@ -18,7 +18,6 @@ struct KeyShare {
 struct AllTiles {
   const AttentionArguments& a;
   __device__ AllTiles(const AttentionArguments& a, int, int) : a(a) {}
-  __device__ void read_length() {}
   __device__ int count() const { return key_tiles(a); }
 };
 struct KeyTile {
