@@ -384,6 +384,9 @@ TEST_F(RowLaunches, OnHopperAreThoseThatWereMeasured) {
             "  linear_fma_1_1 48 2 1 of 256, 1 together, 63376 bytes, dependent\n");
   EXPECT_EQ(launches_of("linear_fma_sm90", linear(50, 1024, 2048, DType::f32)),
             "  linear_fma_cluster_13_1 128 1 1 of 128, 8 together, 75600 bytes, dependent\n");
+}
+
+TEST_F(RowLaunches, OfAttentionOnHopperAreThoseMeasured) {
   EXPECT_EQ(launches_of("attention_split_kv", attention(51, 8, 1, 256, 816)),
             "  boxes of [64, 8, 4, 2, 1]\n"
             "  boxes of [64, 64, 2, 1, 1]\n"
@@ -398,12 +401,18 @@ TEST_F(RowLaunches, OnHopperAreThoseThatWereMeasured) {
             "  attention_cache_bf16_64_1 24 8 1 of 128, 1 together, 0 bytes, dependent\n"
             "  attention_cache_join_bf16 1 8 1 of 256, 1 together, 0 bytes, dependent\n");
   EXPECT_EQ(launches_of("cached_attention_sm90", cached_attention_of(32, 8, 64, 4096)),
-            "  cached_attention_sm90_bf16_64 8 8 1 of 256, 8 together, 102672 bytes, dependent\n");
+            "  boxes of [64, 16, 1, 1, 1]\n"
+            "  boxes of [64, 16, 1, 1, 1]\n"
+            "  cached_attention_sm90_bf16_64 8 8 1 of 256, 8 together, 103424 bytes, dependent\n");
   EXPECT_EQ(launches_of("cached_attention_sm90", cached_attention_of(32, 8, 64, 1280)),
-            "  cached_attention_sm90_bf16_64 8 8 1 of 256, 8 together, 37136 bytes, dependent\n")
+            "  boxes of [64, 16, 1, 1, 1]\n"
+            "  boxes of [64, 16, 1, 1, 1]\n"
+            "  cached_attention_sm90_bf16_64 8 8 1 of 256, 8 together, 37888 bytes, dependent\n")
       << "a short cache wants a short ring";
   EXPECT_EQ(launches_of("cached_attention_sm90", cached_attention_of(32, 2, 128, 4096)),
-            "  cached_attention_sm90_bf16_128 8 2 2 of 128, 8 together, 106000 bytes, dependent\n");
+            "  boxes of [64, 16, 2, 1, 1]\n"
+            "  boxes of [64, 16, 2, 1, 1]\n"
+            "  cached_attention_sm90_bf16_128 8 2 2 of 128, 8 together, 106496 bytes, dependent\n");
   EXPECT_EQ(launches_of("cached_attention_sm90", cached_attention_of(32, 32, 256, 4096)),
             "  cached_attention_sm90_bf16_256 4 32 1 of 96, 4 together, 112656 bytes, dependent\n");
   EXPECT_EQ(launches_of("attention_wgmma", attention(816, 8, 1, 256, 816)),

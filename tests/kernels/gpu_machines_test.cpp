@@ -152,16 +152,17 @@ TEST(GpuMachines, AttentionOfSpansHasWiderAndFewerBlocks) {
   EXPECT_EQ(groups_and_splits(causal({4096, 32, 8, 128, 4096})), std::pair(int64_t{2}, int64_t{1}));
   EXPECT_EQ(groups_and_splits(causal({512, 32, 8, 64, 512})), std::pair(int64_t{2}, int64_t{1}));
   EXPECT_EQ(groups_and_splits(causal({128, 32, 8, 128, 128})), std::pair(int64_t{1}, int64_t{1}));
-  EXPECT_EQ(groups_and_splits(attention({128, 32, 8, 128, 128})), std::pair(int64_t{2}, int64_t{2}));
+  EXPECT_EQ(groups_and_splits(attention({128, 32, 8, 128, 128})), std::pair(int64_t{1}, int64_t{1}));
+  EXPECT_EQ(groups_and_splits(attention({1024, 8, 1, 256, 1024})), std::pair(int64_t{2}, int64_t{2})) << "64 pairs";
   EXPECT_EQ(values("attention_wgmma", causal({4096, 32, 8, 128, 4096}), hopper()).size(), 2u) << "no third";
 }
 
 TEST(GpuMachines, AttentionByWarpgroupsFollowsTheMultiprocessors) {
-  const Problem asked = attention({.queries = 512, .heads = 7, .groups = 7, .width = 128, .keys = 512});
-  EXPECT_EQ(values("attention_wgmma", asked, hopper())[0], 1);     // 28 blocks of two are too few
-  EXPECT_EQ(values("attention_wgmma", asked, hopper(), 1)[0], 2);  // of 56 blocks
+  const Problem asked = attention({.queries = 512, .heads = 10, .groups = 10, .width = 128, .keys = 512});
+  EXPECT_EQ(values("attention_wgmma", asked, hopper())[0], 1);     // 40 blocks of two are too few
+  EXPECT_EQ(values("attention_wgmma", asked, hopper(), 1)[0], 1);  // of 80 blocks
   EXPECT_EQ(values("attention_wgmma", asked, with_multiprocessors(114))[0], 2);
-  EXPECT_EQ(values("attention_wgmma", asked, with_multiprocessors(114), 1)[0], 3);  // of 28
+  EXPECT_EQ(values("attention_wgmma", asked, with_multiprocessors(114), 1)[0], 2);  // of 40
   EXPECT_TRUE(row("attention_wgmma").supports(asked, lesser_hopper()));
   const Problem wide = attention({.queries = 512, .heads = 7, .groups = 7, .width = 256, .keys = 512});
   EXPECT_TRUE(row("attention_wgmma").supports(wide, hopper()));

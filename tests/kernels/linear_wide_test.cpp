@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
+#include <utility>
 
 #include "kernels/gpu/kernel.hpp"
 #include "linear_case.hpp"
@@ -49,6 +51,36 @@ TEST(LinearWide, HasTilesThatCoverResultsAndFitBlocks) {
       EXPECT_LE(plan.stages, kWideMaxStages);
     }
   }
+}
+
+TEST(LinearWide, VisitsEachTileOnceBandByBand) {
+  for (const auto& [token_tiles, row_tiles, band] : {std::array{32, 5, 16}, {31, 112, 11}, {6, 64, 6}, {1, 1, 1}}) {
+    const WideOrder order(token_tiles, row_tiles, band);
+    std::set<std::pair<int32_t, int32_t>> places;
+    int32_t last_band = 0, last_row = 0;
+    for (int32_t tile = 0; tile < token_tiles * row_tiles; ++tile) {
+      const auto [row, token] = order.of(tile);
+      ASSERT_TRUE(row >= 0 && row < row_tiles && token >= 0 && token < token_tiles) << tile;
+      places.emplace(row, token);
+      EXPECT_GE(token / band, last_band);
+      if (token / band == last_band) EXPECT_GE(row, last_row);
+      last_band = token / band, last_row = row;
+    }
+    EXPECT_EQ(places.size(), static_cast<size_t>(token_tiles * row_tiles));
+  }
+}
+
+TEST(LinearWide, CutsTokensBeyondTheCacheIntoBands) {
+  const auto bands_of = [](Problem problem) {
+    problem.params = {{"rows", 256}, {"tokens", 128}, {"split", 1}};
+    const WidePlan plan = wide_plan_of(problem);
+    return std::pair(plan.token_tiles, plan.band);
+  };
+  EXPECT_EQ(bands_of(layer(4096, 8192, 2048, true)), std::pair(32, 32));   // 16 MiB of x
+  EXPECT_EQ(bands_of(layer(4096, 14336, 4096, true)), std::pair(32, 16));  // 32 MiB; 16 by 8 tiles run at once
+  EXPECT_EQ(bands_of(layer(5120, 14336, 4096, true)), std::pair(40, 14));  // three bands, nearly equal
+  const WidePlan few = wide_plan_of(layer(816, 2048, 16384));
+  EXPECT_EQ(few.band, few.token_tiles);  // 25.5 MiB, but fewer tiles than a band has
 }
 
 TEST(LinearWide, TilesDifferAndAreFewEnoughToTry) {

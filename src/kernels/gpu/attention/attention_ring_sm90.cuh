@@ -54,7 +54,7 @@ struct Loader {
   using Tile = TileOf<config>;
   const GroupAttentionArguments& a;
   const Memory<config> memory;
-  const int first_row;
+  const int first_row, group;  // group: the key head
 
   // Prefetches the tile maps of the first tiles.
   __device__ void prepare(const Tiles& tiles, const KeyShare& share) const {
@@ -73,7 +73,7 @@ struct Loader {
   __device__ void load_queries() const {
     Barrier& barrier = memory.queries_came();
     barrier.arrive_expecting(config.query_bytes(), true);
-    const int ratio = a.attention.ratio, group = static_cast<int>(blockIdx.y), batch = static_cast<int>(blockIdx.z);
+    const int ratio = a.attention.ratio, batch = static_cast<int>(blockIdx.z);
 #pragma unroll 1
     for (int i = 0; i < config.groups * a.boxes; ++i) {
       const int g = i / a.boxes, box = i % a.boxes;
@@ -132,7 +132,7 @@ struct Loader {
 #pragma unroll 1
     for (int box = 0; box < a.boxes; ++box)
       copy_box(memory.tile(state.slot) + box * config.keys * 128, map,
-               {box * 64, tile.key, 0, static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.z)}, barrier, true);
+               {box * 64, tile.key, 0, group, static_cast<int>(blockIdx.z)}, barrier, true);
   }
 };
 

@@ -70,13 +70,13 @@ int64_t blocks_of(const AttentionShape& shape, int64_t rows) {
   return (shape.rows() + rows - 1) / rows * shape.groups * shape.batch;
 }
 
-// Two warpgroups share their keys and values, if that leaves blocks for a quarter of the machine, or for half of it
+// Two warpgroups share their keys and values, if that leaves blocks for a third of the machine, or for half of it
 // where spans leave some blocks few keys. Three do if that leaves twice the blocks that run at once.
 int64_t default_row_groups(const Problem& problem, const GpuInfo& gpu) {
   const AttentionShape shape(problem);
   const int64_t at_once = blocks_at_once(gpu);
   if (most_row_groups(shape.width) == 3 && blocks_of(shape, 192) >= 2 * at_once) return 3;
-  return blocks_of(shape, 128) >= at_once / (hides_keys(problem) ? 2 : 4) ? 2 : 1;
+  return blocks_of(shape, 128) >= at_once / (hides_keys(problem) ? 2 : 3) ? 2 : 1;
 }
 
 // Returns whether tiles may be long.
@@ -91,13 +91,15 @@ int64_t default_tile_keys(const Problem& problem, const GpuInfo& gpu) {
   return AttentionShape(problem).keys >= kManyKeys && takes_long_tiles(problem, gpu) ? 2 * kTileKeys : kTileKeys;
 }
 
-// Returns the splits that make nearly as many blocks as run at once. Blocks of spans keep two tiles each.
+// Returns the splits that make nearly as many blocks as run at once; of pairs, which fit anywhere, just as many. Blocks
+// keep three tiles each, as the exchange of sums takes as long as a few; those of spans keep two.
 int64_t default_splits(const Problem& problem, const GpuInfo& gpu, int64_t row_groups) {
   const int64_t enough = blocks_at_once(gpu) * 7 / 8;
-  const int64_t blocks = blocks_of(AttentionShape(problem), 64 * row_groups);
+  const int64_t blocks = std::max<int64_t>(1, blocks_of(AttentionShape(problem), 64 * row_groups));
   const int64_t tiles = key_tiles(problem, default_tile_keys(problem, gpu));
-  const int64_t most = std::clamp<int64_t>(tiles / (hides_keys(problem) ? 2 : 1), 1, kMostSplits);
-  return std::clamp<int64_t>(enough / std::max<int64_t>(blocks, 1), 1, most);
+  const int64_t most = std::clamp<int64_t>(tiles / (hides_keys(problem) ? 2 : 3), 1, kMostSplits);
+  const int64_t fitting = std::max<int64_t>(enough / blocks, 2 * blocks <= gpu.multiprocessors ? 2 : 1);
+  return std::clamp<int64_t>(fitting, 1, most);
 }
 
 // Returns a tunable with the default first, then the others.

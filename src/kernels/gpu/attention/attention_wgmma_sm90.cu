@@ -58,19 +58,18 @@ struct Group {
   __device__ void dot(Scores& scores, const PipelineState& keys) const {
     const uint32_t q = shared_address(memory.queries()) + group * config.panels() * 64 * 128;
     const uint32_t k = shared_address(memory.tile(keys.slot));
+    const uint64_t all_q = panel_descriptor(q, 0), all_k = panel_descriptor(k, 0);
 #pragma unroll
     for (int step = 0; step < config.width / 16; ++step) {
       const uint32_t panel = step / 4 * 128, at = step % 4 * 32;
-      multiply_group<T>(scores, panel_descriptor(q + panel * 64 + at, 0), panel_descriptor(k + panel * kKeys + at, 0),
-                        step > 0);
+      multiply_group<T>(scores, advance(all_q, panel * 64 + at), advance(all_k, panel * kKeys + at), step > 0);
     }
     commit_products();
   }
   __device__ void add_values(const PipelineState& values) {
-    const uint32_t v = shared_address(memory.tile(values.slot));
+    const uint64_t v = panel_descriptor(shared_address(memory.tile(values.slot)), kKeys * 128);
 #pragma unroll
-    for (int step = 0; step < kKeys / 16; ++step)
-      multiply_group<T>(sums, weights[step], panel_descriptor(v + step * 16 * 128, kKeys * 128));
+    for (int step = 0; step < kKeys / 16; ++step) multiply_group<T>(sums, weights[step], advance(v, step * 16 * 128));
     commit_products();
   }
   __device__ static int key(int j, int i) { return j * 8 + lane() % 4 * 2 + i % 2; }  // of scores[j].x[i], in its tile
@@ -116,22 +115,35 @@ struct Group {
       for (int i = 0; i < 4; ++i)
         if (key(j, i) >= tile.count) scores[j].x[i] = -INFINITY;
   }
-  // Takes away the keys that this lane's rows, whose queries stand at `places`, do not see.
+  // Takes away the keys behind the tile's last one, and those that this lane's rows do not see, whose queries stand at
+  // `places`. Where no window begins in the tile, a row sees the keys up to one of them: a comparison for each score.
   __device__ __forceinline__ void hide(Scores& scores, const Tiles& tiles, const Tile& tile) const {
     const AttentionSpan& span = rows.a.span;
-    if (span.sees_all) return;
-    const int prefix = tiles.present().prefix - tile.number();
+    const int prefix = min(tiles.present().prefix - tile.number(), tile.count);
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int place = places[half] - tile.number(), from = place - span.before, last = place + span.after;
-      if (from <= 0 && last >= kKeys - 1) continue;
+      const int place = places[half] - tile.number(), from = span.sees_all ? 0 : place - span.before;
+      const int last = span.sees_all ? tile.count - 1 : min(place + span.after, tile.count - 1);
+      if (from <= max(prefix, 0)) {
+        hide(scores, half, max(last, prefix - 1));
+      } else {
 #pragma unroll
-      for (int j = 0; j < kKeys / 8; ++j)
+        for (int j = 0; j < kKeys / 8; ++j)
 #pragma unroll
-        for (int i = 0; i < 2; ++i)
-          if (const int own = key(j, i); (own < from || own > last) && own >= prefix)
-            scores[j].x[2 * half + i] = -INFINITY;
+          for (int i = 0; i < 2; ++i)
+            if (const int own = key(j, i); (own < from || own > last) && own >= prefix)
+              scores[j].x[2 * half + i] = -INFINITY;
+      }
     }
+  }
+  // Takes away the keys behind number `last` of the tile.
+  __device__ __forceinline__ void hide(Scores& scores, int half, int last) const {
+    if (last >= kKeys - 1) return;
+#pragma unroll
+    for (int j = 0; j < kKeys / 8; ++j)
+#pragma unroll
+      for (int i = 0; i < 2; ++i)
+        if (key(j, i) > last) scores[j].x[2 * half + i] = -INFINITY;
   }
   // Puts zeros in place of the values behind a tile's last key: a cache may hold anything there. Each warpgroup does so
   // before it multiplies them; that another one does the same meanwhile changes nothing.
@@ -178,8 +190,10 @@ struct Group {
   // Turns the scores of a tile into weights, while the last tile's values are added.
   __device__ __forceinline__ void weigh(Scores& scores, const Tiles& tiles, const Tile& tile) {
     float factor[2];
-    if constexpr (config.mask == MaskKind::span) hide(scores, tiles, tile);
-    cut(scores, tile);
+    if constexpr (config.mask == MaskKind::span)
+      hide(scores, tiles, tile);
+    else
+      cut(scores, tile);
     soften(scores, factor);
     hold(running[0].sum + running[1].sum);
     wait_products<0>();
@@ -399,18 +413,26 @@ __device__ __forceinline__ void multiply(Group<config>& work, const Finish<confi
   work.store_sums(memory.splits > 1);
 }
 
-// Returns the number of the block's rows among those of its head. Where the last rows see most keys, they begin first.
+// The work of a block: the number of its rows among those of its key head, and that head. Of spans the last rows see
+// most keys: those of all heads begin first, so that no multiprocessor begins a long block when others are done.
+struct Seat {
+  int number, group;
+};
 template <GroupAttentionConfig config>
-__device__ int rows_of_block(const GroupAttentionArguments& a) {
-  const int number = static_cast<int>(blockIdx.x) / a.splits;
-  return config.mask == MaskKind::span ? static_cast<int>(gridDim.x) / a.splits - 1 - number : number;
+__device__ Seat seat_of_block(const GroupAttentionArguments& a) {
+  const int number = static_cast<int>(blockIdx.x) / a.splits, group = static_cast<int>(blockIdx.y);
+  if (config.mask != MaskKind::span) return {number, group};
+  const int all = static_cast<int>(gridDim.x) / a.splits, groups = static_cast<int>(gridDim.y);
+  const int turn = group * all + number;  // blocks begin in this order
+  return {all - 1 - turn / groups, turn % groups};
 }
 
 template <GroupAttentionConfig config>
 __device__ void attention(const GroupAttentionArguments& a) {
   extern __shared__ __align__(1024) unsigned char base[];
   const Memory<config> memory(a, base);
-  const int first_row = rows_of_block<config>(a) * config.rows();
+  const Seat seat = seat_of_block<config>(a);
+  const int first_row = seat.number * config.rows();
   // The rank in the cluster; the compiler knows that it is uniform, unlike cluster_rank().
   const int rank = static_cast<int>(blockIdx.x) % a.splits;
   TilesOf<config> tiles(a.attention, first_row, config.rows());
@@ -421,9 +443,9 @@ __device__ void attention(const GroupAttentionArguments& a) {
   const auto read_length = [&] {
     if constexpr (config.mask == MaskKind::span) tiles.read_length(), share = share_of(tiles.count());
   };
-  const AttentionRows rows{a.attention, static_cast<int>(blockIdx.z), static_cast<int>(blockIdx.y)};
+  const AttentionRows rows{a.attention, static_cast<int>(blockIdx.z), seat.group};
   const Finish<config> last{rows, memory, first_row, config.own_rows(a.splits)};
-  const Loader<config> loader{a, memory, first_row};
+  const Loader<config> loader{a, memory, first_row, seat.group};
   const int loading_warp = shuffle(warp(), 0) - config.groups * kGroupWarps;  // below 0: multiplies
   allow_dependents();
   if (loading_warp == 0 && lane() == 0) loader.prepare(tiles, share), make_barriers(memory, last.expected_bytes());

@@ -7,6 +7,7 @@
 
 #include "base/divide.hpp"
 #include "kernels/gpu/attention/attention.hpp"
+#include "kernels/gpu/attention/attention_tiles.hpp"
 #include "kernels/gpu/attention/cache_heads.hpp"
 #include "kernels/gpu/occupancy.hpp"
 #include "kernels/gpu/variant.hpp"
@@ -93,6 +94,13 @@ std::vector<Tunable> tunables(const Problem& problem, const Machine& machine) {
   return {{"splits", splits}};
 }
 
+Status describe_boxes(const Call& call, CachedAttentionArguments& a) {
+  const AttentionSegment& cache = a.attention.segment[0];
+  a.boxes = boxes_of(a.attention);
+  RUNG_CHECK(describe_tile(call, a.k, key_tile(a.attention, cache, Config::kTileKeys)));
+  return describe_tile(call, a.v, value_tile(a.attention, cache, Config::kTileKeys));
+}
+
 Status enqueue(const Call& call) {
   const Problem &problem = call.problem, heads = heads_of(problem), attention = attention_of(problem);
   const Cut cut(problem, call.gpu.info());
@@ -100,10 +108,12 @@ Status enqueue(const Call& call) {
   const Address read[] = {0, call.inputs[problem.inputs.size() - 1], call.inputs[CacheHeads::kKeys],
                           call.inputs[CacheHeads::kValues]};  // the queries stay in the block
   const Call attending{attention, read, call.output, call.scratch, call.state, call.fault, call.queue};
-  const CachedAttentionArguments a{.heads = cache_heads_arguments(heads, call),
-                                   .attention = attention_arguments(attending),
-                                   .split_bits = std::countr_zero(static_cast<uint64_t>(cut.splits)),
-                                   .stages = cut.stages};
+  CachedAttentionArguments a{.heads = cache_heads_arguments(heads, call),
+                             .attention = attention_arguments(attending),
+                             .split_bits = std::countr_zero(static_cast<uint64_t>(cut.splits)),
+                             .stages = cut.stages,
+                             .boxes = 0};
+  if (variant.config.copies_boxes()) RUNG_CHECK(describe_boxes(call, a));
   const auto dim = [](int64_t n) { return static_cast<uint32_t>(n); };
   const Launch launch{.grid = {dim(cut.splits), dim(cut.shape.groups), dim(cut.tiles)},
                       .block = {dim(variant.config.threads())},

@@ -2,7 +2,10 @@
 // of one key head. Each makes the queries, the new key and the new value by itself, so that none waits for another
 // before it has its sums; it sends these to the blocks that finish them.
 // SPDX-License-Identifier: Apache-2.0
+#include <type_traits>
+
 #include "kernels/gpu/attention/cluster_join_sm90.cuh"
+#include "kernels/gpu/attention/key_boxes_sm90.cuh"
 #include "kernels/gpu/attention/key_tiles_sm90.cuh"
 #include "kernels/gpu/attention/new_heads_sm90.cuh"
 #include "kernels/gpu/fault.cuh"
@@ -23,14 +26,14 @@ __device__ inline uint32_t transposed(uint32_t x) {
 }
 
 // Products have keys as rows, or columns of values, and query heads as columns: lane l has heads 2 (l % 4) and the
-// next. Its 8 elements of a row (KeyTiles) are what it needs for two (four) products, in an order of the columns that
-// both sides share. Those of 8 bits are widened to f16, to which queries are brought by a power of two.
+// next. Its 8 elements of a row (KeyTiles, KeyBoxes) are what it needs for two (four) products, in an order of the
+// columns that both sides share. Those of 8 bits are widened to f16, to which queries are brought by a power of two.
 template <Config config>
 class CachedAttention {
  public:
   using T = Element<config.type>;
   using Factor = Element<config.has_8_bits() ? DType::f16 : config.type>;  // of products
-  using Tiles = KeyTiles<config>;
+  using Tiles = std::conditional_t<config.copies_boxes(), KeyBoxes<config>, KeyTiles<config>>;
   static constexpr int kKeyParts = Tiles::kKeyParts, kValueParts = Tiles::kValueParts;
 
   __device__ CachedAttention(const CachedAttentionArguments& all, unsigned char* base)
@@ -51,7 +54,7 @@ class CachedAttention {
     allow_dependents();
     if (threadIdx.x == 0) cluster.prepare();
     new_heads.prefetch();
-    tiles.prefetch();
+    tiles.prepare();
 #pragma unroll 1
     for (int time = config.rehearses() ? 0 : 1; time < 2; ++time) {
       const bool counts = time == 1;
@@ -204,8 +207,7 @@ class CachedAttention {
 
   // Leaves the warp's sums where its ring was.
   __device__ void leave_sums() {
-    wait_for_groups<0>();
-    sync_warp();
+    tiles.drain();
     auto& part = cluster.part_of(own_warp);
     const int head = lane() % 4 * 2;
 #pragma unroll
@@ -241,7 +243,7 @@ class CachedAttention {
 #define RUNG_VARIANT(entry, ...)                                                             \
   RUNG_KERNEL((Config{__VA_ARGS__}.bound_threads()), (Config{__VA_ARGS__}.bound_blocks()))   \
   entry(const __grid_constant__ CachedAttentionArguments a) {                                \
-    extern __shared__ __align__(16) unsigned char base[];                                    \
+    extern __shared__ __align__(1024) unsigned char base[];                                  \
     CachedAttention<Config{__VA_ARGS__}>(a, base).run();                                     \
   }
 #include "kernels/gpu/attention/cached_attention_sm90.inc"

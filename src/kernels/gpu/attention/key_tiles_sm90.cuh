@@ -54,7 +54,7 @@ class KeyTiles {
 
   // Prefetches the tiles that come first where nothing is hidden. Neither a length nor a cache is read before its
   // producers have ended.
-  __device__ void prefetch() const {
+  __device__ void prepare() const {
     if (threadIdx.x == 0) prefetch_to_l2(a.length);
     constexpr int kLine = 128 / sizeof(K), kTiles = (8 + config.warps() - 1) / config.warps();
     const bool of_keys = lane() < kTileKeys;
@@ -118,6 +118,11 @@ class KeyTiles {
   __device__ void advance() {
     stage = stage + 1 == stages ? 0 : stage + 1;
     from += step;
+  }
+  // Waits for all copies that nobody will take.
+  __device__ void drain() const {
+    wait_for_groups<0>();
+    sync_warp();
   }
 
  private:

@@ -3,6 +3,7 @@
 #include "kernels/gpu/linear/linear_wide.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/divide.hpp"
 #include "kernels/gpu/variant.hpp"
@@ -38,13 +39,15 @@ WideEpilogue epilogue_of(const Problem& problem, int32_t split) {
 
 struct Cut {
   int32_t multiprocessors, shared_bytes;  // of the machine; the most of a block
+  int64_t l2_bytes;
   int32_t m, n, chunks;
   DType type, out;             // out: of results that are not f32
   WideEpilogue alone, shared;  // without and with two blocks that share K
 
   Cut(const Problem& problem, const GpuInfo& gpu)
       : multiprocessors(std::max(gpu.multiprocessors, 1)),
-        shared_bytes(static_cast<int32_t>(gpu.shared_bytes_per_block)) {
+        shared_bytes(static_cast<int32_t>(gpu.shared_bytes_per_block)),
+        l2_bytes(static_cast<int64_t>(gpu.l2_bytes)) {
     const LinearShape shape(problem);
     m = static_cast<int32_t>(shape.m), n = static_cast<int32_t>(shape.n);
     type = problem.inputs[0].dtype;
@@ -59,6 +62,14 @@ struct Cut {
   }
   int32_t token_tiles(const WideConfig& tile) const { return divide_up(m, tile.tokens); }
   int32_t tiles(const WideConfig& tile) const { return token_tiles(tile) * divide_up(n, tile.columns()); }
+  // Returns the token tiles of a band: all of them if half of the L2 cache holds x, else as many as make the blocks
+  // that run at once a square of tokens and rows of w, in bands of equal size.
+  int32_t band(const WideConfig& tile) const {
+    const int32_t all = token_tiles(tile);
+    if (int64_t{m} * chunks * kWideRowBytes <= l2_bytes / 2) return all;
+    const auto side = static_cast<int32_t>(std::sqrt(double(multiprocessors) * tile.rows / tile.tokens));
+    return divide_up(all, divide_up(all, std::max(side, 1)));
+  }
   // Returns as many stages as fit, but no more than are used.
   int32_t stages(const WideConfig& tile) const {
     int32_t stages = std::clamp(chunks, 2, kWideMaxStages);
@@ -94,7 +105,7 @@ WidePlan::WidePlan(const Problem& problem, const GpuInfo& gpu) : tile(wide_tiles
   const auto fitting = wide_tiles(problem, gpu);
   if (const WideConfig* asked = find_asked(problem, kWideParameters, fitting)) tile = *asked;
   chunks = cut.chunks, stages = cut.stages(tile);
-  token_tiles = cut.token_tiles(tile), tiles = cut.tiles(tile);
+  token_tiles = cut.token_tiles(tile), tiles = cut.tiles(tile), band = cut.band(tile);
   function = symbol_of(kVariants, tile);
 }
 

@@ -17,6 +17,7 @@ struct WidePlan {
   WideConfig tile;
   int32_t chunks = 0, stages = 0;
   int32_t token_tiles = 0, tiles = 0;  // along the tokens, and in all
+  int32_t band = 1;                    // token tiles of a band (WideOrder)
   std::string_view function;           // "linear_wide_bf16_128_208_2_sum"
 
   // Plans by the problem's parameters kWideParameters, or by default.

@@ -4,6 +4,7 @@
 #include "device/gpu/tensor_map.hpp"
 #include "device/gpu/tile_map.hpp"
 #include "kernels/gpu/linear/linear_ends.hpp"
+#include "kernels/gpu/nest.hpp"
 
 namespace rung::gpu {
 
@@ -15,17 +16,44 @@ constexpr int32_t kWideLead = 3;            // chunks that one warpgroup is ahea
 constexpr int32_t kWideMostSums = 32;       // chunks of floats of 8 bits, 4096 of K, whose sums need no promotion
 constexpr int32_t kWideHeaderBytes = 1024;  // barriers, in front of the ring
 
+// The order of tiles. Blocks that run at once share what they read through the L2 cache, so tokens that it cannot hold
+// are cut into bands: all rows of w meet the first band's tokens, then the next one's. In a band tiles go along the
+// tokens.
+struct WideOrder {
+  Divisor band, last_band, tiles_of_band;  // token tiles of a band, and of the last one; tiles of a band
+  uint32_t whole_bands = 0;
+
+  struct Place {
+    int32_t row, token;  // numbers of tiles
+  };
+
+  WideOrder() = default;
+  WideOrder(int32_t token_tiles, int32_t row_tiles, int32_t of_band)
+      : band(static_cast<uint32_t>(of_band)),
+        last_band(static_cast<uint32_t>(token_tiles % of_band == 0 ? of_band : token_tiles % of_band)),
+        tiles_of_band(static_cast<uint32_t>(row_tiles * of_band)),
+        whole_bands(static_cast<uint32_t>(token_tiles / of_band)) {}
+  RUNG_HOST_DEVICE Place of(int32_t tile) const {
+    const uint32_t number = tiles_of_band.divide(static_cast<uint32_t>(tile));
+    const uint32_t in_band = static_cast<uint32_t>(tile) - number * tiles_of_band.value;
+    const Divisor& width = number < whole_bands ? band : last_band;
+    const uint32_t row = width.divide(in_band);
+    return {static_cast<int32_t>(row), static_cast<int32_t>(number * band.value + in_band - row * width.value)};
+  }
+};
+
 // A tile is some rows of w by some tokens. When gated or rotated, eight rows of w are followed by their partners: the
 // same eight of up, or of the head's upper half.
 struct LinearWideArguments {
-  TileMap w;                           // {k, 8, halves, groups of 8 in a half, heads}
-  TensorMap x;                         // boxes of a tile's tokens
-  LinearEpilogue end;                  // strides are multiples of 4; angles are f32, or of x's type
-  int32_t m = 0, n = 0;                // n: a multiple of 8
-  int32_t chunks = 0;                  // of K
-  int32_t stages = 0;                  // of the ring
-  int32_t token_tiles = 0, tiles = 0;  // along the tokens, and in all
-  int32_t split = 1;                   // blocks that share K, a cluster: 1 or 2
+  TileMap w;             // {k, 8, halves, groups of 8 in a half, heads}
+  TensorMap x;           // boxes of a tile's tokens
+  LinearEpilogue end;    // strides are multiples of 4; angles are f32, or of x's type
+  int32_t m = 0, n = 0;  // n: a multiple of 8
+  int32_t chunks = 0;    // of K
+  int32_t stages = 0;    // of the ring
+  int32_t tiles = 0;
+  int32_t split = 1;  // blocks that share K, a cluster: 1 or 2
+  WideOrder order;
 };
 
 // The end of a layer; each has its own kernels. 16 bits stand for x's type, or for bf16 if x has 8 bits. Ends other

@@ -2,11 +2,11 @@
 // warpgroups, and the exchange of sums between two blocks that share K.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
-#include "kernels/gpu/sm90/bulk_copy.cuh"
-#include "kernels/gpu/sm90/cluster.cuh"
 #include "kernels/gpu/linear/linear_ends.cuh"
 #include "kernels/gpu/linear/linear_wgmma_sm90.cuh"
 #include "kernels/gpu/linear/linear_wide_sm90.cuh"
+#include "kernels/gpu/sm90/bulk_copy.cuh"
+#include "kernels/gpu/sm90/cluster.cuh"
 
 namespace rung::gpu {
 
@@ -48,15 +48,15 @@ struct WideBlock {
   __device__ int first_tile() const { return static_cast<int>(blockIdx.x) / kSplit; }
   __device__ int tile_step() const { return static_cast<int>(gridDim.x) / kSplit; }
 
-  // A tile's first column of out and its first token; tiles are counted along the tokens first. Its rows of w begin
-  // with group `eight` of a head, or of all rows if no head is rotated. A tile of rotated heads has a part of one head,
-  // or several heads.
+  // A tile's first column of out and its first token. Its rows of w begin with group `eight` of a head, or of all rows
+  // if no head is rotated. A tile of rotated heads has a part of one head, or several heads.
   struct Place {
     int column, token, eight, head;
   };
   __device__ static int thread() { return static_cast<int>(threadIdx.x) % kGroupThreads; }  // of a warpgroup
   __device__ Place place_of(int tile) const {
-    const int row = tile / a.token_tiles, token = (tile - row * a.token_tiles) * kTokens;
+    const auto [row, token_tile] = a.order.of(tile);
+    const int token = token_tile * kTokens;
     if (!kRotates) return {row * kTile.columns(), token, row * kTile.columns() / 8, 0};
     const int column = row * (kTile.rows / 2), head = column / half();  // column: among the lower halves
     return {column + head * half(), token, (column - head * half()) / 8, head};

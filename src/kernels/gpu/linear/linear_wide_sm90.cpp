@@ -124,9 +124,9 @@ Result<LinearWideArguments> arguments_of(const Call& call, const WidePlan& plan)
                         .n = static_cast<int32_t>(shape.n),
                         .chunks = plan.chunks,
                         .stages = plan.stages,
-                        .token_tiles = plan.token_tiles,
                         .tiles = plan.tiles,
-                        .split = plan.tile.split};
+                        .split = plan.tile.split,
+                        .order = {plan.token_tiles, plan.tiles / plan.token_tiles, plan.band}};
   const Runtime& runtime = call.gpu.runtime();
   RUNG_CHECK(call.gpu.check(runtime.tile_map(&a.w, shape_of_w(call, plan.tile)), "linear: describing w"));
   RUNG_CHECK(call.gpu.check(runtime.tensor_map(&a.x, boxes_of_x(call, static_cast<uint32_t>(plan.tile.tokens))),

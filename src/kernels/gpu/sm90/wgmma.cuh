@@ -22,6 +22,12 @@ __device__ inline uint64_t panel_descriptor(uint32_t address, uint32_t panel_byt
   return (address & 0x3FFFF) >> 4 | uint64_t{panel_bytes >> 4} << 16 | kEightRows << 32 | kSwizzle128 << 62;
 }
 
+// Returns the descriptor `bytes` further on in the same panels: an addition to its lower word, where
+// panel_descriptor() takes several instructions.
+__device__ inline uint64_t advance(uint64_t descriptor, uint32_t bytes) {
+  return (descriptor & ~uint64_t{0xFFFFFFFF}) | (static_cast<uint32_t>(descriptor) + (bytes >> 4));
+}
+
 // ---- ordering
 
 // Makes this thread's finished copies visible to the matrix units, after a barrier of the threads that copied.
