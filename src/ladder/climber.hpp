@@ -101,6 +101,7 @@ class Climber {
   DType dtype() const { return options_.skip.contains("precision") ? DType::f32 : options_.dtype; }
   // Judges whether the trial is right, and faster than the current attempt. The receipt says so.
   Status judge_step(StepTrial& trial);
+  std::vector<std::string> suspects_in(const Attempt& lost) const;
   // Measures again what earlier climbs found for the problems that the trial added: true if other kernels resulted.
   Result<bool> measure_again(const std::vector<const Rung*>& rungs, StepTrial& trial);
   // Replaces a trial that does not win by its parts that win, if there are any.  split.cpp

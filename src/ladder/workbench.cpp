@@ -93,7 +93,7 @@ Result<Recipe> Workbench::with_choices(Recipe recipe, double tuning_seconds) {
         [&](size_t done, size_t of) {
           if (options_.progress) options_.progress("tuning", done, of);
         },
-        working_set});
+        working_set, doubted_});
   tuning_seconds_ += clock.spent();
   save_tuning();
   std::map<std::string, KernelChoice, std::less<>> choices;
