@@ -144,10 +144,18 @@ Result<InterleaveResult> Climber::race(Session& a, Session& b, RaceRule rule) {
   return raced;
 }
 
-Result<Receipt> Climber::decide(Receipt receipt, Attempt& candidate) {
+double Climber::seconds_of_pairs() const {
   const double pairs_s = kSchedule.race_pairs * kSchedule.pair_runs * current_ms_ * 1e-3;
-  const double most_s = kSchedule.race_most_share * budget_.total();
-  const double seconds = std::max(kSchedule.race_least_s, std::clamp(pairs_s, budget_.share(kSchedule.race), most_s));
+  return std::min(pairs_s, kSchedule.race_most_share * budget_.total());
+}
+
+RaceRule Climber::with_pairs(RaceRule rule) const {
+  rule.seconds = std::max(rule.seconds, seconds_of_pairs());
+  return rule;
+}
+
+Result<Receipt> Climber::decide(Receipt receipt, Attempt& candidate) {
+  const double seconds = std::max({kSchedule.race_least_s, budget_.share(kSchedule.race), seconds_of_pairs()});
   const double patience_s = kSchedule.race_patience.of(budget_.total());
   RUNG_TRY(InterleaveResult raced, race(*current_.session, *candidate.session,
                                         {std::min(seconds, budget_.left()), kSchedule.race_half_width, patience_s}));

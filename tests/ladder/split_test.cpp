@@ -81,6 +81,17 @@ TEST_F(SplitChoices, KeepTheWinningChoiceOfALosingSet) {
   EXPECT_NEAR(outcome.result.final_ms, 1.3, 1e-9);
 }
 
+TEST_F(SplitChoices, KeepTheWinningChoiceOfASlowModel) {
+  set_softmax({{"softmax_plain", right<200'000>}, {"softmax_fast", [](const cpu::Call& call) {
+                                                     const int in_model = is_columns(call) ? 600'000 : 60'000;
+                                                     scripted::answer(call, is_in_model() ? in_model : 80'000);
+                                                   }}});
+  options.budget_s = 300;
+  const ClimbOutcome outcome = climbed();
+  EXPECT_THAT(kernels_in(outcome), ::testing::ElementsAre("softmax_fast", "softmax_plain"));
+  EXPECT_GE(outcome.result.against_baseline.pairs, 6) << "the headline has an interval";
+}
+
 TEST_F(SplitChoices, HandBackARecipeThatRebuildsThePlan) {
   set_softmax({{"softmax_plain", right<1000>}, {"softmax_fast", other_in_model<300, 3000>}});
   ClimbOutcome outcome = climbed();
