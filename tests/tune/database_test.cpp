@@ -320,6 +320,13 @@ TEST(TuningDatabase, KeepsWhatOtherVersionsOfTheLibrariesWrote) {
   EXPECT_THAT(text, HasSubstr(library_versions()));
 }
 
+TEST(TuningDatabase, KeepsAGpusEntriesWhereAProcessorsLibrariesChange) {
+  const std::string release = fmt::format("rung {}", kRungVersion);
+  for (const char* gpu : {"cuda NVIDIA H200 sm_90 driver 13.0 cuBLASLt 13.1", "hip AMD gfx942", "emu:gfx942 of 2"})
+    EXPECT_EQ(versions_for(gpu), release) << gpu;
+  EXPECT_EQ(versions_for("cpu AMD EPYC [avx512]"), library_versions());
+}
+
 // The environment variables that say where the database lies, as they were afterwards.
 class DatabasePath : public ::testing::Test {
  protected:
