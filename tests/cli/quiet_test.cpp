@@ -53,7 +53,7 @@ TEST(Disturbed, BenchAndProfileSayItInOneLine) {
   }
 }
 
-TEST(Disturbed, CompareSaysItOfItsOwnRunsAndOfTools) {
+TEST(Disturbed, CompareSaysItOfRunsAndTools) {
   Tool tool;
   const BusyMachine busy;
   const std::string page = tool.folder() / "page.md";

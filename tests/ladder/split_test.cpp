@@ -171,7 +171,7 @@ TEST_F(SplitChoices, StayKnownWithoutTimeToMeasureThemAgain) {
     EXPECT_FALSE(database().find(problem)->lost) << "of " << problem << ": nobody knows which of them lost";
 }
 
-TEST_F(SplitChoices, StayInUseWhereTimeEndsWhileMeasuringAgain) {
+TEST_F(SplitChoices, StayInUseWhereTimeEndsMeanwhile) {
   set_softmax({{"softmax_plain", right<1000>}, {"softmax_fast", other_in_model<300, 3000>}});
   know_winner("softmax_fast");
   options.budget_s = 200;

@@ -320,7 +320,7 @@ TEST(TuningDatabase, KeepsWhatOtherVersionsOfTheLibrariesWrote) {
   EXPECT_THAT(text, HasSubstr(library_versions()));
 }
 
-TEST(TuningDatabase, KeepsAGpusEntriesWhereAProcessorsLibrariesChange) {
+TEST(TuningDatabase, KeepsGpuEntriesWhereProcessorLibrariesChange) {
   const std::string release = fmt::format("rung {}", kRungVersion);
   for (const char* gpu : {"cuda NVIDIA H200 sm_90 driver 13.0 cuBLASLt 13.1", "hip AMD gfx942", "emu:gfx942 of 2"})
     EXPECT_EQ(versions_for(gpu), release) << gpu;

@@ -22,7 +22,7 @@ struct SearchServices {
   Workbench* bench = nullptr;
   const Attempt* start = nullptr;                     // the plan that it begins with, in f32 as far as recipes decide
   const std::vector<NamedTensors>* inputs = nullptr;  // of the workbench; the first is the one that is timed
-  // Of a plan, over the one to begin with; `decides`: it may be chosen, so that the race wants an interval.
+  // Races a plan with the one to begin with; `decides`: it may be chosen, so that the race wants an interval.
   std::function<Result<Speedup>(Session&, bool decides)> race;
   std::function<Result<Speedup>(Session&, Session&)> race_two;  // of the second plan over the first; may be close
   std::function<Status(const std::string&)> tell;               // progress; an error where the climb is interrupted
