@@ -111,7 +111,7 @@ bool Borrowed::is_bfloat16_of_numpy(nb::handle array) const {
 
 // NumPy lends the memory of such an array with the values that its mask hides.
 bool Borrowed::is_masked_of_numpy(nb::handle array) const {
-  static const nb::handle ndarray = nb::module_::import_("numpy").attr("ndarray").release();
+  static const nb::handle ndarray = nb::object(nb::module_::import_("numpy").attr("ndarray")).release();
   if (array.type().is(ndarray) || !nb::isinstance(array, ndarray)) return false;
   return nb::isinstance(array, nb::module_::import_("numpy.ma").attr("MaskedArray"));
 }
