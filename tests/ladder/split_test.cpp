@@ -83,12 +83,13 @@ TEST_F(SplitChoices, KeepTheWinningChoiceOfALosingSet) {
 
 TEST_F(SplitChoices, KeepTheWinningChoiceOfASlowModel) {
   set_softmax({{"softmax_plain", right<200'000>}, {"softmax_fast", [](const cpu::Call& call) {
-                                                     const int in_model = is_columns(call) ? 600'000 : 60'000;
+                                                     const int in_model = is_columns(call) ? 600'000 : 140'000;
                                                      scripted::answer(call, is_in_model() ? in_model : 80'000);
                                                    }}});
   options.budget_s = 300;
   const ClimbOutcome outcome = climbed();
   EXPECT_THAT(kernels_in(outcome), ::testing::ElementsAre("softmax_fast", "softmax_plain"));
+  EXPECT_THAT(receipt_of(outcome, "gemm").notes, Contains("taken apart: 1 of 2 parts kept"));
   EXPECT_GE(outcome.result.against_baseline.pairs, 6) << "the headline has an interval";
 }
 
