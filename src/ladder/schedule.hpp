@@ -42,7 +42,7 @@ struct Schedule {
   double tuning_share = 0.35, tuning_share_of_rest = 0.5;
 
   // One rung's comparison. For a slow model it may take longer, so that `race_pairs` fit, but no more than
-  // `race_most_share`: fewer pairs give an interval no chance.
+  // `race_most_share`: fewer pairs give an interval no chance. The same holds for every other race that decides.
   Allowance race{0.025, 2};
   double race_least_s = 0.3, race_most_share = 0.08, race_pairs = 8, race_half_width = 0.004;
   int race_least_pairs = 6;  // five signed ranks give no interval of 95 %
