@@ -109,7 +109,16 @@ bool Borrowed::is_bfloat16_of_numpy(nb::handle array) const {
   return dtype.is(bfloat16) || dtype.equal(bfloat16);
 }
 
+// NumPy lends the memory of such an array with the values that its mask hides.
+bool Borrowed::is_masked_of_numpy(nb::handle array) const {
+  static const nb::handle ndarray = nb::object(nb::module_::import_("numpy").attr("ndarray")).release();
+  if (array.type().is(ndarray) || !nb::isinstance(array, ndarray)) return false;
+  return nb::isinstance(array, nb::module_::import_("numpy.ma").attr("MaskedArray"));
+}
+
 void Borrowed::borrow_buffer(nb::handle array, bool writable) {
+  if (is_masked_of_numpy(array))
+    mismatch("a masked array", "one without a mask", std::string(place_.name) + ".filled()");
   // Asked before NumPy is: its refusal takes a few microseconds.
   if (place_.wanted && place_.wanted->dtype.code == RUNG_BFLOAT && is_bfloat16_of_numpy(array))
     return borrow_bfloat16(array, writable);

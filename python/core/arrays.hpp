@@ -55,6 +55,7 @@ class Borrowed {
   void borrow_torch(nb::handle array);
   void borrow_dlpack(nb::handle array);
   bool is_bfloat16_of_numpy(nb::handle array) const;
+  bool is_masked_of_numpy(nb::handle array) const;
   void set_rank(Py_ssize_t rank);
 
   // What is wrong with it, in one line (refusals.cpp).

@@ -63,6 +63,13 @@ def test_what_is_no_array_is_refused(bert: rung.Model, value: object) -> None:
     assert "wanted a NumPy array" in refusal(bert, input_ids=value)
 
 
+def test_a_masked_array_is_refused(bert: rung.Model, bert_inputs: Arrays) -> None:
+    """Its memory holds what the mask hides."""
+    masked = numpy.ma.masked_array(bert_inputs["input_ids"], mask=bert_inputs["input_ids"] > 3)
+    assert refusal(bert, input_ids=masked).endswith("got a masked array, wanted one without a mask: input_ids.filled()")
+    bert(input_ids=masked.filled(0))
+
+
 def test_values_are_checked(bert: rung.Model, bert_inputs: Arrays) -> None:
     assert "input_ids" in refusal(bert, input_ids=bert_inputs["input_ids"] + 1000)
 

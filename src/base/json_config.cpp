@@ -76,7 +76,8 @@ Result<std::string> Config::get_text(const std::string& field) const {
 
 Result<std::string> Config::get_word(const std::string& field, const std::vector<std::string>& allowed) const {
   const auto* value = find(field);
-  if (!value || !value->is_string() || std::find(allowed.begin(), allowed.end(), *value) == allowed.end())
+  if (!value || !value->is_string() ||
+      std::ranges::find(allowed, value->get_ref<const std::string&>()) == allowed.end())
     return wrong(field, fmt::format("one of '{}'", fmt::join(allowed, "', '")));
   return value->get<std::string>();
 }

@@ -74,6 +74,7 @@ void print_compared(const tasks::Compared& compared) {
     fmt::print("  {:<22} {}  rel L2 {:.3g}  max abs {:.3g}  cosine {:.8f}\n", o.name, o.passed ? "agrees " : "differs",
                o.rel_l2, o.max_abs, o.cosine);
   fmt::print("{}\n", compared.device);
+  print_disturbance(compared.disturbance);
 }
 
 Status verdict_of(const tasks::Compared& compared, const CompareFlags& flags) {

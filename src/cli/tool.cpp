@@ -86,7 +86,7 @@ int run_tool(int argc, char** argv) {
                                     fmt::join(command->remaining(), " "), command->get_name()),
                   json);
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
+    if (e.get_exit_code() == 0) return app.exit(e), report(flushed(), json);  // --help, --version
     return report(rung::wrong_usage("{} (--help lists the options)", e.what()), json);
   } catch (...) {
     return report(tl::unexpected<rung::Error>(rung::error_of_exception()), json);

@@ -5,6 +5,7 @@
 
 #include "ladder/climber.hpp"
 #include "ladder/precision/forms.hpp"
+#include "ladder/roundings.hpp"
 
 namespace rung {
 namespace {
@@ -17,6 +18,7 @@ bool Climber::has_cheaper_precision() const {
   if (options_.goal.any()) return false;  // the caller said what may be given up
   if (dtype() != DType::f32 || options_.skip.contains("precision") || !multiplies_bf16(*options_.target)) return false;
   const Graph& graph = subject_.model.graph;
+  if (rounds_to_bytes(graph)) return false;  // its products are of integers, and cheaper than bf16
   return std::ranges::all_of(graph.order(), [&](NodeId id) { return !is_narrow(graph.type(id).dtype); });
 }
 

@@ -16,13 +16,15 @@ Status Climber::choose_precision() {
   Receipt receipt = new_receipt(std::string(kPrecisionRung), 1);
   PrecisionFound found;
   {
-    SearchServices services{.bench = bench_.get(),
-                            .start = &current_,
-                            .inputs = &options_.inputs,
-                            .race = [this](Session& session) { return race_with_current(session); },
-                            .race_two = [this](Session& a, Session& b) { return race_two(a, b); },
-                            .tell = [this](const std::string& what) { return tell(what); },
-                            .seconds_left = [this] { return budget_.left(); }};
+    SearchServices services{
+        .bench = bench_.get(),
+        .start = &current_,
+        .inputs = &options_.inputs,
+        .race = [this](Session& session, bool decides) { return race_with_current(session, decides); },
+        .race_two = [this](Session& a, Session& b) { return race_two(a, b); },
+        .tell = [this](const std::string& what) { return tell(what); },
+        .seconds_left = [this] { return budget_.left(); },
+        .first_trial_s = trial_seconds()};
     std::vector<PrecisionForm> forms = options_.forms;
     std::vector<std::string> notes;
     if (forms.empty()) forms = precision_forms(*current_.plan, notes);
@@ -40,14 +42,16 @@ Status Climber::choose_precision() {
   return take_precision(*found.chosen, std::move(receipt));
 }
 
-Result<Speedup> Climber::race_with_current(Session& session) {
-  const RaceRule rule = kSchedule.mixture.within(kSchedule.mixture_share * budget_.left());
+Result<Speedup> Climber::race_with_current(Session& session, bool decides) {
+  const RaceRule look = kSchedule.mixture.within(kSchedule.mixture_share * budget_.left());
+  const RaceRule rule = decides ? with_pairs(look).within(budget_.left()) : look;
   RUNG_TRY(const InterleaveResult raced, race(*current_.session, session, rule));
   return Speedup::of(raced);
 }
 
 Result<Speedup> Climber::race_two(Session& a, Session& b) {
-  const RaceRule rule = kSchedule.choice.within(kSchedule.mixture_share * budget_.left());
+  const RaceRule look = kSchedule.choice.within(kSchedule.mixture_share * budget_.left());
+  const RaceRule rule = with_pairs(look).within(budget_.left());
   RUNG_TRY(const InterleaveResult raced, race(a, b, rule));
   return Speedup::of(raced);
 }

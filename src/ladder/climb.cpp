@@ -66,7 +66,7 @@ Result<ClimbOutcome> Climber::all_stages() {
   RUNG_CHECK(as_trial(&Climber::choose_precision));
   budget_.release();
   RUNG_CHECK(as_trial(&Climber::race_no_climb));
-  budget_.reserve(final_s_);
+  budget_.reserve(final_s_ + headline_seconds());
   RUNG_CHECK(as_trial(&Climber::ablate));
   return conclude();
 }

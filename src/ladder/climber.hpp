@@ -85,7 +85,7 @@ class Climber {
   void return_to_default(Attempt plan);
   Status choose_precision();  // choose_precision.cpp
   Status take_precision(size_t chosen, Receipt receipt);
-  Result<Speedup> race_with_current(Session& session);
+  Result<Speedup> race_with_current(Session& session, bool decides);
   Result<Speedup> race_two(Session& a, Session& b);
   bool has_cheaper_precision() const;  // cheaper.cpp
   Status offer_cheaper_precision();
@@ -101,6 +101,7 @@ class Climber {
   DType dtype() const { return options_.skip.contains("precision") ? DType::f32 : options_.dtype; }
   // Judges whether the trial is right, and faster than the current attempt. The receipt says so.
   Status judge_step(StepTrial& trial);
+  std::vector<std::string> suspects_in(const Attempt& lost) const;
   // Measures again what earlier climbs found for the problems that the trial added: true if other kernels resulted.
   Result<bool> measure_again(const std::vector<const Rung*>& rungs, StepTrial& trial);
   // Replaces a trial that does not win by its parts that win, if there are any.  split.cpp
@@ -120,13 +121,19 @@ class Climber {
   Result<ChoiceTrial> try_choice(const std::string& key, const KernelChoice& choice, RaceRule rule);
   Status ablate();                  // ablation.cpp
   Result<ClimbOutcome> conclude();  // conclude.cpp
+  double headline_seconds() const;  // of building the first plan, and of a pair of its race
   Status race_baseline();
   void set_scale(double baseline_ms);  // of all receipts' times
+  double closing_seconds() const;
   Status measure_final(double seconds);
   void record_profile(Profile& profile);
   void record_plan();
   void record_environment();
 
+  // Returns the seconds in which a race of two plans has pairs enough for an interval, within its share of the budget.
+  double seconds_of_pairs() const;
+  // Returns the rule with that time, where a slow model needs more than the rule has.
+  RaceRule with_pairs(RaceRule rule) const;
   // Returns the seconds of building and checking another plan, and of one pair of a race with it.
   double trial_seconds() const;
   bool has_time_to_try() const { return budget_.left() > trial_seconds(); }

@@ -24,6 +24,11 @@ std::string shapes_text(const Plan& plan) {
 
 }  // namespace
 
+double Climber::headline_seconds() const {
+  const double pair_s = kSchedule.pair_runs / 2 * (result_.baseline_ms + current_ms_) * 1e-3;
+  return kSchedule.headline_slack * baseline_build_s_ + pair_s;
+}
+
 // Makes the climb's headline: the first plan against the last one, in alternation, as every rung was judged. Their own
 // measurements lie a climb apart, and the machine's load may have changed meanwhile.
 Status Climber::race_baseline() {
@@ -33,11 +38,10 @@ Status Climber::race_baseline() {
   if (current_.recipe == first) return {};
   const bool is_default = default_.recipe && current_.recipe == *default_.recipe;
   claim = is_default ? default_.speedup : Speedup::none(result_.baseline_ms, 0, kNoRace);
-  const double pair_s = kSchedule.pair_runs / 2 * (result_.baseline_ms + current_ms_) * 1e-3;
-  if (budget_.left() < kSchedule.headline_slack * baseline_build_s_ + pair_s) return {};
+  if (budget_.left() < headline_seconds()) return {};
   RUNG_TRY(Attempt baseline, bench_->attempt_as_is(first));
   if (same_launches(*baseline.plan, *current_.plan)) return claim = Speedup::same_plan(current_ms_), Status{};
-  const RaceRule rule = kSchedule.headline.within(kSchedule.headline_share_of_rest * budget_.left());
+  const RaceRule rule = with_pairs(kSchedule.headline).within(kSchedule.headline_share_of_rest * budget_.left());
   RUNG_TRY(InterleaveResult raced, race(*baseline.session, *current_.session, rule));
   claim = Speedup::of(raced);
   return {};
@@ -48,6 +52,12 @@ void Climber::set_scale(double baseline_ms) {
   const double factor = baseline_ms / result_.baseline_ms;
   result_.baseline_ms = baseline_ms;
   for (Receipt& receipt : result_.rungs) receipt.before_ms *= factor, receipt.ms *= factor;
+}
+
+// Returns the least seconds of the final measurements; a GPU's take longer than their runs.
+double Climber::closing_seconds() const {
+  const double device_s = current_.plan->target->gpu ? 2 * (kSchedule.sensors_s + kSchedule.gpu_runs_s) : 0;
+  return kSchedule.final_runs * current_ms_ * 1e-3 + device_s;
 }
 
 // Measures at a robot's steady rate, too: its GPU is cooler then, and its clocks are others.
@@ -112,11 +122,14 @@ void Climber::record_environment() {
 Result<ClimbOutcome> Climber::conclude() {
   RUNG_CHECK(tell("final measurements"));
   budget_.release();
+  budget_.reserve(closing_seconds());
   RUNG_CHECK(as_trial(&Climber::race_baseline));
   RUNG_CHECK(as_trial(&Climber::offer_cheaper_precision));
+  budget_.release();
   RUNG_CHECK(measure_final(
       std::clamp(kSchedule.latency_share_of_rest * budget_.left(), kLeastSeconds, kSchedule.latency_most_s)));
-  const double profile_s = std::clamp(budget_.left(), kLeastSeconds, kSchedule.profile_s);
+  const double begun_s = kSchedule.begun_runs * current_ms_ * 1e-3;
+  const double profile_s = std::clamp(budget_.left() - begun_s, kLeastSeconds, kSchedule.profile_s);
   RUNG_TRY(Profile profile, profile_of_current(profile_s));
   Speedup& claim = result_.against_baseline;
   result_.final_ms = claim.raced() ? claim.after_ms : result_.final_latency.median_ms;

@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/atomic_file.hpp"
 #include "base/json.hpp"
+#include "base/kept_file.hpp"
 #include "base/log.hpp"
 
 namespace rung {
@@ -16,7 +16,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int kVersion = 1;
 constexpr double kMostRate = 1e9;  // an EFLOP/s, which no machine reaches
 
 struct Rate {
@@ -28,36 +27,23 @@ constexpr std::array kRates{Rate{"fma_f32_gflops", &Peaks::fma_f32_gflops},
                             Rate{"gemm_bf16_gflops", &Peaks::gemm_bf16_gflops}, Rate{"read_gbps", &Peaks::read_gbps}};
 
 Status check_machine(const std::string& path, const std::string& machine, const Json& rates) {
-  if (!rates.is_object()) return bad_file("'{}': '{}': got {}, wanted an object", path, machine, describe(rates));
+  const auto refuse = [&](const std::string& reason) {
+    return bad_file("'{}': '{}': {}: repair or remove it", path, machine, reason);
+  };
+  if (!rates.is_object()) return refuse(fmt::format("got {}, wanted an object", describe(rates)));
   for (const auto& [name, value] : rates.items()) {
     const bool known = std::ranges::any_of(kRates, [&, &key = name](const Rate& rate) { return key == rate.name; });
-    if (!known) return bad_file("'{}': '{}': got the field '{}', which no rate has", path, machine, name);
+    if (!known) return refuse(fmt::format("got the field '{}', which no rate has", name));
     if (!value.is_number() || !(value.get<double>() >= 0) || !(value.get<double>() <= kMostRate))
-      return bad_file("'{}': '{}': {}: got {}, wanted a rate from 0 to {}", path, machine, name, describe(value),
-                      kMostRate);
+      return refuse(fmt::format("{}: got {}, wanted a rate from 0 to {}", name, describe(value), kMostRate));
   }
   return {};
 }
 
 Result<Json> read_peaks(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error) && !error) return Json{{"version", kVersion}, {"machines", Json::object()}};
-  RUNG_TRY(Json json, read_json_file(path));
-  const auto refuse = [&](std::string_view reason) {
-    return bad_file("'{}': no file of machines' peaks: {}", path, reason);
-  };
-  if (const Status checked = check_version(json, kVersion); !checked) return refuse(checked.error().message);
-  if (!json.contains("machines")) return refuse("field 'machines' is missing");
-  if (!json["machines"].is_object())
-    return refuse(fmt::format("field 'machines': got {}, wanted an object", describe(json["machines"])));
+  RUNG_TRY(Json json, read_kept_file(path, {.what = "file of machines' peaks", .version = 1, .section = "machines"}));
   for (const auto& [machine, rates] : json["machines"].items()) RUNG_CHECK(check_machine(path, machine, rates));
   return json;
-}
-
-Status write_peaks(const std::string& path, const Json& json) {
-  std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
-  return write_file_atomically(path, dump_json(json, 1) + "\n");
 }
 
 }  // namespace
@@ -71,7 +57,7 @@ Peaks best_of_kept(const std::string& path, const std::string& machine, const Pe
   if (path.empty()) return measured;
   auto file = read_peaks(path);
   if (!file) {
-    log(0, "floors are by what was measured now: {}: repair or remove it", file.error().message);
+    log(0, "floors are by what was measured now: {}", file.error().message);
     return measured;
   }
   Peaks best = measured;
@@ -84,7 +70,8 @@ Peaks best_of_kept(const std::string& path, const std::string& machine, const Pe
     rates[rate.name] = best.*rate.value = std::max(kept, measured.*rate.value);
   }
   if (!learns) return best;
-  if (Status written = write_peaks(path, *file); !written) log(1, "peaks are not kept: {}", written.error().message);
+  if (Status written = write_kept_file(path, *file); !written)
+    log(1, "peaks are not kept: {}", written.error().message);
   return best;
 }
 

@@ -129,7 +129,8 @@ Result<RefineCounts> Climber::try_choices(RefinedModel& refined, double seconds,
     const KernelChoice& current = current_.recipe.choices.at(trial.key);
     const KernelChoice choice = changed(current, trial.choice);  // an earlier trial may have changed another parameter
     const std::string replaced = text_of(trial.key, current);
-    RUNG_TRY(ChoiceTrial done, try_choice(trial.key, choice, kSchedule.choice.within(clock.left())));
+    RUNG_TRY(ChoiceTrial done, try_choice(trial.key, choice,
+                                          with_pairs(kSchedule.choice).within(std::min(clock.left(), budget_.left()))));
     (done.settled ? refined.tried : unsettled_).insert(text_of(trial.key, choice));
     if (done.ratio == 0) continue;
     ++counts.kept;

@@ -42,7 +42,7 @@ struct Schedule {
   double tuning_share = 0.35, tuning_share_of_rest = 0.5;
 
   // One rung's comparison. For a slow model it may take longer, so that `race_pairs` fit, but no more than
-  // `race_most_share`: fewer pairs give an interval no chance.
+  // `race_most_share`: fewer pairs give an interval no chance. The same holds for every other race that decides.
   Allowance race{0.025, 2};
   double race_least_s = 0.3, race_most_share = 0.08, race_pairs = 8, race_half_width = 0.004;
   int race_least_pairs = 6;  // five signed ranks give no interval of 95 %
@@ -97,7 +97,9 @@ struct Schedule {
   double without_reach = 0.05;
   double latency_share_of_rest = 0.3, latency_most_s = 1;  // of one cadence
   double robot_hz = 20;                                    // the steady rate that reports give beside back to back
-  double sensors_s = 1;    // of runs, for a GPU's sensors of clocks and power to see them
+  double sensors_s = 1;  // of runs, for a GPU's sensors of clocks and power to see them
+  // A profile ends each of its parts with the run in which its seconds are spent, and warms up twice.
+  double begun_runs = 5;
   double profile_s = 3.3;  // enough for quiet medians; a climb with less time left gives less
   // The seconds of a profile on a processor: launches one by one, warm runs, cold runs. On a GPU events time launches.
   double steps_share = 0.45, warm_share = 0.1, cold_share = 0.45;

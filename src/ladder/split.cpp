@@ -63,7 +63,7 @@ Result<Standing> Climber::race_parts(std::span<const Part> parts, SplitTrial& sp
   if (device_failed(candidate)) return tl::unexpected(candidate.error());
   if (!candidate || !candidate->right) return Standing::slower;
   if (same_launches(*candidate->plan, *from.plan)) return Standing::same;
-  const RaceRule rule = kSchedule.parts.within(split.clock.left());
+  const RaceRule rule = with_pairs(kSchedule.parts).within(std::min(split.clock.left(), budget_.left()));
   RUNG_TRY(InterleaveResult raced, race(*from.session, *candidate->session, rule));
   const bool slower = raced.ratio.hi < 1;
   if (raced.ratio.lo <= 1 && (slower || !split.keeps_ties)) return slower ? Standing::slower : Standing::unclear;

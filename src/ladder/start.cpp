@@ -134,7 +134,7 @@ Status Climber::plan_budget() {
   start_ms_ = current_ms_;
   start_name_ = name_of_model(subject_.model.name, tasks_of(*current_.plan));
   const double pair_s = kSchedule.pair_runs * current_ms_ * 1e-3;
-  final_s_ = std::max(kSchedule.final_plan.of(budget_.total()), kSchedule.final_runs * current_ms_ * 1e-3);
+  final_s_ = std::max(kSchedule.final_plan.of(budget_.total()), closing_seconds());
   const double against_default_s = kSchedule.headline_slack * default_.build_s + kSchedule.guard_pairs * pair_s;
   const double cheaper_s = has_cheaper_precision() ? kSchedule.headline_slack * attempt_s_ + pair_s : 0;
   after_precision_s_ = final_s_ + against_default_s + cheaper_s;

@@ -6,6 +6,7 @@
 #include "ladder/climber.hpp"
 #include "plan/joined.hpp"
 #include "session/timed_run.hpp"
+#include "tune/plan_tasks.hpp"
 
 namespace rung {
 namespace {
@@ -95,17 +96,26 @@ Status Climber::judge_step(StepTrial& trial) {
   return {};
 }
 
+// Returns the problems whose kernels earlier climbs chose, as far as other ones run now: the others cannot have lost.
+std::vector<std::string> Climber::suspects_in(const Attempt& lost) const {
+  const auto now = kernels_of(*current_.plan, tasks_of(*current_.plan));
+  std::vector<std::string> suspects;
+  for (const auto& [problem, kernel] : kernels_of(*lost.plan, tasks_of(*lost.plan))) {
+    const auto runs = now.find(problem);
+    const bool is_new_here = lost.recipe.choices.contains(problem) && !current_.recipe.choices.contains(problem);
+    const bool changes = runs == now.end() || !(runs->second == kernel);
+    if (is_new_here && changes && bench_->database().is_old(problem)) suspects.push_back(problem);
+  }
+  return suspects;
+}
+
 Result<bool> Climber::measure_again(const std::vector<const Rung*>& rungs, StepTrial& trial) {
-  if (!trial.is_slower()) return false;
+  if (!trial.is_slower() || !has_time_to_try()) return false;
   const Recipe lost = trial.candidate->recipe;
   const Receipt receipt = trial.receipt;
-  bool doubted = false;
-  for (const auto& [problem, choice] : lost.choices) {
-    if (current_.recipe.choices.contains(problem) || !bench_->database().is_old(problem)) continue;
-    bench_->database().mark_lost(problem);
-    doubted = true;
-  }
-  if (!doubted || !has_time_to_try()) return false;
+  const std::vector<std::string> suspects = suspects_in(*trial.candidate);
+  for (const std::string& problem : suspects) bench_->doubt(problem);
+  if (suspects.empty()) return false;
   trial.candidate.reset();  // frees its memory
   RUNG_TRY(trial, build_step(rungs, {.name = receipt.name,
                                      .before_ms = receipt.before_ms,
@@ -134,10 +144,18 @@ Result<InterleaveResult> Climber::race(Session& a, Session& b, RaceRule rule) {
   return raced;
 }
 
-Result<Receipt> Climber::decide(Receipt receipt, Attempt& candidate) {
+double Climber::seconds_of_pairs() const {
   const double pairs_s = kSchedule.race_pairs * kSchedule.pair_runs * current_ms_ * 1e-3;
-  const double most_s = kSchedule.race_most_share * budget_.total();
-  const double seconds = std::max(kSchedule.race_least_s, std::clamp(pairs_s, budget_.share(kSchedule.race), most_s));
+  return std::min(pairs_s, kSchedule.race_most_share * budget_.total());
+}
+
+RaceRule Climber::with_pairs(RaceRule rule) const {
+  rule.seconds = std::max(rule.seconds, seconds_of_pairs());
+  return rule;
+}
+
+Result<Receipt> Climber::decide(Receipt receipt, Attempt& candidate) {
+  const double seconds = std::max({kSchedule.race_least_s, budget_.share(kSchedule.race), seconds_of_pairs()});
   const double patience_s = kSchedule.race_patience.of(budget_.total());
   RUNG_TRY(InterleaveResult raced, race(*current_.session, *candidate.session,
                                         {std::min(seconds, budget_.left()), kSchedule.race_half_width, patience_s}));

@@ -12,6 +12,12 @@
 #include "tune/plan_tasks.hpp"
 
 namespace rung {
+namespace {
+
+constexpr double kUnsavedSeconds = 5;  // of tuning that a killed climb may lose; saving takes milliseconds
+
+}  // namespace
+
 Result<std::unique_ptr<Workbench>> Workbench::create(const Subject& subject, std::vector<NamedTensors> inputs,
                                                      WorkbenchOptions options, Budget& budget) {
   RUNG_TRY(TuningDatabase database, TuningDatabase::open(options.database_path, options.target->fingerprint));
@@ -88,12 +94,14 @@ Result<Recipe> Workbench::with_choices(Recipe recipe, double tuning_seconds) {
   std::vector<TuneTask> tasks = tasks_of(built.plan);
   size_t working_set = built.plan.weight_bytes();
   Budget clock(tuning_seconds);
-  tune(tasks, database_,
-       {[&] { return clock.left(); }, options_.interrupted,
-        [&](size_t done, size_t of) {
-          if (options_.progress) options_.progress("tuning", done, of);
-        },
-        working_set});
+  double saved_s = 0;
+  const auto progress = [&](size_t done, size_t of) {
+    if (options_.progress) options_.progress("tuning", done, of);
+    if (clock.spent() - saved_s < kUnsavedSeconds) return;
+    save_tuning();
+    saved_s = clock.spent();
+  };
+  tune(tasks, database_, {[&] { return clock.left(); }, options_.interrupted, progress, working_set, doubted_});
   tuning_seconds_ += clock.spent();
   save_tuning();
   std::map<std::string, KernelChoice, std::less<>> choices;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
+#include <set>
 
 #include "ladder/judge.hpp"
 #include "plan/build.hpp"
@@ -46,6 +47,9 @@ class Workbench {
   // Tunes what is missing within the seconds given, forgets nothing, and returns the recipe with choices for its
   // problems.
   Result<Recipe> with_choices(Recipe recipe, double tuning_seconds);
+  // Has later attempts measure again what an earlier climb found for the problem. Until there is time for that, they
+  // rely on it.
+  void doubt(const std::string& problem) { doubted_.insert(problem); }
 
   Judge& judge() { return *judge_; }
   TuningDatabase& database() { return database_; }
@@ -76,6 +80,7 @@ class Workbench {
   WeightStore weights_;
   std::unique_ptr<Judge> judge_;
   Recipe last_recipe_;
+  std::set<std::string> doubted_;  // problems
   double tuning_seconds_ = 0;
   std::string unsaved_reason_;
 };

@@ -180,6 +180,7 @@ Result<Compared> compare(const CompareTask& task) {
   Compared compared{.a = facts_of(sides[0]), .b = facts_of(sides[1]), .device = sides[0].ports.fingerprint};
   compared.max_slowdown = task.max_slowdown;
   const bool by_tools = !task.a.tool.empty() || !task.b.tool.empty();
+  const DisturbanceWatch watch;
   std::optional<Tools> tools;  // outlives the programs
   Contestants contestants;
   if (by_tools) {
@@ -190,6 +191,8 @@ Result<Compared> compare(const CompareTask& task) {
   }
   RUNG_CHECK(compare_outputs(contestants, compared));
   RUNG_CHECK(race(task, contestants, compared));
+  contestants = {};  // the work of a program counts as this one's own once it has ended
+  compared.disturbance = watch.so_far();
   return compared;
 }
 

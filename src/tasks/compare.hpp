@@ -5,6 +5,7 @@
 
 #include "ladder/speedup.hpp"
 #include "measure/compare.hpp"
+#include "measure/disturbance.hpp"
 #include "open/options.hpp"
 #include "plan/recipe.hpp"
 
@@ -47,6 +48,7 @@ struct Compared {
   Verification outputs;  // B's against A's, of the outputs that both have
   Tolerance tolerance;
   std::vector<std::string> only_in_a, only_in_b;  // outputs
+  Disturbance disturbance;                        // from the first start of a side to the end of the race
 
   Pace pace() const { return pace_of(speedup, max_slowdown); }
   bool outputs_agree() const { return outputs.passed && only_in_a.empty() && only_in_b.empty(); }

@@ -6,6 +6,7 @@
 #include "device/gpu/counted_figures.hpp"
 #include "report/format.hpp"
 #include "report/json.hpp"
+#include "report/load_lines.hpp"
 #include "report/markdown_text.hpp"
 #include "report/speedup_lines.hpp"
 #include "tasks/compare.hpp"
@@ -98,7 +99,9 @@ std::string to_markdown(const Compared& compared) {
   for (const Comparison& o : compared.outputs.outputs)
     out += fmt::format("| {} | {} | {} | {} | {} |\n", markdown_text(o.name), scientific(o.rel_l2),
                        scientific(o.max_abs), fixed(o.cosine, 8), o.passed ? "agrees" : "differs");
-  return out + fmt::format("\n{}\n", markdown_text(compared.device));
+  const std::string disturbed = disturbance_line(compared.disturbance);
+  return out + fmt::format("\n{}\n", markdown_text(compared.device)) +
+         (disturbed.empty() ? disturbed : fmt::format("\n{}\n", markdown_text(disturbed)));
 }
 
 Json to_json(const Compared& compared) {
@@ -114,7 +117,8 @@ Json to_json(const Compared& compared) {
                {"outputs", outputs_json(compared.outputs)},
                {"tolerance", {{"rel_l2", compared.tolerance.rel_l2}, {"element", compared.tolerance.element}}},
                {"only_in_a", compared.only_in_a},
-               {"only_in_b", compared.only_in_b}};
+               {"only_in_b", compared.only_in_b},
+               {"disturbance", rung::to_json(compared.disturbance)}};
   if (report::clock_of(compared.device) == report::Clock::instructions)
     gpu::name_counts(json), json["clock"] = "instructions";
   return json;

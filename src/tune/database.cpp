@@ -12,12 +12,11 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "base/atomic_file.hpp"
 #include "base/json.hpp"
+#include "base/kept_file.hpp"
 #include "base/open_file.hpp"
 #include "base/user_cache.hpp"
 #include "base/version.hpp"
@@ -94,20 +93,7 @@ RefinedModel refined_from_json(const Json& json) {
 
 // Reads the whole file, with every device in it.
 Result<Json> read_file(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error) && !error) return Json{{"version", kVersion}, {"devices", Json::object()}};
-  RUNG_TRY(std::string text, read_text_file(path));
-  auto parsed = parse_json(text, path);
-  if (!parsed) return bad_file("{}: repair or remove it", parsed.error().message);
-  Json& json = *parsed;
-  const auto refuse = [&](std::string_view reason) {
-    return bad_file("'{}': no tuning database: {}: repair or remove it", path, reason);
-  };
-  if (const Status checked = check_version(json, kVersion); !checked) return refuse(checked.error().message);
-  if (!json.contains("devices")) return refuse("field 'devices' is missing");
-  if (!json["devices"].is_object())
-    return refuse(fmt::format("field 'devices': got {}, wanted an object", describe(json["devices"])));
-  return parsed;
+  return read_kept_file(path, {.what = "tuning database", .version = kVersion, .section = "devices"});
 }
 
 tl::unexpected<Error> damaged(const std::string& path, const std::string& entry, const std::exception& e) {
@@ -124,7 +110,8 @@ Result<std::map<std::string, Entry>> entries_of(const Json& section, const std::
   try {
     using Named = std::map<std::string, Json>;
     auto devices = section.get<std::map<std::string, std::map<std::string, Named>>>();
-    for (const auto& [name, json] : devices[device][library_versions()]) entry = name, entries[name] = from_json(json);
+    for (const auto& [name, json] : devices[device][versions_for(device)])
+      entry = name, entries[name] = from_json(json);
   } catch (const Json::exception& e) {
     return damaged(path, entry, e);
   } catch (const std::out_of_range& e) {
@@ -170,19 +157,18 @@ Result<TuningDatabase> TuningDatabase::open(std::string path, std::string device
 
 Status TuningDatabase::save() {
   if (path_.empty() || (problems_.added.empty() && models_.added.empty())) return {};
-  std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), error);
+  make_folder_of(path_);
   auto held = lock(path_, waited_ ? 0 : kLockSeconds);
   waited_ = waited_ || !held;
   if (!held) return tl::unexpected(held.error());
   RUNG_TRY(Json json, read_file(path_));
   RUNG_CHECK(problems_of(json, device_, path_));  // merges nothing into a damaged file
   RUNG_CHECK(models_of(json, device_, path_));
-  const std::string versions = library_versions();
+  const std::string versions = versions_for(device_);
   for (const auto& [problem, tuned] : problems_.added)
     json["devices"][device_][versions][problem] = to_json(tuned, counts_instructions(device_));
   for (const auto& [model, refined] : models_.added) json["models"][device_][versions][model] = to_json(refined);
-  RUNG_CHECK(write_file_atomically(path_, dump_json(json, 1) + "\n"));
+  RUNG_CHECK(write_kept_file(path_, json));
   for (const auto& [problem, tuned] : problems_.added)
     if (new_.contains(problem)) saved_.insert(problem);
   problems_.added.clear();
@@ -209,6 +195,11 @@ size_t TuningDatabase::unsaved() const {
 }
 
 std::string default_database_path() { return user_cache_folder() + "/tuning.json"; }
+
+std::string versions_for(const std::string& device) {
+  const auto word = first_of_fingerprint(device);
+  return word && word->kind != "cpu" ? fmt::format("rung {}", kRungVersion) : library_versions();
+}
 
 std::string library_versions() {
   const auto& blas = cpu::gemm::openblas();

@@ -79,5 +79,8 @@ class TuningDatabase {
 std::string default_database_path();
 // Returns versions of the kernel libraries: "rung 0.1.0, oneDNN 2.6.3, OpenBLAS 0.3.21".
 std::string library_versions();
+// Returns those that entries of a device belong to. A processor's libraries run nothing on a GPU, and the fingerprint
+// of a GPU has its own: entries there are of this release alone.
+std::string versions_for(const std::string& device);
 
 }  // namespace rung

@@ -15,9 +15,10 @@
 namespace rung {
 namespace {
 
-constexpr size_t kLaunches = 32;         // of one graph, if the device has a clock
+constexpr size_t kLaunches = 32;         // of one graph at most, or as many as copies, if the device has a clock
+constexpr double kGraphMs = 4;           // that these may take, if it is more than one
 constexpr int64_t kPattern = 1'000'003;  // elements made on the host; a prime, so that rows differ
-constexpr int kMinReplays = 3;
+constexpr size_t kMinReplays = 3;
 
 // Fills `bytes` at `to` with copies of the pattern.
 Status repeat(gpu::Queue& queue, const Tensor& pattern, gpu::Address to, size_t bytes) {
@@ -102,14 +103,27 @@ Status GpuTrial::enqueue_round(size_t launches) {
   return {};
 }
 
+Result<size_t> GpuTrial::launches_of_graph() {
+  const size_t most = std::max(kLaunches, inputs_.size());
+  RUNG_TRY(auto one, gpu::TimedGraph::record(operands_->queue(), [&] { return enqueue(0); }));
+  RUNG_CHECK(one->replay());
+  const double fit = kGraphMs / std::max(one->ms(), kGraphMs / static_cast<double>(most));
+  return std::max<size_t>(static_cast<size_t>(fit), 1);
+}
+
 Result<TrialTime> GpuTrial::time(double seconds) {
   const bool counts = operands_->target().machine.gpu.counts_instructions;  // every launch counts the same
-  const size_t launches = counts ? 1 : std::max(kLaunches, inputs_.size());
+  size_t launches = 1;
+  if (!counts) {
+    RUNG_TRY(launches, launches_of_graph());
+  }
   RUNG_TRY(auto graph, gpu::TimedGraph::record(operands_->queue(), [&] { return enqueue_round(launches); }));
   if (!counts) RUNG_CHECK(graph->replay());
   std::vector<double> us;
-  int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
-  while (us.empty() || (!counts && (us.size() < kMinReplays || now_ns() < end))) {
+  const int64_t begin = now_ns();
+  const auto is_within = [&](double limit) { return now_ns() < begin + static_cast<int64_t>(limit * 1e9); };
+  const auto least = [&] { return is_within(kSlowSeconds) ? kMinReplays : kLeastSlowRuns; };
+  while (us.empty() || (!counts && (is_within(seconds) || us.size() < least()))) {
     RUNG_CHECK(graph->replay());
     us.push_back(graph->ms() * 1e3 / static_cast<double>(launches));
   }

@@ -38,7 +38,8 @@ class GpuTrial {
  public:
   // Binds the candidate. Errors: the row cannot run it (a library has no such algorithm), no memory.
   static Result<GpuTrial> make(const GpuTrialOperands& operands, const KernelCandidate& candidate);
-  // Times launches in one graph, which is replayed for `seconds`, at least three times.
+  // Times launches in one graph, which is replayed for `seconds`, at least three times unless that takes kSlowSeconds.
+  // The slower a launch, the fewer are in the graph: they hide the time between two, of which a slow one has little.
   Result<TrialTime> time(double seconds);
   // Returns the results of one launch, as read_results() reads them.
   Result<std::vector<Tensor>> results();
@@ -46,6 +47,7 @@ class GpuTrial {
  private:
   Status enqueue(size_t copy);
   Status enqueue_round(size_t launches);
+  Result<size_t> launches_of_graph();
   const GpuTrialOperands* operands_ = nullptr;
   const Kernel* kernel_ = nullptr;
   Problem problem_;

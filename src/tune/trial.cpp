@@ -18,7 +18,7 @@
 namespace rung {
 namespace {
 
-constexpr int kMinRuns = 7;
+constexpr size_t kMinRuns = 7;
 
 // Fills the settings of a sample so that it draws from all tokens; random ones would be out of their ranges. Returns
 // whether the operand has settings.
@@ -128,9 +128,10 @@ TrialTime Trial::time(cpu::Team& team, double seconds) {
   run(team);
   std::vector<double> us;
   const ProcessorSample before = processor_sample();
-  const int64_t end = now_ns() + static_cast<int64_t>(seconds * 1e9);
+  const int64_t begin = now_ns();
+  const auto is_within = [&](double limit) { return now_ns() < begin + static_cast<int64_t>(limit * 1e9); };
   do us.push_back(seconds_of([&] { run(team); }) * 1e6);
-  while (now_ns() < end || us.size() < kMinRuns);
+  while (is_within(seconds) || us.size() < (is_within(kSlowSeconds) ? kMinRuns : kLeastSlowRuns));
   const double taken = share_taken(before, processor_sample(), team.size());
   return {median(us), median_interval(us), taken};
 }

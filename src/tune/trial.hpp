@@ -34,7 +34,7 @@ class Trial {
   // Binds the candidate. `working_set_bytes`: all weights of the model; copies of the constant operands are used in
   // rotation to stand for them, up to twice the last-level cache.
   Trial(const TrialOperands& operands, const KernelCandidate& candidate, size_t working_set_bytes);
-  // Times calls on the whole team, repeated for `seconds`, at least seven times.
+  // Times calls on the whole team, repeated for `seconds`, at least seven times unless that takes kSlowSeconds.
   TrialTime time(cpu::Team& team, double seconds);
   // Returns the results of one call, as read_results() reads them.
   std::vector<Tensor> results(cpu::Team& team);

@@ -91,7 +91,7 @@ void tune_one(const TuneTask& task, TuningDatabase& database, const TuneOptions&
   }
   TunedProblem tuned = conclude(candidates, measured);
   const TunedProblem* before = runnable_entry(database, task);
-  if (before && is_better_known(*before, tuned, task)) tuned = *before;
+  if (before && !options.doubted.contains(task.key) && is_better_known(*before, tuned, task)) tuned = *before;
   const Verdict sure = is_sure(tuned);
   log(3, "tune {}: {}{}", task.key, tuned.choice.kernel, sure ? "" : ", not sure: " + sure.reason);
   database.put(task.key, std::move(tuned));
@@ -145,7 +145,8 @@ void tune(const std::vector<TuneTask>& tasks, TuningDatabase& database, const Tu
   std::vector<const TuneTask*> open;
   for (const auto& task : tasks) {
     const auto* entry = valid_entry(database, task);
-    if (!entry || !is_complete(*entry, task)) open.push_back(&task);
+    const bool is_doubted = options.doubted.contains(task.key) && database.is_old(task.key);
+    if (!entry || is_doubted || !is_complete(*entry, task)) open.push_back(&task);
   }
   std::stable_sort(open.begin(), open.end(), [](auto* a, auto* b) { return a->headroom > b->headroom; });
   for (size_t i = 0; i < open.size() && options.seconds_left() > 0 && !options.interrupted(); ++i) {

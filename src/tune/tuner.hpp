@@ -4,6 +4,7 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,13 +29,14 @@ struct TuneOptions {
   std::function<bool()> interrupted;     // Ctrl-C: stops after the current candidate
   std::function<void(size_t done, size_t of)> progress;
   size_t working_set_bytes = 0;
+  std::set<std::string> doubted = {};  // entries of earlier climbs that are measured again, however sure they are
 };
 
 // Tunes problems that the database does not know yet and adds them. It tunes an entry again if its kernel is gone, no
 // longer supports its problem or takes other parameters, if it ran out of time, or if it is an earlier climb's and not
-// sure (margin.hpp). A new measurement that is no surer than the earlier one leaves the entry as it was. A candidate
-// replaces the default only if it is at least 2 % faster. Problems that the budget does not reach stay untuned (their
-// default row runs). The caller saves the database.
+// sure (margin.hpp) or is doubted. A new measurement that is no surer than the earlier one leaves the entry as it was,
+// unless that lost on a model or is doubted. A candidate replaces the default only if it is at least 2 % faster.
+// Problems that the budget does not reach stay as they were. The caller saves the database.
 void tune(const std::vector<TuneTask>& tasks, TuningDatabase& database, const TuneOptions& options);
 
 // Returns the fastest, or the first (the default) if none beats it by 2 %.

@@ -196,7 +196,11 @@ TEST_F(BadOutputs, OfRunAndBuildAreNamed) {
 }
 
 TEST_F(BadOutputs, OnAFullStandardOutputFail) {
-  for (const auto& words : {std::vector<std::string>{"inspect", bert_tiny(), "--json"}, {"options"}}) {
+  for (const auto& words : {std::vector<std::string>{"inspect", bert_tiny(), "--json"},
+                            {"options"},
+                            {"--help"},
+                            {"climb", "--help"},
+                            {"--version"}}) {
     Ran ran = tool.run(words, "/dev/full");
     EXPECT_EQ(ran.exit_code, 1);
     EXPECT_THAT(error_line(ran), testing::HasSubstr("cannot write to standard output: No space left on device"));

@@ -53,6 +53,22 @@ TEST(Disturbed, BenchAndProfileSayItInOneLine) {
   }
 }
 
+TEST(Disturbed, CompareSaysItOfRunsAndTools) {
+  Tool tool;
+  const BusyMachine busy;
+  const std::string page = tool.folder() / "page.md";
+  for (const char* other : {"--recipe-b", "--tool-b"}) {
+    const std::string b =
+        other == std::string("--tool-b") ? RUNG_TOOL : tool.folder().write("b.json", R"({"version": 1})");
+    const Ran ran = tool.run({"compare", bert_tiny(), other, b, "--budget", "1s", "--markdown", page});
+    EXPECT_THAT(ran.out, ContainsRegex("\nDISTURBED: other programs had [0-9]+ % of the processors")) << ran.err;
+    EXPECT_THAT(*read_text_file(page), HasSubstr("DISTURBED: other programs had")) << other;
+    const Json json =
+        Json::parse(tool.run({"compare", bert_tiny(), other, b, "--budget", "1s", "--json"}).out, nullptr, false);
+    EXPECT_GT(json["disturbance"]["others"], 0.05) << json.dump();
+  }
+}
+
 TEST(WaitQuiet, GoesOnWhenItsTimeIsOver) {
   Tool tool;
   const BusyMachine busy;

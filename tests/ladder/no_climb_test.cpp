@@ -153,15 +153,41 @@ TEST(NoClimbInBf16, HoldsThePrecisionFromTheBaselineOn) {
   EXPECT_TRUE(outcome->result.cheaper.dtype.empty());
 }
 
-TEST(NoClimbInF32, SaysWhatBf16WouldGainWhereSupported) {
-  Subject subject = tiny_bert();
+// A processor that multiplies bf16, with rows that run on any machine.
+class NoClimbInF32 : public ::testing::Test {
+ protected:
+  NoClimbInF32() {
+    std::set<std::string_view> families;
+    for (const Kernel* kernel : cpu_target().kernels) families.insert(kernel->op);
+    for (std::string_view family : families) rows.add(family, {{"plain", right<0>}});
+    target = rows.target();
+    target.machine.avx512_bf16 = true;
+  }
+  scripted::Rows rows;
+  Target target = cpu_target();
   TemporaryDirectory directory;
-  std::set<std::string_view> families;
-  for (const Kernel* kernel : cpu_target().kernels) families.insert(kernel->op);
-  scripted::Rows rows;  // that run on any machine
-  for (std::string_view family : families) rows.add(family, {{"plain", right<0>}});
-  Target target = rows.target();
-  target.machine.avx512_bf16 = true;
+};
+
+TEST_F(NoClimbInF32, OffersNoBf16ForProductsOfIntegers) {
+  Subject subject;
+  const auto offered = [&](const std::string& rounded) {
+    subject.model.graph = subject.reference = graph_of(
+        "x: f32[4,64] = input()\nw: f32[64,64] = constant()\nmost: f32[] = constant(values=[100])\na = "
+        "mul(abs(x), most)\nb = " +
+        rounded + "\ny = linear(b, w)\nreturn y=y");
+    subject.model.defaults["x"].type = {DType::f32, {4, 64}};
+    const ClimbOptions options{
+        .target = &target, .budget_s = 2, .skip = {"gemm", "tune"}, .inputs = {random_inputs(subject.model.graph)}};
+    const auto outcome = climb(subject, options);
+    EXPECT_TRUE(outcome) << outcome.error().message;
+    return outcome ? outcome->result.cheaper.dtype : "no climb";
+  };
+  EXPECT_EQ(offered("cast(cast(a, to=u8), to=f32)"), "");
+  EXPECT_EQ(offered("tanh(a)"), "bf16") << "bytes are what makes the difference";
+}
+
+TEST_F(NoClimbInF32, SaysWhatBf16WouldGainWhereSupported) {
+  Subject subject = tiny_bert();
   ClimbOptions options{.target = &target,
                        .budget_s = 3,
                        .inputs = {sample_inputs(subject.model, 1)},

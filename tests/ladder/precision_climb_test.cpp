@@ -372,5 +372,46 @@ TEST_F(PrecisionClimb, MeasuresTheScalesOf8BitValues) {
   EXPECT_EQ(uniform->calibration.at("layer.0.act"), largest);
 }
 
+// The products' times, of a model whose runs are slow.
+double slower = 1;
+void slow_product(const cpu::Call& call) {
+  const DType x = call.problem.inputs[0].dtype, w = call.problem.inputs[1].dtype;
+  scripted::answer(call, slower * (is_quantised(x) ? 200 : w == DType::bf16 ? 500 : 900));
+}
+
+class SlowPrecisionClimb : public PrecisionClimb {
+ protected:
+  SlowPrecisionClimb() { add_rows(slow_rows, {{"linear_scripted", slow_product}}); }
+  ClimbOutcome climbed_within(double seconds) {
+    options.budget_s = seconds;
+    options.database_path = directory / fmt::format("{} in {}.json", slower, seconds);
+    return climbed();
+  }
+  scripted::Rows slow_rows;
+};
+
+// Races of a second have no interval where a run takes half of that.
+TEST_F(SlowPrecisionClimb, ChoosesAPlanThatIsClearlyFaster) {
+  slower = 100;
+  const ClimbOutcome outcome = climbed_within(220);
+  const WholeReport* chosen = chosen_of(outcome.result.precision_search);
+  ASSERT_TRUE(chosen) << account_of(outcome.result.precision_search);
+  EXPECT_GT(chosen->speedup.ratio, 2);
+  EXPECT_GE(chosen->speedup.pairs, 6);
+  EXPECT_FALSE(outcome.recipe.precision.empty()) << "it was given up";
+  EXPECT_TRUE(outcome.result.against_no_climb.is_faster());
+  EXPECT_TRUE(outcome.result.against_baseline.is_faster());
+}
+
+TEST_F(SlowPrecisionClimb, EndsWithinItsBudget) {
+  const std::pair<double, std::vector<double>> climbs[] = {
+      {10, {5, 10, 20}}, {100, {20, 40, 60, 100, 150}}, {1000, {150, 220, 300, 500}}};
+  for (const auto& [times, budgets] : climbs)
+    for (const double seconds : budgets) {
+      slower = times;
+      EXPECT_LE(climbed_within(seconds).result.total_s, seconds) << "products take " << times << " times as long";
+    }
+}
+
 }  // namespace
 }  // namespace rung

@@ -81,6 +81,18 @@ TEST_F(SplitChoices, KeepTheWinningChoiceOfALosingSet) {
   EXPECT_NEAR(outcome.result.final_ms, 1.3, 1e-9);
 }
 
+TEST_F(SplitChoices, KeepTheWinningChoiceOfASlowModel) {
+  set_softmax({{"softmax_plain", right<200'000>}, {"softmax_fast", [](const cpu::Call& call) {
+                                                     const int in_model = is_columns(call) ? 600'000 : 140'000;
+                                                     scripted::answer(call, is_in_model() ? in_model : 80'000);
+                                                   }}});
+  options.budget_s = 300;
+  const ClimbOutcome outcome = climbed();
+  EXPECT_THAT(kernels_in(outcome), ::testing::ElementsAre("softmax_fast", "softmax_plain"));
+  EXPECT_THAT(receipt_of(outcome, "gemm").notes, Contains("taken apart: 1 of 2 parts kept"));
+  EXPECT_GE(outcome.result.against_baseline.pairs, 6) << "the headline has an interval";
+}
+
 TEST_F(SplitChoices, HandBackARecipeThatRebuildsThePlan) {
   set_softmax({{"softmax_plain", right<1000>}, {"softmax_fast", other_in_model<300, 3000>}});
   ClimbOutcome outcome = climbed();
@@ -132,6 +144,45 @@ TEST_F(SplitChoices, AreMeasuredFirstWhereKnownFromEarlierClimbs) {
   EXPECT_THAT(kernels_in(outcome), ::testing::ElementsAre("softmax_fast", "softmax_plain"));
   EXPECT_EQ(database().find(columns_problem)->choice.kernel, "softmax_plain");
   EXPECT_FALSE(database().find(columns_problem)->lost);
+}
+
+// The default's time as an earlier climb measured it: no measurement of this one gives it.
+constexpr double kEarlierUs = 123;
+
+TEST_F(SplitChoices, AreMeasuredAgainOnlyWhereKernelsChange) {
+  set_softmax({{"softmax_plain", right<1000>}, {"softmax_fast", by_axis<3000, 3000>}});
+  know_winner("softmax_fast");
+  TuningDatabase known = database();
+  known.put(columns_problem,
+            {{"softmax_plain", {}}, {{"softmax_plain", {}, kEarlierUs, ""}, {"softmax_fast", {}, 400, ""}}, Margin{}});
+  ASSERT_TRUE(known.save());
+  const ClimbOutcome outcome = climbed();
+  EXPECT_THAT(kernels_in(outcome), ::testing::Each("softmax_plain"));
+  EXPECT_NEAR(database().find(rows_problem)->candidates.at(0).us, 1000, 1) << "its kernel lost";
+  EXPECT_EQ(database().find(columns_problem)->candidates.at(0).us, kEarlierUs) << "its kernel runs already";
+}
+
+TEST_F(SplitChoices, StayKnownWithoutTimeToMeasureThemAgain) {
+  set_softmax({{"softmax_plain", right<1000>}, {"softmax_fast", other_in_model<300, 3'000'000>}});
+  know_winner("softmax_fast");
+  options.budget_s = 8;
+  const ClimbOutcome outcome = climbed();
+  EXPECT_THAT(receipt_of(outcome, "gemm").reason, StartsWith("slower"));
+  for (const std::string& problem : {rows_problem, columns_problem})
+    EXPECT_FALSE(database().find(problem)->lost) << "of " << problem << ": nobody knows which of them lost";
+}
+
+TEST_F(SplitChoices, StayInUseWhereTimeEndsMeanwhile) {
+  set_softmax({{"softmax_plain", right<1000>}, {"softmax_fast", other_in_model<300, 3000>}});
+  know_winner("softmax_fast");
+  options.budget_s = 200;
+  options.progress = [](const std::string& now, double) {
+    if (now.starts_with("tuning 0/")) scripted::Clock::pass_us(80e6);  // more than all tuning may take
+  };
+  const ClimbOutcome outcome = climbed();
+  EXPECT_THAT(kernels_in(outcome), ::testing::ElementsAre("softmax_fast", "softmax_plain"));
+  EXPECT_FALSE(database().find(rows_problem)->lost) << "it won";
+  EXPECT_TRUE(database().find(columns_problem)->lost);
 }
 
 // A neighbour that is there while tuning makes the slow kernel look like the fast one.

@@ -1,7 +1,11 @@
 // What a climb says of the tuning that it did: what is kept is in the file, what is lost is said.
 // SPDX-License-Identifier: Apache-2.0
+#include <set>
+
+#include "base/atomic_file.hpp"
 #include "base/log.hpp"
 #include "ladder/rungs.hpp"
+#include "scripted_climb.hpp"
 #include "support.hpp"
 #include "support/pace.hpp"
 
@@ -90,6 +94,31 @@ TEST_F(TuningKept, IsSaidInTheResultToo) {
   ASSERT_TRUE(outcome) << outcome.error().message;
   if (outcome->result.choices.empty()) GTEST_SKIP() << "too busy a machine to tune anything within the budget";
   EXPECT_THAT(outcome->result.environment["tuning database"], HasSubstr("not saved: '" + hopeless));
+}
+
+// Two problems of softmax, on a clock that goes on for as long as a test says.
+class TuningUnderWay : public ScriptedClimb {};
+
+TEST_F(TuningUnderWay, IsSavedBeforeItEnds) {
+  subject.model.graph = subject.reference =
+      graph_of("x: f32[2,8] = input()\ns = softmax(x)\ny = softmax(s, axis=0)\nreturn y=y");
+  set_kernels({{"softmax_plain", scripted::right<1000>}, {"softmax_fast", scripted::right<400>}});
+  options.budget_s = 200;
+  options.progress = [&](const std::string& now, double) {
+    if (now == "tuning 1/2") scripted::Clock::pass_us(6e6);
+  };
+  std::set<ptrdiff_t> saved;  // counts of problems that were in the file at some time
+  options.interrupted = [&] {
+    if (!std::filesystem::exists(options.database_path)) return false;
+    const std::string text = *read_text_file(options.database_path);
+    ptrdiff_t problems = 0;
+    for (size_t at = 0; (at = text.find("\"candidates\"", at)) != std::string::npos; ++at) ++problems;
+    saved.insert(problems);
+    return false;
+  };
+  climbed();
+  EXPECT_THAT(saved, ::testing::Contains(1)) << "a killed climb loses all that it tuned";
+  EXPECT_THAT(saved, ::testing::Contains(2));
 }
 
 }  // namespace

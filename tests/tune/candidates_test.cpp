@@ -10,7 +10,7 @@
 namespace rung {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Candidates, PutTheLibrarysDefaultFirst) {
   Candidates candidates = candidates_for(cpu_target(), linear_problem(4, 64, 256));
@@ -68,8 +68,8 @@ TEST(Candidates, AreTheValuesThatAreWorthTrying) {
   EXPECT_EQ(list[3].params, (Params{{"algorithm", 103}}));
   EXPECT_TRUE(takes_params(target, kernel, problem, {{"algorithm", 119}})) << "the others are values, too";
   EXPECT_THAT(takes_params(target, kernel, problem, {{"algorithm", 120}}).reason,
-              testing::EndsWith("got algorithm=120, wanted one of 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, "
-                                "110, 111, 112, 113, 114, 115 and 4 more"));
+              ::testing::EndsWith("got algorithm=120, wanted one of 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, "
+                                  "110, 111, 112, 113, 114, 115 and 4 more"));
 }
 
 TEST(Candidates, FallBackOnTheReferenceAlone) {

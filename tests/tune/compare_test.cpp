@@ -11,7 +11,7 @@ namespace rung {
 namespace {
 
 using scripted::right;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // A hundredth longer with every call, whichever of the two is called.
 template <int Us>
@@ -24,7 +24,7 @@ void crash(const cpu::Call&) {
   raise(SIGSEGV);
 }
 
-class Compare : public testing::Test {
+class Compare : public ::testing::Test {
  protected:
   Result<Compared> compare(scripted::Run first, scripted::Run second, std::function<bool()> out_of_time = {}) {
     rows.add("softmax", {{"first", first}, {"second", second}});

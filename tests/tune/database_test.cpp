@@ -24,7 +24,7 @@
 namespace rung {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const TunedProblem kTuned{{"linear_avx2", {{"columns", 16}}}, {{{"linear_avx2", {{"columns", 16}}}, 12.5, "chosen"}}};
 
@@ -113,7 +113,7 @@ TEST(TuningDatabase, GivesBackWhatWasTriedOnAModel) {
   const RefinedModel* refined = again.find_model("bert");
   ASSERT_NE(refined, nullptr);
   EXPECT_EQ(refined->kept.at("linear a"), (KernelChoice{"linear_avx2", {{"columns", 16}}}));
-  EXPECT_THAT(refined->tried, testing::ElementsAre("b", "c"));
+  EXPECT_THAT(refined->tried, ::testing::ElementsAre("b", "c"));
   EXPECT_EQ(refined->gains, (std::map<std::string, double>{{"fusion", 1.25}}));
   EXPECT_NE(again.find("linear a"), nullptr);
   EXPECT_EQ(again.find_model("another"), nullptr);
@@ -320,8 +320,15 @@ TEST(TuningDatabase, KeepsWhatOtherVersionsOfTheLibrariesWrote) {
   EXPECT_THAT(text, HasSubstr(library_versions()));
 }
 
+TEST(TuningDatabase, KeepsGpuEntriesWhereProcessorLibrariesChange) {
+  const std::string release = fmt::format("rung {}", kRungVersion);
+  for (const char* gpu : {"cuda NVIDIA H200 sm_90 driver 13.0 cuBLASLt 13.1", "hip AMD gfx942", "emu:gfx942 of 2"})
+    EXPECT_EQ(versions_for(gpu), release) << gpu;
+  EXPECT_EQ(versions_for("cpu AMD EPYC [avx512]"), library_versions());
+}
+
 // The environment variables that say where the database lies, as they were afterwards.
-class DatabasePath : public testing::Test {
+class DatabasePath : public ::testing::Test {
  protected:
   static constexpr const char* kNames[] = {"RUNG_CACHE_DIR", "XDG_CACHE_HOME", "HOME"};
   DatabasePath() {
@@ -357,10 +364,10 @@ TEST(TuningDatabase, HasEveryLibrarysVersionInItsKey) {
   ASSERT_TRUE(onednn);
   EXPECT_THAT(library_versions(),
               HasSubstr(fmt::format(", oneDNN {}.{}.{},", onednn()->major, onednn()->minor, onednn()->patch)));
-  EXPECT_THAT(library_versions(), testing::StartsWith(fmt::format("rung {}, ", kRungVersion)));
+  EXPECT_THAT(library_versions(), ::testing::StartsWith(fmt::format("rung {}, ", kRungVersion)));
   void* blas = dlopen("libopenblas.so.0", RTLD_LAZY);
   if (!blas) {
-    EXPECT_THAT(library_versions(), testing::EndsWith("no OpenBLAS"));
+    EXPECT_THAT(library_versions(), ::testing::EndsWith("no OpenBLAS"));
     return;
   }
   const auto config = reinterpret_cast<const char* (*)()>(dlsym(blas, "openblas_get_config"));
@@ -371,7 +378,7 @@ TEST(TuningDatabase, HasEveryLibrarysVersionInItsKey) {
   EXPECT_GT(std::count(last.begin(), last.end(), '.'), 1) << last;
 }
 
-class DamagedDatabase : public testing::TestWithParam<std::string> {};
+class DamagedDatabase : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(DamagedDatabase, IsNamedAndLeftUntouched) {
   TemporaryDirectory directory;
@@ -396,17 +403,18 @@ TEST_P(DamagedDatabase, IsNotOverwrittenBySave) {
 
 INSTANTIATE_TEST_SUITE_P(
     , DamagedDatabase,
-    testing::Values("", "{", "[]", R"({"version":2,"devices":{}})", R"({"version":1})", R"({"version":1,"devices":[]})",
-                    R"({"version":1,"devices":{"test device":7}})", R"({"version":1,"devices":{},"models":7})",
-                    R"({"version":1,"devices":{},"models":{"test device":7}})", model("7"),
-                    model(R"({"m":{"kept":{}}})"), model(R"({"m":{"tried":[],"kept":{"p":{"kernel":3}}}})"), entry("7"),
-                    entry(R"({"p":{"kernel":3}})"), entry(R"({"p":{"kernel":"k","params":{},"candidates":[{}]}})"),
-                    entry_with(R"("lost":1)"), entry_with(R"("evidence":3)"),
-                    entry_with(R"("evidence":{"ratio":1,"ci95":[1],"disturbance":0})"),
-                    entry_with(R"("evidence":{"ratio":1,"ci95":[1,null],"disturbance":0})"),
-                    entry_with(R"("evidence":{"ratio":2,"ci95":[1,1.5],"disturbance":0})"),
-                    entry_with(R"("evidence":{"ratio":1,"ci95":[-1,1],"disturbance":0})"),
-                    entry_with(R"("evidence":{"ratio":1,"ci95":[1,1],"disturbance":-1})")));
+    ::testing::Values("", "{", "[]", R"({"version":2,"devices":{}})", R"({"version":1})",
+                      R"({"version":1,"devices":[]})", R"({"version":1,"devices":{"test device":7}})",
+                      R"({"version":1,"devices":{},"models":7})",
+                      R"({"version":1,"devices":{},"models":{"test device":7}})", model("7"),
+                      model(R"({"m":{"kept":{}}})"), model(R"({"m":{"tried":[],"kept":{"p":{"kernel":3}}}})"),
+                      entry("7"), entry(R"({"p":{"kernel":3}})"),
+                      entry(R"({"p":{"kernel":"k","params":{},"candidates":[{}]}})"), entry_with(R"("lost":1)"),
+                      entry_with(R"("evidence":3)"), entry_with(R"("evidence":{"ratio":1,"ci95":[1],"disturbance":0})"),
+                      entry_with(R"("evidence":{"ratio":1,"ci95":[1,null],"disturbance":0})"),
+                      entry_with(R"("evidence":{"ratio":2,"ci95":[1,1.5],"disturbance":0})"),
+                      entry_with(R"("evidence":{"ratio":1,"ci95":[-1,1],"disturbance":0})"),
+                      entry_with(R"("evidence":{"ratio":1,"ci95":[1,1],"disturbance":-1})")));
 
 TEST(TuningDatabase, SaysThatItsFolderCannotBeWritten) {
   TemporaryDirectory directory;

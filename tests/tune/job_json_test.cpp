@@ -12,7 +12,7 @@
 namespace rung {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Operand operand(Shape shape, bool constant) { return {DType::f32, shape, contiguous_strides(shape), constant}; }
 

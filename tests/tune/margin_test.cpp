@@ -10,7 +10,7 @@ namespace rung {
 namespace {
 
 using scripted::right;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // A kernel is right and takes Us; beside a busy neighbour it takes Busy, in which the neighbour has most of the time.
 bool busy = false;
@@ -20,7 +20,7 @@ void beside_neighbour(const cpu::Call& call) {
   if (busy && call.part == 0) scripted::Clock::pass_us(Busy * 0.25), scripted::Clock::take_us(Busy * 0.75);
 }
 
-class MarginOf : public testing::Test {
+class MarginOf : public ::testing::Test {
  protected:
   MarginOf() { busy = false; }
   void set_kernels(std::initializer_list<scripted::NamedRun> softmax) {

@@ -8,9 +8,9 @@ namespace {
 
 using scripted::NamedRun;
 using scripted::right;
-using testing::StartsWith;
+using ::testing::StartsWith;
 
-class ScriptedTuner : public testing::Test {
+class ScriptedTuner : public ::testing::Test {
  protected:
   void set_kernels(std::initializer_list<scripted::NamedRun> softmax) {
     rows.add("softmax", softmax);
@@ -105,7 +105,7 @@ TEST_F(TunedParameters, AreTriedOnceEachAndChosenByTime) {
   std::vector<Params> tried;
   for (const Candidate& candidate : entry.candidates)
     if (candidate.choice.kernel == "tiled") tried.push_back(candidate.choice.params);
-  EXPECT_THAT(tried, testing::ElementsAre(Params{}, Params{{"tile", 2}}, Params{{"tile", 3}}));
+  EXPECT_THAT(tried, ::testing::ElementsAre(Params{}, Params{{"tile", 2}}, Params{{"tile", 3}}));
 }
 
 TEST_F(TunedParameters, AreTriedWhereAnEarlierVersionLackedThem) {

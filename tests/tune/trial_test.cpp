@@ -36,7 +36,7 @@ void sum_of_weights(const cpu::Call& call) {
 }
 const Kernel kSum{"sum", "linear", [](const Problem&, const Machine&) { return accept(); }, sum_of_weights};
 
-class TrialCopies : public testing::Test {
+class TrialCopies : public ::testing::Test {
  protected:
   // How many copies of its weights a problem with 256 bytes of them is timed over, in 100 us.
   size_t copies(size_t working_set_bytes) {
@@ -112,6 +112,23 @@ TEST_F(TrialCopies, AreTimedSevenTimesAtLeast) {
   weights_given.clear();
   trial.time(team, 0);
   EXPECT_EQ(weights_given.size(), 1u + 7u);
+}
+
+size_t slow_runs = 0;
+void takes_a_tenth(const cpu::Call& call) {
+  if (call.part != 0) return;
+  ++slow_runs;
+  scripted::Clock::pass_us(90e3);
+}
+const Kernel kSlow{"slow", "linear", [](const Problem&, const Machine&) { return accept(); }, takes_a_tenth};
+
+TEST_F(TrialCopies, AreTimedTwiceIfTheyAreSlow) {
+  const Problem problem = linear_problem(1, 4, 16);
+  const TrialOperands operands(problem);
+  Trial trial(operands, {&kSlow, {}}, 0);
+  slow_runs = 0;
+  EXPECT_NEAR(trial.time(team, 0.01).us, 90e3, 1e-6);
+  EXPECT_EQ(slow_runs, 1u + 2u) << "the budget would wait for 0.63 s";
 }
 
 }  // namespace

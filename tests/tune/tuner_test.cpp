@@ -45,7 +45,7 @@ TEST(Tuner, LeavesKnownProblemsAlone) {
   EXPECT_TRUE(database.find(task.key)->candidates.empty());
 }
 
-class StaleEntry : public testing::TestWithParam<TunedProblem> {};
+class StaleEntry : public ::testing::TestWithParam<TunedProblem> {};
 
 TEST_P(StaleEntry, IsTunedAgain) {
   TemporaryDirectory directory;
@@ -59,14 +59,14 @@ TEST_P(StaleEntry, IsTunedAgain) {
 }
 
 INSTANTIATE_TEST_SUITE_P(, StaleEntry,
-                         testing::Values(TunedProblem{{"linear_that_is_gone", {}}, {}},
-                                         TunedProblem{{"softmax_fallback", {}}, {}},
-                                         TunedProblem{{"linear_avx2", {{"columns", -3}}}, {}},
-                                         TunedProblem{{"linear_onednn", {}},
-                                                      {{"linear_onednn", {}, 3, "chosen: the default"},
-                                                       {"linear_openblas", {}, 0, "no time left"}}},
-                                         TunedProblem{{"linear_onednn", {}},  // by a version with fewer kernels
-                                                      {{"linear_onednn", {}, 3, "chosen: the default"}}}));
+                         ::testing::Values(TunedProblem{{"linear_that_is_gone", {}}, {}},
+                                           TunedProblem{{"softmax_fallback", {}}, {}},
+                                           TunedProblem{{"linear_avx2", {{"columns", -3}}}, {}},
+                                           TunedProblem{{"linear_onednn", {}},
+                                                        {{"linear_onednn", {}, 3, "chosen: the default"},
+                                                         {"linear_openblas", {}, 0, "no time left"}}},
+                                           TunedProblem{{"linear_onednn", {}},  // by a version with fewer kernels
+                                                        {{"linear_onednn", {}, 3, "chosen: the default"}}}));
 
 TEST(Tuner, LeavesWhatItTunedAlone) {
   TemporaryDirectory directory;

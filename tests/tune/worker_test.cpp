@@ -17,7 +17,7 @@
 namespace rung {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 constexpr int64_t kElements = 64;
 
 Verdict always(const Problem&, const Machine&) { return accept(); }

@@ -69,7 +69,7 @@ Status PrecisionSearch::measure_values() {
   for (size_t base = 1; base < table_.bases.size(); ++base) {
     const size_t bf16 = *bf16_form();
     const Precision values{{.labels = "*", .values = table_.bases[base].values}};
-    if (!plan_of(base, bf16)) continue;
+    if (!plan_of(base, bf16) || !has_time_beside(0)) continue;
     RUNG_CHECK(services_.tell("precision: error of values"));
     RUNG_TRY(const auto error, error_on_watched(with(values), fmt::format("values in {}", table_.bases[base].values)));
     if (!error) continue;

@@ -34,7 +34,8 @@ double excess(const PrecisionGoal& goal, const MeasuredError& error, double star
 
 bool PrecisionSearch::has_time_beside(double share) const {
   const double left = services_.seconds_left();
-  return left > share * seconds_ && left > trial_s_;
+  const double trial_s = plans_.size() > 1 ? trial_s_ : services_.first_trial_s;
+  return left > share * seconds_ && left > trial_s + build_s_;
 }
 
 double PrecisionSearch::added(double rel_l2) const { return std::max(0.0, rel_l2 * rel_l2 - start_squared_); }
@@ -60,7 +61,9 @@ Result<Recipe> PrecisionSearch::tuned(Recipe recipe, double seconds) const {
 }
 
 Result<std::optional<Attempt>> PrecisionSearch::built(const Recipe& recipe, const std::string& name) {
+  const int64_t began = now_ns();
   auto attempt = services_.bench->attempt_unjudged(recipe);
+  build_s_ = std::max(build_s_, static_cast<double>(now_ns() - began) * 1e-9);
   if (!attempt && ends_climb(attempt.error())) return tl::unexpected(attempt.error());
   if (attempt && attempt->right) return std::optional(std::move(*attempt));
   note(fmt::format("{}: {}", name, attempt ? attempt->reason : "cannot be built: " + attempt.error().message));

@@ -22,10 +22,12 @@ struct SearchServices {
   Workbench* bench = nullptr;
   const Attempt* start = nullptr;                     // the plan that it begins with, in f32 as far as recipes decide
   const std::vector<NamedTensors>* inputs = nullptr;  // of the workbench; the first is the one that is timed
-  std::function<Result<Speedup>(Session&)> race;      // of a plan, over the one to begin with
+  // Races a plan with the one to begin with; `decides`: it may be chosen, so that the race wants an interval.
+  std::function<Result<Speedup>(Session&, bool decides)> race;
   std::function<Result<Speedup>(Session&, Session&)> race_two;  // of the second plan over the first; may be close
   std::function<Status(const std::string&)> tell;               // progress; an error where the climb is interrupted
   std::function<double()> seconds_left;
+  double first_trial_s = 0;  // that the first trial may take, as far as the climb knows
 };
 
 // The findings of a search. recipes[i] is that of report.wholes[i]; `chosen` is among them.
@@ -65,7 +67,8 @@ class PrecisionSearch {
     WholeReport report;
   };
 
-  // Returns whether a stage may go on that leaves this share of the search's time to those that follow.
+  // Returns whether there is time for another trial, and for building the chosen plan once more behind it, in a stage
+  // that leaves this share of the search's time to those that follow.
   bool has_time_beside(double share) const;
   double added(double rel_l2) const;  // squared error beyond that of the plan to begin with
   Recipe with(const Precision& precision) const;
@@ -144,7 +147,8 @@ class PrecisionSearch {
   std::set<size_t> measured_;  // mixtures of the frontier, by their indices
   size_t mixtures_ = 0;        // that were tried
   PrecisionReport report_;
-  double start_squared_ = 0, seconds_ = 0, trial_s_ = 0;
+  double start_squared_ = 0, seconds_ = 0;
+  double trial_s_ = 0, build_s_ = 0;  // the longest of trials, and of builds of whole plans with their judgement
 };
 
 }  // namespace rung

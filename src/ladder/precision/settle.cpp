@@ -75,7 +75,7 @@ Result<bool> PrecisionSearch::settle_choice(const ModelTrial& trial, Attempt& be
 Status PrecisionSearch::settle(size_t index) {
   const auto trials = unsettled(wholes_[index].recipe, 1e3 * wholes_[index].report.speedup.after_ms);
   if (!trials) return note(fmt::format("other kernels are not tried: {}", trials.error().message)), Status{};
-  if (trials->empty()) return {};
+  if (trials->empty() || !has_time_beside(0)) return {};
   RUNG_TRY(auto best, built(wholes_[index].recipe, "the plan whose kernels are tried"));
   if (!best) return {};
   bool has_winner = false;

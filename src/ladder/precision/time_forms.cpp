@@ -79,7 +79,7 @@ Status PrecisionSearch::time_forms(size_t first_form) {
     for (size_t form = first_form; form < table_.forms.size(); ++form) {
       const std::string name = fmt::format("{}, values in {}", table_.forms[form].name, table_.bases[base].values);
       RUNG_CHECK(services_.tell(fmt::format("precision: all {}", name)));
-      if (plans_.size() > 1 && !has_time_beside(kTimesShare))
+      if (!has_time_beside(plans_.size() > 1 ? kTimesShare : 0))
         note(fmt::format("all {}: there was no time to measure it", name));
       else
         RUNG_CHECK(time_form(base, form, seconds_ / static_cast<double>(count)));

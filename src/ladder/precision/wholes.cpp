@@ -33,13 +33,13 @@ Result<const PrecisionSearch::Whole*> PrecisionSearch::add_whole(Attempt attempt
     whole.error.rel_l2 = std::max(whole.error.rel_l2, watched->rel_l2);
     whole.error.cosine = std::min(whole.error.cosine, watched->cosine);
   }
-  RUNG_TRY(whole.report.speedup, services_.race(*attempt.session));
+  whole.report.meets_goal = missed(goal_, whole.error).empty();
+  RUNG_TRY(whole.report.speedup, services_.race(*attempt.session, whole.report.meets_goal));
   whole.report.name = std::move(name);
   whole.report.predicted_us = whole.report.predicted_rel_l2 = kNoPrediction;
   whole.report.rel_l2 = whole.error.rel_l2;
   whole.report.cosine = whole.error.cosine;
   whole.report.kl = goal_.kl ? whole.error.kl : kNoPrediction;
-  whole.report.meets_goal = missed(goal_, whole.error).empty();
   wholes_.push_back(std::move(whole));
   return &wholes_.back();
 }
