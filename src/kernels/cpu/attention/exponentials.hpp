@@ -2,6 +2,7 @@
 // files compiled for an instruction set.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include "kernels/cpu/simd.hpp"
 #include "kernels/cpu/simd_math.hpp"
 
 namespace rung::cpu::RUNG_ISA {
