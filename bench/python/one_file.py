@@ -40,7 +40,8 @@ def export(name, folder, tokens):
 
 
 def plan_of(path, options, inputs):
-    session = rung.load(options.plan or path, threads=options.threads, dtype=options.dtype).session()
+    model = rung.load(options.plan) if options.plan else rung.load(path, threads=options.threads, dtype=options.dtype)
+    session = model.session()
     return lambda: next(iter(session(**inputs).values()))
 
 

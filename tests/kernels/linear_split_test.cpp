@@ -9,7 +9,7 @@ namespace rung::cpu {
 namespace {
 
 int64_t row_threads(const LinearCase& of, const gemm::MicroKernels& micro) {
-  return gemm::PackedPlan(problem_of(of), micro, Machine{}).row_threads;
+  return gemm::PackedPlan(problem_of(of), micro, Machine(cpu_info())).row_threads;
 }
 
 TEST(LinearSplit, SharesRowsWhereThreadsHaveEnough) {

@@ -25,8 +25,7 @@ void tile(const Product& p, int64_t row, int64_t panel) {
 #pragma GCC unroll 8
   for (int i = 0; i < rows; ++i)
 #pragma GCC unroll 2
-    for (int j = 0; j < panels; ++j)
-      sums[i][j] = p.adds ? load(c + i * c_stride + j * 16) : zero();
+    for (int j = 0; j < panels; ++j) sums[i][j] = p.adds ? load(c + i * c_stride + j * 16) : zero();
   for (int64_t k = 0; k < p.pairs; ++k, a += 2, b += 32) {
     __m512bh columns[panels];
 #pragma GCC unroll 2

@@ -1,5 +1,5 @@
-// Powers of two of vectors of scores, by AVX-512's instructions that take an exponent apart and put it back. Included by
-// files compiled for an instruction set.
+// Powers of two of vectors of scores, by AVX-512's instructions that take an exponent apart and put it back. Included
+// by files compiled for an instruction set.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "kernels/cpu/simd.hpp"

@@ -25,9 +25,9 @@ int64_t rate_of(const MicroKernels& micro) {
 }
 
 // Chooses the split whose busiest thread takes the fewest cycles for a value of k. Weights come while it multiplies, at
-// 1.5 bytes a cycle where several cores read from memory; rows of x, which other threads often wrote, come before, at 2.
-// So threads share the rows where each has enough of them: BERT-base at 128 tokens on two cores of an AMD EPYC took
-// 115.4 ms where they shared the columns, and takes 110.9.
+// 1.5 bytes a cycle where several cores read from memory; rows of x, which other threads often wrote, come before,
+// at 2. So threads share the rows where each has enough of them: BERT-base at 128 tokens on two cores of an AMD EPYC
+// took 115.4 ms where they shared the columns, and takes 110.9.
 int64_t choose_row_threads(const PackedPlan& plan, int64_t threads) {
   const MicroKernels& micro = *plan.micro;
   const int64_t x_bytes = static_cast<int64_t>(size_of(micro.x_type)),
