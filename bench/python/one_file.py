@@ -39,20 +39,22 @@ def export(name, folder, tokens):
     return path, dict(zip([port.name for port in ports], values)), wanted
 
 
-def plan_of(path, threads, inputs):
-    session = rung.load(path, threads=threads).session()
+def plan_of(path, options, inputs):
+    model = rung.load(options.plan) if options.plan else rung.load(path, threads=options.threads, dtype=options.dtype)
+    session = model.session()
     return lambda: next(iter(session(**inputs).values()))
 
 
-def onnxruntime_of(path, threads, inputs):
+def onnxruntime_of(path, options, inputs):
     settings = onnxruntime.SessionOptions()
-    settings.intra_op_num_threads = threads
+    settings.intra_op_num_threads = options.threads
     session = onnxruntime.InferenceSession(path, settings, providers=['CPUExecutionProvider'])
     return lambda: session.run(None, inputs)[0]
 
 
-def openvino_of(path, threads, inputs):
-    settings = {'INFERENCE_NUM_THREADS': threads, 'PERFORMANCE_HINT': 'LATENCY', 'INFERENCE_PRECISION_HINT': 'f32'}
+def openvino_of(path, options, inputs):
+    settings = {'INFERENCE_NUM_THREADS': options.threads, 'PERFORMANCE_HINT': 'LATENCY',
+                'INFERENCE_PRECISION_HINT': options.dtype}
     request = openvino.compile_model(path, 'CPU', settings).create_infer_request()
     return lambda: request.infer(inputs)[0]
 
@@ -69,7 +71,7 @@ def milliseconds(call):
 
 def compare(name, options):
     path, inputs, wanted = export(name, Path(options.folder) / name.replace(' ', '_').replace('/', '_'), options.tokens)
-    calls = {key: MAKERS[key](path, options.threads, inputs) for key in ['rung', *options.peers]}
+    calls = {key: MAKERS[key](path, options, inputs) for key in ['rung', *options.peers]}
     error = numpy.linalg.norm(numpy.asarray(calls['rung']()) - wanted) / numpy.linalg.norm(wanted)
     rounds = {key: [] for key in calls}
     shortest = dict.fromkeys(calls, float('inf'))
@@ -90,6 +92,9 @@ def main():
     parser = argparse.ArgumentParser(description='Plans, onnxruntime and OpenVINO over one ONNX file.')
     parser.add_argument('models', nargs='+', choices=list(REAL), metavar='MODEL', help=', '.join(REAL))
     parser.add_argument('--folder', default='onnx_files', help='for the files, which later runs use again')
+    parser.add_argument('--dtype', default='f32', choices=['f32', 'bf16'],
+                        help='what rung and OpenVINO compute in; onnxruntime has no bf16 on processors')
+    parser.add_argument('--plan', help="of a climb, for rung, instead of the model's file")
     parser.add_argument('--threads', type=int, default=1)
     parser.add_argument('--tokens', type=int, default=128)
     parser.add_argument('--rounds', type=int, default=10)

@@ -215,6 +215,7 @@ constexpr const char* kFloatProblems[] = {
     "reshape(slice(qkv, axis=2, begin=96, end=144), shape=[2,21,4,12]), slots=mask, scale=0.2886751)",
     "result = attention(q:T[1,70,3,16], bias:f32[3,70,1], k:T[1,257,3,16], v:T[1,257,3,16], slots=mask, scale=0.25)",
     "result = attention(q:T[1,40,2,64], k:T[1,1000,2,64], v:T[1,1000,2,64], scale=0.125)",
+    "result = attention(q:T[1,35,2,64], k:T[1,290,2,64], v:T[1,290,2,64], scale=-6)",
     // few queries, over keys of another text and with a bias of each head, part of which hides keys
     "result = attention(q:T[1,1,8,64], k:T[1,1500,8,64], v:T[1,1500,8,64], scale=0.125)",
     "result = attention(q:T[1,1,12,64], bias:f32[1,12,1,512], k:T[1,512,12,64], v:T[1,512,12,64], slots=mask)",

@@ -47,6 +47,9 @@ constexpr const char* kWindowProblems[] = {
     "result = conv(slice(x:T[1,4,5,5,24], axis=4, begin=8, end=16), w:T[12,2,3,3,8], before=[1,1,1], "
     "after=[0,1,1])",
     "result = conv(x:T[1,9,6], w:T[12,3,1], groups=6)",
+    // windows whose distance is a multiple of a page
+    "result = conv(x:T[2,9,512], w:T[5,3,512], wb:T[5], slots=bias, stride=[2], before=[1], after=[1])",
+    "result = conv(transpose(x:T[1,1024,7], permutation=[0,2,1]), w:T[6,2,512], groups=2, dilation=[3], before=[1])",
     // weights that are computed
     "result = conv(x:T[2,7,6,16], y:T[40,3,3,16], z:T[40], slots=bias, before=[1,1], after=[1,1], activation=silu)",
     "result = conv(x:T[1,8,7,12], transpose(y:T[3,9,3,4], permutation=[1,0,2,3]), groups=3, stride=[1,2])",

@@ -77,7 +77,8 @@ void plan_scratch_of_pairs(AttentionPlan& plan) {
   plan.q_at = 2 * plan.v_at;
   plan.weights_at = plan.q_at + rows * plan.padded_width / 2;
   plan.scores_at = plan.weights_at + rows * plan.padded_keys / 2;
-  plan.thread_floats = plan.scores_at + rows * std::max(plan.padded_keys, plan.padded_width);
+  plan.sums_at = plan.scores_at + rows * plan.padded_keys;
+  plan.thread_floats = plan.sums_at + rows * plan.padded_width;
 }
 
 template <CpuIsa isa>

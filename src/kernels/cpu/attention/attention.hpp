@@ -34,8 +34,7 @@ struct AttentionPlan {
   int64_t query_block;
   int64_t padded_keys;   // rounded up to whole vectors, or pairs of them: the stride of a row of scores
   int64_t padded_width;  // rounded up to 32 by the kernels that multiply pairs of bf16
-  // The parts of a thread's scratch begin at these floats; K is first. Only kernels of pairs keep weights apart, and
-  // only the others keep sums.
+  // The parts of a thread's scratch begin at these floats; K is first. Only kernels of pairs keep weights apart.
   int64_t v_at, q_at, weights_at, scores_at, sums_at, thread_floats;
 };
 

@@ -9,6 +9,8 @@
 namespace rung::cpu::RUNG_ISA {
 namespace {
 
+constexpr int64_t kKeysOfRun = INT64_MAX;  // all at once: products never add to sums
+
 // Computes sums of 16 or 32 rows and one or two panels. Tiles 0..3 hold sums (first rows left and right, second rows
 // left and right), 4 and 5 hold a, 6 and 7 hold b. The scratch behind a and c has whole tiles of rows.
 template <int row_tiles, int panels>

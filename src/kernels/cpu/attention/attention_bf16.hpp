@@ -16,6 +16,7 @@ struct Product {
   float* c;
   int64_t c_stride;
   int64_t rows, panels;
+  bool adds;  // to what c has
 };
 
 }  // namespace rung::cpu

@@ -20,10 +20,24 @@ static void copy_bytes(const gemm::CopyRows& c) {
 }
 #endif
 
+// Copies values that keep their type.
+static void copy_as_they_are(const gemm::CopyRows& c, size_t size) {
+  const auto* from = static_cast<const char*>(c.from);
+  auto* to = static_cast<char*>(c.to);
+  const size_t bytes = static_cast<size_t>(c.columns) * size, zeros = static_cast<size_t>(c.padded) * size - bytes;
+  for (int64_t r = 0; r < c.rows;
+       ++r, from += c.from_stride * static_cast<int64_t>(size), to += c.to_stride * static_cast<int64_t>(size)) {
+    __builtin_memcpy(to, from, bytes);
+    __builtin_memset(to + bytes, 0, zeros);
+  }
+}
+
 static void copy_rows(const gemm::CopyRows& c) {
 #if defined(__AVX512F__)
   if (c.to_type == DType::i8 || c.to_type == DType::u8) return copy_bytes(c);
 #endif
+  if (c.from_type == c.to_type && c.columns > 0 && c.columns <= c.padded)
+    return copy_as_they_are(c, c.to_type == DType::f32 ? 4 : 2);
   for (int64_t r = 0; r < c.rows; ++r)
     for (int64_t k = 0; k < c.padded; k += kLanes) {
       const int64_t have = c.columns - k, want = c.padded - k;

@@ -240,10 +240,8 @@ struct Worker {
       for (int64_t row = 0; row < f.rows; ++row)
         for (int64_t byte = 0; byte < f.columns * size; byte += 64) fetch(at(base, row * stride * size + byte));
     };
-    each_line(f.out, f.out_stride, f.out_type, prefetch_to_write);
-    if (f.residual)
-      each_line(f.residual, f.residual_stride, f.residual_type,
-                [](const std::byte* line) { __builtin_prefetch(line, 0, 2); });
+    each_line(f.out, f.out_stride, f.out_type, prefetch_end);
+    if (f.residual) each_line(f.residual, f.residual_stride, f.residual_type, prefetch_end);
     for (const void* outliers : {f.w_outliers, f.gate_outliers})
       for (size_t byte = 0; outliers && byte < plan.outlier_bytes; byte += 64)
         __builtin_prefetch(static_cast<const std::byte*>(outliers) + byte, 0, 2);

@@ -90,7 +90,7 @@ class StrassenWorker {
   int64_t quarter_elements() const { return cut_.held * micro_.width; }
   const float* x_row(int64_t row) const { return static_cast<const float*>(call_.inputs[0]) + row * plan_.from_stride; }
   // Returns the row of x that is the upper or the lower one of a pair of the chunk.
-  int64_t row_of(int64_t i, int half) const { return chunk_.begin + i + half * cut_.pairs; }
+  int64_t row_of(int64_t i, int half) const { return 2 * (chunk_.begin + i) + half; }
 
   // A pair with a NaN or an infinity is left out, since sums would carry it into rows where it does not belong.
   bool is_left_out(int64_t i) const { return factors_[i] == 0; }
@@ -165,7 +165,7 @@ class StrassenWorker {
   void fetch_rows() {
     Coming& c = coming_;
     for (int64_t i = 0; i < c.quota && c.pair < c.end; ++i) {
-      const int64_t row = c.pair + c.quarter / 2 * cut_.pairs;
+      const int64_t row = 2 * c.pair + c.quarter / 2;
       if (row < plan_.shape.m)
         __builtin_prefetch(x_row(row) + c.quarter % 2 * cut_.half_k + c.k + c.line * kLineFloats, 0, 2);
       if (++c.line < c.lines) continue;
@@ -203,17 +203,16 @@ class StrassenWorker {
   // Asks for the lines that the last step of some rows writes and reads, so that they come while tiles multiply.
   void fetch_results(int64_t p, int quarter, Range rows) const {
     const int64_t column = (p + quarter % 2 * cut_.panel_pairs) * micro_.width;
-    const int64_t first = row_of(rows.begin, quarter / 2), end = std::min(plan_.shape.m, first + rows.count());
+    const int64_t first = row_of(rows.begin, quarter / 2), end = std::min(plan_.shape.m, row_of(rows.end, 0));
     const auto each_line = [&](const void* base, int64_t stride, DType type, auto fetch) {
       const auto size = static_cast<int64_t>(size_of(type));
       const auto* at = static_cast<const std::byte*>(base) + (first * stride + column) * size;
-      for (int64_t row = first; row < end; ++row, at += stride * size)
+      for (int64_t row = first; row < end; row += 2, at += 2 * stride * size)
         for (int64_t byte = 0; byte < micro_.width * size; byte += 64) fetch(at + byte);
     };
-    each_line(operands_.out, plan_.finish.out_stride, plan_.finish.out_type, prefetch_to_write);
+    each_line(operands_.out, plan_.finish.out_stride, plan_.finish.out_type, prefetch_end);
     if (operands_.residual)
-      each_line(operands_.residual, plan_.finish.residual_stride, plan_.finish.residual_type,
-                [](const std::byte* line) { __builtin_prefetch(line, 0, 2); });
+      each_line(operands_.residual, plan_.finish.residual_stride, plan_.finish.residual_type, prefetch_end);
   }
 
   void multiply_tile(int i, int64_t p, Range rows, Turn turn) {
@@ -287,11 +286,13 @@ class StrassenWorker {
   void unscale(float* row, int64_t at) {
     if (inverses_[at] != 1) quarters_.scale(row, row, inverses_[at], micro_.width);
   }
+  // Finishes every second one of some rows.
   void finish_rows(const float* sums, Range rows, int64_t column) {
     if (rows.count() == 0) return;
     Finish f = plan_.finish;
     f.sums = sums;
     place(f, operands_, rows, {column, std::min(column + micro_.width, plan_.shape.n)}, plan_.shape.n);
+    f.rows = rows.count() / 2, f.out_stride *= 2, f.residual_stride *= 2;
     micro_.finish(f);
   }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Rows of x and values of k and columns of w have two halves each, which make quarters of x, of w and of the result.
+// Every second row is in the lower half, so that threads that share the rows have neighbours.
 // Sums of x's quarters are made once for a block of k, sums of w's for each pair of panels, which stays in the panels
 // of the plain product: weights take no more memory. Each row of x is scaled by a power of two first, so that a row
 // whose values are large does not cost the row that it is added to digits.
@@ -23,7 +24,7 @@ struct PackedPlan;
 
 // The cut of one problem.
 struct StrassenCut {
-  int64_t pairs = 0;        // of rows: row i goes with row i + pairs, which is zeros where m ends before it
+  int64_t pairs = 0;        // of rows, of which every second one is in the lower half; one beyond m is zeros
   int64_t panel_pairs = 0;  // panel p goes with panel p + panel_pairs
   int64_t half_k = 0;       // k goes with k + half_k
   int64_t depth = 0;        // values of half_k whose sums are there at a time

@@ -124,14 +124,15 @@ void copy_line(const ConvPlan& plan, const void* x, int64_t offset, float* to) {
   gemm::CopyRows c;
   c.from = static_cast<const std::byte*>(x) + offset * size;
   c.from_stride = plan.from.x_strides[2], c.from_column = plan.from_channel, c.from_type = plan.x_type;
-  c.to = to, c.to_stride = plan.channels, c.to_type = DType::f32;
+  c.to = to, c.to_stride = plan.pitch, c.to_type = DType::f32;
   c.rows = last.extent, c.columns = c.padded = plan.channels;
-  if (plan.from_channel == 1 && c.from_stride == c.columns) c.columns = c.padded = c.rows * c.columns, c.rows = 1;
+  if (plan.from_channel == 1 && c.from_stride == c.columns && c.to_stride == c.columns)
+    c.columns = c.padded = c.rows * c.columns, c.rows = 1;
   if (plan.from_channel == 1) return plan.micro->copy_rows(c);
   if (plan.micro->gather_rows(c)) return;
   for (int64_t i = 0; i < last.extent; ++i)
     for (int64_t channel = 0; channel < plan.channels; ++channel)
-      to[i * plan.channels + channel] =
+      to[i * plan.pitch + channel] =
           element_at(x, plan.x_type, offset + i * plan.from.x_strides[2] + channel * plan.from_channel);
 }
 
@@ -141,7 +142,7 @@ void copy_x(const ConvPlan& plan, const Call& call) {
   std::array<int64_t, kWindowAxes> extents{};
   for (size_t axis = 0; axis < kWindowAxes; ++axis)
     extents[axis] = from.axes[axis].extent + from.axes[axis].before + from.axes[axis].after;
-  const int64_t line = extents[2] * plan.channels;
+  const int64_t line = extents[2] * plan.pitch;
   const Range mine = share(from.batch * extents[0] * extents[1], call.part, call.parts);
   for (int64_t at = mine.begin; at < mine.end; ++at) {
     float* to = static_cast<float*>(call.scratch) + at * line;
@@ -155,10 +156,10 @@ void copy_x(const ConvPlan& plan, const Call& call) {
       std::fill_n(to, line, 0.0f);
       continue;
     }
-    std::fill_n(to, last.before * plan.channels, 0.0f);
-    std::fill_n(to + (last.before + last.extent) * plan.channels, last.after * plan.channels, 0.0f);
+    std::fill_n(to, last.before * plan.pitch, 0.0f);
+    std::fill_n(to + (last.before + last.extent) * plan.pitch, last.after * plan.pitch, 0.0f);
     const int64_t offset = batch * from.x_batch + place[0] * from.x_strides[0] + place[1] * from.x_strides[1];
-    copy_line(plan, call.inputs[0], offset, to + last.before * plan.channels);
+    copy_line(plan, call.inputs[0], offset, to + last.before * plan.pitch);
   }
 }
 

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t kResultsHeld = 112;   // their sums take about a third of the first-level cache
 constexpr int64_t kElementsHeld = 384;  // so do their weights in a panel
+constexpr int64_t kPage = 4096, kLineFloats = 16;
 
 bool is_point(const WindowShape& shape) {
   return shape.axes[0].is_point() && shape.axes[1].is_point() && shape.axes[2].is_point();
@@ -34,10 +35,18 @@ bool has_zeros(const WindowShape& shape) {
   return false;
 }
 
-// Returns the windows over a dense copy of x that has its zeros.
-WindowShape over_copy(const WindowShape& from, int64_t channels) {
+// Returns the elements from place to place of a copy of x. Windows whose distance is a multiple of a page fall into the
+// same few cache sets, so there the copy's places stand a line further apart: one of 3 taps, 512 channels and a step of
+// 2 took 27.2 ms for 1500 results and takes 21.9 since (AMD EPYC with AVX-512, f32).
+int64_t pitch_of(const WindowShape& from, int64_t channels) {
+  const int64_t step = from.axes[2].stride * channels * int64_t{sizeof(float)};
+  return from.axes[2].taps > 1 && step % kPage == 0 ? channels + kLineFloats : channels;
+}
+
+// Returns the windows over a copy of x that has its zeros.
+WindowShape over_copy(const WindowShape& from, int64_t pitch) {
   WindowShape copy = from;
-  int64_t stride = channels;
+  int64_t stride = pitch;
   for (int axis = kWindowAxes - 1; axis >= 0; --axis) {
     Window& window = copy.axes[static_cast<size_t>(axis)];
     window.extent += window.before + window.after;
@@ -61,12 +70,13 @@ ConvPlan::ConvPlan(const Problem& problem, const gemm::MicroKernels& micro_kerne
   const bool is_dense = x.contiguous();
   copies_x = x_type != DType::f32 || from_channel != 1 || has_zeros(from) ||
              (shape.axes[2].taps > 1 && shape.x_strides[2] != channels);
+  pitch = copies_x ? pitch_of(from, channels) : channels;
   if (copies_x) {
-    shape = over_copy(from, channels);
+    shape = over_copy(from, pitch);
     copy_bytes = static_cast<size_t>(round_up(shape.batch * shape.x_batch * int64_t{sizeof(float)}, 64));
   }
   if (is_point(shape) && (is_dense || copies_x)) join_lines(shape);
-  together = groups == 1 && shape.axes[2].dilation == 1 ? shape.axes[2].taps : 1;
+  together = groups == 1 && shape.axes[2].dilation == 1 && pitch == channels ? shape.axes[2].taps : 1;
   if (together == shape.axes[2].taps && together * shape.axes[1].taps * run <= kElementsHeld)
     lines = shape.axes[1].taps;
   blocks = divide_up(together * run, kElementsHeld);

@@ -21,6 +21,7 @@ struct ConvPlan {
   WindowShape from;                           // of x itself
   int64_t from_channel = 1;                   // elements from channel to channel of x
   int64_t channels = 0, groups = 1, run = 0;  // run: channels of a group
+  int64_t pitch = 0;                          // elements from place to place of x's copy
   int64_t rows = 0, rows_of_group = 0;        // of w
   int64_t panels_of_group = 0, panel_bytes = 0;
   int64_t together = 1;  // taps of the last axis that one product can take
