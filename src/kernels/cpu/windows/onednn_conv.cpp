@@ -42,6 +42,34 @@ const Operand* operand_of(const Problem& problem, ConvSlot slot) {
   return problem.as<Conv>().slots.find(problem.inputs, slot);
 }
 
+// Integers: sums and their bias are multiplied by the scales before all else, and zero points are added behind it.
+void scale_integers(dnnl::primitive_attr& attributes, const Problem& problem, const float* scale) {
+  constexpr int kEachChannel = 2;
+  constexpr float kAny = 0.5f;
+  const auto& op = problem.as<Conv>();
+  const auto rows = static_cast<size_t>(problem.output.shape.back());
+  attributes.set_output_scales(kEachChannel, scale ? std::vector(scale, scale + rows) : std::vector(rows, kAny));
+  const auto set_zero = [&](int argument, int64_t zero) {
+    if (zero != 0) attributes.set_zero_points(argument, 0, {static_cast<int32_t>(zero)});
+  };
+  set_zero(DNNL_ARG_SRC, op.zero), set_zero(DNNL_ARG_DST, op.out_zero);
+}
+
+dnnl::primitive_attr attributes_of(const Problem& problem, const gemm::OneDnnOperands& operands, const float* scale) {
+  const auto& op = problem.as<Conv>();
+  dnnl::post_ops after;
+  gemm::append_activation(after, op.activation);
+  if (operands.residual) after.append_binary(dnnl::algorithm::binary_add, *operands.residual);
+  gemm::append_activation(after, op.last);
+  // The library adds the zero point before it rounds, which takes digits from what lies half way between two steps.
+  if (op.out_zero != 0) after.append_eltwise(1.0f, dnnl::algorithm::eltwise_round, 0.0f, 0.0f);
+  dnnl::primitive_attr attributes;
+  attributes.set_post_ops(after);
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  if (op.is_of_integers()) scale_integers(attributes, problem, scale);
+  return attributes;
+}
+
 }  // namespace
 
 ConvSlice::ConvSlice(const Problem& problem, int part, int parts) {
@@ -52,7 +80,10 @@ ConvSlice::ConvSlice(const Problem& problem, int part, int parts) {
   const int64_t last = (end - 1) * whole.stride - whole.before + whole.dilation * (whole.taps - 1);
   x_begin = std::clamp<int64_t>(first, 0, whole.extent - 1);
   window = whole;
-  window.extent = std::max<int64_t>(1, std::min(last, whole.extent - 1) - x_begin + 1);
+  // The elements between the last window and the next one belong to it: the library has slower code, or none, for an x
+  // that ends before them.
+  const int64_t next = end == whole.results() ? whole.extent : end * whole.stride - whole.before;
+  window.extent = std::clamp<int64_t>(std::max(last + 1, next), x_begin + 1, whole.extent) - x_begin;
   window.before = x_begin - first;
   window.after = std::max<int64_t>(0, last - first + 1 - window.before - window.extent);
 }
@@ -68,41 +99,41 @@ dnnl::memory::desc plain_weights(const Problem& problem) {
   return gemm::onednn_desc(w.dtype, shape, strides);
 }
 
-OneDnnConv::OneDnnConv(const Problem& problem, const ConvSlice& slice) {
+bool ConvDescription::is_fast() const {
+  return std::string_view(primitive.impl_info_str()).find("ref") == std::string_view::npos;
+}
+
+ConvDescription describe(const Problem& problem, const ConvSlice& slice, const float* scale) {
   const gemm::OneOpenMpThread alone;
   const auto& op = problem.as<Conv>();
-  const Operand &x = problem.inputs[0], *bias = operand_of(problem, ConvSlot::bias),
-                *residual = operand_of(problem, ConvSlot::residual);
+  const Operand &x = problem.inputs[0], *bias = operand_of(problem, ConvSlot::bias);
   const auto of_x = channels_second(x.dtype, with_lines(x.shape, slice.window.extent), x.strides);
   const auto out = channels_second(problem.output.dtype, with_lines(problem.output.shape, slice.end - slice.begin),
                                    problem.output.strides);
   const auto plain = plain_weights(problem);
   const dnnl::memory::desc any(plain.dims(), plain.data_type(), dnnl::memory::format_tag::any);
   const Lists lists(problem, slice.window);
-  dnnl::post_ops after;
-  gemm::append_activation(after, op.activation);
   gemm::OneDnnOperands operands{.x = of_x, .out = out, .activation = op.activation};
-  if (residual) {
+  if (bias) operands.bias = gemm::onednn_desc(bias->dtype, bias->shape, bias->strides);
+  if (const Operand* residual = operand_of(problem, ConvSlot::residual))
     operands.residual =
         channels_second(residual->dtype, with_lines(residual->shape, slice.end - slice.begin), residual->strides);
-    after.append_binary(dnnl::algorithm::binary_add, *operands.residual);
-  }
-  gemm::append_activation(after, op.last);
-  dnnl::primitive_attr attributes;
-  attributes.set_post_ops(after);
-  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   const auto kind = dnnl::prop_kind::forward_inference;
   const auto way = dnnl::algorithm::convolution_direct;
-  if (bias) operands.bias = gemm::onednn_desc(bias->dtype, bias->shape, bias->strides);
   const dnnl::convolution_forward::primitive_desc description(
       bias ? dnnl::convolution_forward::desc(kind, way, of_x, any, *operands.bias, out, lists.stride, lists.dilation,
                                              lists.before, lists.after)
            : dnnl::convolution_forward::desc(kind, way, of_x, any, out, lists.stride, lists.dilation, lists.before,
                                              lists.after),
-      attributes, gemm::onednn_engine());
-  is_fast_ = std::string_view(description.impl_info_str()).find("ref") == std::string_view::npos;
-  operands.w = weights_ = description.weights_desc();
-  primitive_.emplace(dnnl::convolution_forward(description), operands, description.scratchpad_desc());
+      attributes_of(problem, operands, scale), gemm::onednn_engine());
+  operands.w = description.weights_desc();
+  return {description, operands};
+}
+
+OneDnnConv::OneDnnConv(const ConvDescription& description) {
+  const gemm::OneOpenMpThread alone;
+  primitive_.emplace(dnnl::convolution_forward(description.primitive), description.operands,
+                     description.primitive.scratchpad_desc());
 }
 
 }  // namespace rung::cpu
