@@ -23,7 +23,25 @@ struct ConvPart {
   Conv op;
   NodeId x, w;  // x: of all channels
   int64_t begin = 0, end = 0;
+  std::optional<Transpose> turn;  // by which channels of x stand last
 };
+
+// Makes of a part that reads a slice of channels, which may be turned behind it, one that reads a run of all channels.
+void read_slice(const Graph& graph, ConvPart& part) {
+  const auto* turn = graph.as<Transpose>(part.x);
+  const NodeId cut = turn ? graph[part.x].operands[0] : part.x;
+  const auto* slice = graph.as<Slice>(cut);
+  const int last = graph.shape(part.x).rank() - 1, channels = turn ? static_cast<int>(turn->permutation[last]) : last;
+  if (!slice || slice->step != 1 || axis_in(graph, cut, slice->axis) != channels) return;
+  part.begin = slice->begin, part.end = slice->end, part.x = graph[cut].operands[0];
+  if (turn) part.turn = *turn;
+}
+
+// Returns how many channels of x there are.
+int64_t channels_of(const Graph& graph, const ConvPart& part) {
+  const Shape& x = graph.shape(part.x);
+  return part.turn ? x[static_cast<int>(part.turn->permutation[x.rank() - 1])] : x.back();
+}
 
 // cast(u + select(u < 0, -0.25, 0.25)), u a plain convolution of constant weights, of x or of a slice of its channels.
 std::optional<ConvPart> conv_part(const Graph& graph, NodeId id, const std::vector<bool>& constant) {
@@ -39,9 +57,7 @@ std::optional<ConvPart> conv_part(const Graph& graph, NodeId id, const std::vect
   ConvPart part{*conv, graph[sums].operands[0], graph[sums].operands[1]};
   if (part.w >= constant.size() || !constant[part.w]) return std::nullopt;
   part.end = graph.shape(part.x).back();
-  const auto* slice = graph.as<Slice>(part.x);
-  if (!slice || slice->step != 1 || axis_in(graph, part.x, slice->axis) != graph.shape(part.x).rank() - 1) return part;
-  part.begin = slice->begin, part.end = slice->end, part.x = graph[part.x].operands[0];
+  read_slice(graph, part);
   return part;
 }
 
@@ -49,10 +65,11 @@ std::optional<ConvPart> conv_part(const Graph& graph, NodeId id, const std::vect
 bool are_of_one_conv(const Graph& graph, const std::vector<ConvPart>& parts) {
   int64_t end = 0;
   for (const ConvPart& part : parts) {
-    if (part.begin != end || part.x != parts[0].x || !(part.op == parts[0].op)) return false;
+    if (part.begin != end || part.x != parts[0].x || part.turn != parts[0].turn || !(part.op == parts[0].op))
+      return false;
     end = part.end;
   }
-  return end == graph.shape(parts[0].x).back() && (parts.size() == 1 || parts[0].op.groups == 1);
+  return end == channels_of(graph, parts[0]) && (parts.size() == 1 || parts[0].op.groups == 1);
 }
 
 // Returns whether every number of constant weights is an i8, which a whole says of its parts without reading them.
@@ -115,6 +132,7 @@ std::optional<SummedConv> summed_conv(const Graph& graph, NodeId sum, const std:
   const auto zero = !x || x->zero == kNoNode ? 0 : uniform_value(graph, x->zero);
   if (!x || !zero) return std::nullopt;
   made.op = parts[0].op, made.op.zero = static_cast<int64_t>(*zero), made.x = *x;
+  if (parts[0].turn) made.x.views.insert(made.x.views.begin(), *parts[0].turn);
   for (const ConvPart& part : parts) {
     if (!is_of_i8(graph, part.w)) return std::nullopt;
     made.weights.push_back(part.w);

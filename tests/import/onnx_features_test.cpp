@@ -11,10 +11,10 @@ using testing::HasSubstr;
 
 constexpr int32_t kUint8 = 2;
 
-std::string integer(const std::string& name, int64_t value) {
+std::string one_integer(const std::string& name, int64_t value) {
   return attribute(name, kIntKind, [&](pbf_writer& to) { to.add_int64(3, value); });
 }
-std::string word(const std::string& name, const std::string& value) {
+std::string one_word(const std::string& name, const std::string& value) {
   constexpr int32_t kStringKind = 3;
   return attribute(name, kStringKind, [&](pbf_writer& to) { to.add_string(4, value); });
 }
@@ -39,8 +39,8 @@ TEST_F(OnnxFeatures, RefusesDeterminantsOfOtherMatrices) {
 
 TEST_F(OnnxFeatures, RefusesGramsThatDoNotFit) {
   const auto of = [&](const Messages& attributes, const char* mode = "TF") {
-    Messages all{word("mode", mode), integer("min_gram_length", 1), integer("max_gram_length", 2),
-                 integer("max_skip_count", 0)};
+    Messages all{one_word("mode", mode), one_integer("min_gram_length", 1), one_integer("max_gram_length", 2),
+                 one_integer("max_skip_count", 0)};
     all.insert(all.end(), attributes.begin(), attributes.end());
     graph.inputs = {value("x", kInt64, {fixed(9)})};
     return refusal({"TfIdfVectorizer", {"x"}, {"y"}, all});
@@ -78,11 +78,12 @@ TEST_F(OnnxFeatures, RefusesNamedFloatsThatDoNotFit) {
   const auto of = [&](int64_t bytes, int64_t scales, int64_t kind, int64_t block = 16) {
     graph.initializers = {tensor("w", kUint8, {bytes}, raw(std::vector<uint8_t>(static_cast<size_t>(bytes)))),
                           tensor("s", kFloat, {scales}, raw(std::vector<float>(static_cast<size_t>(scales))))};
-    return refusal({"MatMulBnb4",
-                    {"x", "w", "s"},
-                    {"y"},
-                    {integer("K", 16), integer("N", 3), integer("block_size", block), integer("quant_type", kind)},
-                    "com.microsoft"});
+    return refusal(
+        {"MatMulBnb4",
+         {"x", "w", "s"},
+         {"y"},
+         {one_integer("K", 16), one_integer("N", 3), one_integer("block_size", block), one_integer("quant_type", kind)},
+         "com.microsoft"});
   };
   EXPECT_EQ(of(24, 3, 1), "no error");
   EXPECT_THAT(of(23, 3, 1), HasSubstr("input 1: got u8[23], wanted 24 elements"));

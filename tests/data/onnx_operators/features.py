@@ -72,7 +72,37 @@ def tables():
         domain=make.CONTRIB)
 
 
-def between_pairs(case, channels, rows, window, groups=1, zero=117, relu=False, **attributes):
+def recurrence(case, per_row, bidirectional):
+    """DynamicQuantizeLSTM with the answers of an LSTM of its weights as floats: inputs and states are not rounded."""
+    directions, size, hidden, gates = 2 if bidirectional else 1, 5, 6, 24
+    way = 'bidirectional' if bidirectional else 'forward'
+    extents = (directions, gates) if per_row else (directions,)
+    steps = [(0.004 * (1 + make.random.random(extents))).astype('f4') for _ in range(2)]
+    zeros = [numpy.zeros(extents, 'i1') if per_row else of_bytes('u1', *extents) for _ in range(2)]
+    bytes_ = [of_bytes('i1' if per_row else 'u1', directions, rows, gates) for rows in (size, hidden)]
+
+    def plain(value, step, zero):
+        shape = (directions, 1, -1)
+        return ((value.astype('f4') - zero.astype('f4').reshape(shape)) * step.reshape(shape)).transpose(0, 2, 1).copy()
+
+    x, bias = floats(4, 2, size), floats(directions, 2 * gates)
+    one(case, 'LSTM', [x, *map(plain, bytes_, steps, zeros), bias], (1, 2, 3), 3, direction=way, hidden_size=hidden)
+    answers = {name: make.arrays[name] for name in make.arrays if name.startswith(f'{case}/out/')}
+    one(case, 'DynamicQuantizeLSTM',
+        [x, *bytes_, bias, None, None, None, None, steps[0], zeros[0], steps[1], zeros[1]], (1, 2, 3, 8, 9, 10, 11), 3,
+        domain=make.CONTRIB, direction=way, hidden_size=hidden)
+    for name, answer in answers.items():
+        rounded = make.arrays[name]
+        print(name, 'is apart from ONNX Runtime by', numpy.linalg.norm(rounded - answer) / numpy.linalg.norm(answer))
+    make.arrays.update(answers)
+
+
+def recurrences():
+    recurrence('LstmOfBytes', False, False)
+    recurrence('LstmOfBytesByRow', True, True)
+
+
+def between_pairs(case, channels, rows, window, groups=1, zero=117, relu=False, size=(9, 8), **attributes):
     """A convolution between QDQ pairs, as ONNX Runtime's quantiser writes it."""
     each = channels // groups
     step, wide = f4(0.03), (0.002 * (1 + make.random.random(rows))).astype('f4')
@@ -84,7 +114,7 @@ def between_pairs(case, channels, rows, window, groups=1, zero=117, relu=False, 
              node('Conv', ['d', 'wd', 'bd'], ['c'], group=groups, **attributes),
              *([node('Relu', ['c'], ['r'])] if relu else []),
              node('QuantizeLinear', ['r' if relu else 'c', 'o', 'p'], ['y'])]
-    make.add(case, nodes, {'x': 2 * floats(1, channels, 9, 8)}, ['y'], constants)
+    make.add(case, nodes, {'x': 2 * floats(1, channels, *size)}, ['y'], constants)
 
 
 def of_operator(case, channels, rows, window, zero, word, groups=1, **attributes):
@@ -104,6 +134,7 @@ def convolutions():
     between_pairs('ConvBytesFewChannels', 3, 16, (5, 3), strides=[2, 1], pads=[2, 1, 2, 1])
     between_pairs('ConvBytesDepthwise', 24, 24, (3, 3), groups=24, zero=0, **around)
     between_pairs('ConvBytesGroups', 32, 64, (3, 3), groups=2, **around)
+    between_pairs('ConvBytesStridedPoints', 32, 48, (1, 1), size=(8, 8), strides=[2, 2])
     of_operator('ConvBytesOperator', 16, 24, (3, 3), 128, 'i1', **around)
     of_operator('ConvBytesOperatorDeep', 320, 16, (3, 3), 7, 'i1', **around)
     of_operator('ConvBytesOperatorUnsigned', 16, 8, (1, 1), 0, 'u1')
@@ -111,7 +142,7 @@ def convolutions():
 
 
 def main():
-    for family in (determinants, features, images, tables, convolutions):
+    for family in (determinants, features, images, tables, convolutions, recurrences):
         family()
     numpy.savez_compressed(Path(__file__).with_name('features.npz'), **make.arrays)
     print(sum(name.endswith('/model') for name in make.arrays), 'cases')
