@@ -36,6 +36,20 @@ Tensor f32_of(const std::vector<double>& numbers) {
   return made;
 }
 
+// Returns summands of sums of integers: as i32 where they are whole numbers but for the rounding of f32, as quantisers
+// make them.
+Tensor bias_of(const std::vector<double>& numbers) {
+  constexpr double kRounding = 0x1p-22, kMost = 0x1p+30;
+  const auto is_whole = [&](double number) {
+    return std::abs(number) < kMost && std::abs(number - std::nearbyint(number)) <= kRounding * std::abs(number);
+  };
+  if (!std::ranges::all_of(numbers, is_whole)) return f32_of(numbers);
+  Tensor made({DType::i32, {static_cast<int64_t>(numbers.size())}});
+  std::ranges::transform(numbers, made.as<int32_t>().begin(),
+                         [](double number) { return static_cast<int32_t>(std::nearbyint(number)); });
+  return made;
+}
+
 class ConvFormer {
  public:
   ConvFormer(Graph& graph, PassContext& context) : graph_(graph), context_(context), constant_(constant_nodes(graph)) {}
@@ -65,7 +79,7 @@ class ConvFormer {
       auto bias = scales_channels(graph_, id) ? std::nullopt : numbers_of_rows(graph_, *of_sums, rows);
       if (!bias) return false;
       for (size_t row = 0; row < bias->size(); ++row) (*bias)[row] /= (*scale)[row];
-      operands.push_back(graph_.literal(label, f32_of(*bias)));
+      operands.push_back(graph_.literal(label, bias_of(*bias)));
     }
     op.slots.put(operands, ConvSlot::scale, graph_.literal(label, f32_of(*scale)));
     operands[0] = with_views(graph_, x->integers.values, x->integers.views);
