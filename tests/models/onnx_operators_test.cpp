@@ -86,11 +86,17 @@ class OnnxConvBytes : public OnnxOperator {};
 // A convolution of the file's bytes that gives bytes.
 TEST_P(OnnxConvBytes, RunAsOneConvolutionOfBytes) {
   if (!cpu::cpu_info().avx512_vnni) GTEST_SKIP() << "the processor has no convolutions of bytes";
-  std::vector<std::string> rows;
-  for (const Step& step : plan_of(model().graph, all_passes()).steps)
-    if (as<Conv>(step.op) || as<Linear>(step.op)) rows.push_back(step.choice.kernel + " " + fields_to_string(step.op));
-  EXPECT_THAT(rows, ::testing::ElementsAre(
-                        ::testing::AllOf(::testing::HasSubstr("conv_bytes_onednn"), ::testing::HasSubstr("out=u8"))));
+  for (const int threads : {1, 2}) {
+    Recipe recipe = all_passes();
+    recipe.threads = threads;
+    std::vector<std::string> rows;
+    for (const Step& step : plan_of(model().graph, recipe).steps)
+      if (as<Conv>(step.op) || as<Linear>(step.op))
+        rows.push_back(step.choice.kernel + " " + fields_to_string(step.op));
+    EXPECT_THAT(rows, ::testing::ElementsAre(
+                          ::testing::AllOf(::testing::HasSubstr("conv_bytes_onednn"), ::testing::HasSubstr("out=u8"))))
+        << threads;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, OnnxOperator, ::testing::ValuesIn(names_of_cases()),

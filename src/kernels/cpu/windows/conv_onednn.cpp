@@ -54,8 +54,10 @@ Verdict supports_slices(const Problem& problem) {
     const int threads = std::max(1, problem.threads);
     for (int part : {0, threads - 1}) {
       const ConvSlice slice(problem, part, threads);
-      if (!slice.empty() && !describe(problem, slice).is_fast())
-        return reject("oneDNN has but its reference for it on this processor");
+      if (slice.empty()) continue;
+      const ConvDescription description = describe(problem, slice);
+      if (!description.is_fast()) return reject("oneDNN has but its reference for it on this processor");
+      const OneDnnConv made(description);  // the library describes some that it cannot make
     }
     return accept();
   } catch (const dnnl::error& error) {

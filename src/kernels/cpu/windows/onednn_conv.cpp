@@ -22,6 +22,14 @@ dnnl::memory::desc channels_second(DType type, const Shape& shape, const Strides
 
 Shape with_lines(Shape shape, int64_t lines) { return shape[1] = lines, shape; }
 
+// The lines of a slice. Of integers the library has code for dense images alone, which those of one batch are; floats
+// keep the steps that their weights' layout follows from.
+dnnl::memory::desc slice_of(const Problem& problem, const Operand& image, int64_t lines) {
+  Strides strides = image.strides;
+  if (problem.as<Conv>().is_of_integers() && image.shape[0] == 1) strides[0] = lines * strides[1];
+  return channels_second(image.dtype, with_lines(image.shape, lines), strides);
+}
+
 // The windows of all axes, as lists of numbers.
 struct Lists {
   Numbers stride, dilation, before, after;
@@ -107,17 +115,15 @@ ConvDescription describe(const Problem& problem, const ConvSlice& slice, const f
   const gemm::OneOpenMpThread alone;
   const auto& op = problem.as<Conv>();
   const Operand &x = problem.inputs[0], *bias = operand_of(problem, ConvSlot::bias);
-  const auto of_x = channels_second(x.dtype, with_lines(x.shape, slice.window.extent), x.strides);
-  const auto out = channels_second(problem.output.dtype, with_lines(problem.output.shape, slice.end - slice.begin),
-                                   problem.output.strides);
+  const int64_t lines = slice.end - slice.begin;
+  const auto of_x = slice_of(problem, x, slice.window.extent), out = slice_of(problem, problem.output, lines);
   const auto plain = plain_weights(problem);
   const dnnl::memory::desc any(plain.dims(), plain.data_type(), dnnl::memory::format_tag::any);
   const Lists lists(problem, slice.window);
   gemm::OneDnnOperands operands{.x = of_x, .out = out, .activation = op.activation};
   if (bias) operands.bias = gemm::onednn_desc(bias->dtype, bias->shape, bias->strides);
   if (const Operand* residual = operand_of(problem, ConvSlot::residual))
-    operands.residual =
-        channels_second(residual->dtype, with_lines(residual->shape, slice.end - slice.begin), residual->strides);
+    operands.residual = slice_of(problem, *residual, lines);
   const auto kind = dnnl::prop_kind::forward_inference;
   const auto way = dnnl::algorithm::convolution_direct;
   const dnnl::convolution_forward::primitive_desc description(
