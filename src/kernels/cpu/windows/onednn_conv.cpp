@@ -88,10 +88,7 @@ ConvSlice::ConvSlice(const Problem& problem, int part, int parts) {
   const int64_t last = (end - 1) * whole.stride - whole.before + whole.dilation * (whole.taps - 1);
   x_begin = std::clamp<int64_t>(first, 0, whole.extent - 1);
   window = whole;
-  // The elements between the last window and the next one belong to it: the library has slower code, or none, for an x
-  // that ends before them.
-  const int64_t next = end == whole.results() ? whole.extent : end * whole.stride - whole.before;
-  window.extent = std::clamp<int64_t>(std::max(last + 1, next), x_begin + 1, whole.extent) - x_begin;
+  window.extent = std::max<int64_t>(1, std::min(last, whole.extent - 1) - x_begin + 1);
   window.before = x_begin - first;
   window.after = std::max<int64_t>(0, last - first + 1 - window.before - window.extent);
 }
