@@ -27,12 +27,13 @@ std::string text_of(const Text& of) {
          ", r), r), o), least), most)\n" + "y = cast(select(eq(n, n), n, zero), to=" + of.bytes + ")\nreturn y=y";
 }
 
-// Returns the conv's fields after the pass; none: it is of floats.
+// Returns the fields of the conv after the pass, of one that gives bytes if there is one; none: it is of floats.
 std::optional<Conv> formed(const std::string& text) {
   const Graph graph = run_pass(recognise_integer_convs, graph_of(text)).graph;
+  std::optional<Conv> found;
   for (const NodeId id : graph.order())
-    if (const auto* conv = graph.as<Conv>(id); conv && conv->is_of_integers()) return *conv;
-  return std::nullopt;
+    if (const auto* conv = graph.as<Conv>(id); conv && conv->is_of_integers() && !(found && found->out)) found = *conv;
+  return found;
 }
 
 void expect_bytes(const Text& of) {
