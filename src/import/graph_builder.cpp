@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "ir/windows.hpp"
 #include "reference/evaluate.hpp"
 
 namespace rung {
@@ -71,12 +72,13 @@ Result<NodeId> GraphBuilder::add(Op op, std::vector<NodeId> operands, const std:
   return graph.try_add(std::move(op), std::move(operands), label);
 }
 
-// Returns none if try_add() will refuse the op, if the op has several results or a large one, or if it only repeats its
-// operand: the graph shows that every row is the same.
+// Returns none if try_add() will refuse the op, if the op has several results or a large one, if it only repeats its
+// operand: the graph shows that every row is the same; or if it widens weights of convolutions.
 Result<std::optional<Tensor>> GraphBuilder::value_of(const Op& op, const std::vector<NodeId>& operands,
                                                      const std::string& label) const {
   const auto type = graph.infer(op, operands);
-  if (!type || type->elements() > kMostAtHand || as<Broadcast>(op)) return std::nullopt;
+  if (!type || type->elements() > kMostAtHand || as<Broadcast>(op) || widens_windows(op, graph.type(operands[0])))
+    return std::nullopt;
   std::vector<Tensor> values;
   for (NodeId operand : operands) {
     RUNG_TRY(Tensor value, graph.weight(operand)->load());

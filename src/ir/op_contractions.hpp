@@ -91,6 +91,10 @@ struct Linear {
 //   R = (I - 1) * stride + dilation * (K - 1) + 1 - before - after + extra
 // Channels and rows of w are cut into as many equal runs as there are groups; each run of rows reads its run of
 // channels.
+// scale: f32[O], of integers: conv(x: u8|i8, w: i8, bias: i32[O] or f32[O]) -> f32, or `out` of 8 bits:
+//   y = last(activation(scale * (products of x - zero + bias)) + residual)
+// A bias of i32 is added in integers; outside of x stands `zero`, which is what x has for 0. With `out`, which wants no
+// residual, the result is y, rounded to nearest even, plus out_zero, limited to the numbers of the type.
 struct Conv {
   RUNG_OP("conv", gemm, none, products);
   ConvSlots slots;
@@ -101,14 +105,19 @@ struct Conv {
   Activation activation = Activation::none;
   Activation last = Activation::none;  // only with a residual
   std::string tail;
+  int64_t zero = 0, out_zero = 0;  // of integers
+  std::optional<DType> out;        // none: a float
   bool has(ConvSlot slot) const { return slots.has(slot); }
-  // Returns whether it is just products, or products + bias.
+  bool is_of_integers() const { return has(ConvSlot::scale); }
+  // Returns whether it is just products of floats, or products + bias.
   bool is_plain() const {
-    return !has(ConvSlot::residual) && activation == Activation::none && last == Activation::none && tail.empty();
+    return !is_of_integers() && !has(ConvSlot::residual) && activation == Activation::none &&
+           last == Activation::none && tail.empty();
   }
   RUNG_FIELDS(RUNG_FIELD(Conv, slots), RUNG_FIELD(Conv, stride), RUNG_FIELD(Conv, dilation), RUNG_FIELD(Conv, before),
               RUNG_FIELD(Conv, after), RUNG_FIELD(Conv, extra), RUNG_FIELD(Conv, groups), RUNG_FIELD(Conv, transposed),
-              RUNG_FIELD(Conv, activation), RUNG_FIELD(Conv, last), RUNG_FIELD(Conv, tail))
+              RUNG_FIELD(Conv, activation), RUNG_FIELD(Conv, last), RUNG_FIELD(Conv, tail), RUNG_FIELD(Conv, zero),
+              RUNG_FIELD(Conv, out_zero), RUNG_FIELD(Conv, out))
   RUNG_EQUAL(Conv);
 };
 // pool(x: T[B,I...,C]) -> T[B,R...,C]: the largest element of each window, or the sum or mean of those inside of x. The

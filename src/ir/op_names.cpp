@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 3> kCell{"rnn", "gru", "lstm"};
 constexpr std::array<std::string_view, 14> kLinearSlot{
     "x",       "w",     "bias",    "residual",    "cos",          "sin",        "norm_weight",
     "squares", "scale", "x_scale", "group_scale", "group_offset", "x_outliers", "w_outliers"};
-constexpr std::array<std::string_view, 4> kConvSlot{"x", "w", "bias", "residual"};
+constexpr std::array<std::string_view, 5> kConvSlot{"x", "w", "bias", "residual", "scale"};
 constexpr std::array<std::string_view, 3> kAttentionSlot{"q", "mask", "length"};
 constexpr std::array<std::string_view, 4> kLayerNormSlot{"x", "residual", "weight", "bias"};
 constexpr std::array<std::string_view, 5> kSampleSlot{"logits", "settings", "draw", "bias", "seen"};

@@ -49,15 +49,62 @@ AxisRead read_of(const Window& window, int axis) {
   return infer::window(axis + 1, 0, window.stride, window.dilation * (window.taps - 1) + 1);
 }
 
+bool is_of_8_bits(DType dtype) { return dtype == DType::u8 || dtype == DType::i8; }
+
+Status want_of_8_bits(std::string_view what, int64_t number, DType dtype) {
+  const int64_t least = dtype == DType::i8 ? -128 : 0;
+  if (number < least || number > least + 255)
+    return fail("{}: got {}, wanted a number of {}, {} to {}", what, number, dtype, least, least + 255);
+  return {};
+}
+
+// Wants the types and fields of a convolution of integers, or none of their fields.
+Status want_number_types(const Conv& op, Types types) {
+  const Type &x = types[0], &w = types[1];
+  const Type* scale = op.slots.find(types, ConvSlot::scale);
+  if (!scale) {
+    if (op.zero != 0 || op.out_zero != 0 || op.out) return fail("got zero points or `out` without a scale");
+    RUNG_CHECK(want_float(x, "x"));
+    return want_same_dtype(x, w);
+  }
+  if (!is_of_8_bits(x.dtype) || w.dtype != DType::i8)
+    return fail("got x {} and weight {} with a scale, wanted u8 or i8, and i8", x, w);
+  if (scale->dtype != DType::f32) return fail("scale: got {}, wanted f32", *scale);
+  RUNG_CHECK(want_shape(*scale, Shape{w.shape[0]}, "scale"));
+  if (op.transposed || !op.tail.empty()) return fail("got integers, wanted them neither transposed nor with a tail");
+  RUNG_CHECK(want_of_8_bits("zero", op.zero, x.dtype));
+  if (!op.out) return op.out_zero == 0 ? Status{} : fail("out_zero: got {} without `out`", op.out_zero);
+  if (!is_of_8_bits(*op.out)) return fail("out: got {}, wanted u8 or i8", *op.out);
+  if (op.has(ConvSlot::residual)) return fail("got a residual and out={}, wanted a result of floats", *op.out);
+  return want_of_8_bits("out_zero", op.out_zero, *op.out);
+}
+
+// Wants floats that stand behind the products; a bias of integers may be i32.
+Status want_summands(const Conv& op, Types types, const Shape& result) {
+  const int64_t rows = types[1].shape[0];
+  if (const Type* bias = op.slots.find(types, ConvSlot::bias)) {
+    const bool has_row_of_factors = has_factors(bias->shape) && !op.is_of_integers();
+    RUNG_CHECK(has_row_of_factors ? want_shape(*bias, Shape{2, rows}, "factors and bias")
+                                  : want_shape(*bias, Shape{rows}, "bias"));
+    if (op.is_of_integers() && bias->dtype != DType::f32 && bias->dtype != DType::i32)
+      return fail("bias: got {} beside a scale, wanted i32 or f32", *bias);
+    if (!op.is_of_integers()) RUNG_CHECK(want_float(*bias, "bias or residual"));
+  }
+  if (const Type* residual = op.slots.find(types, ConvSlot::residual)) {
+    RUNG_CHECK(want_shape(*residual, result, "residual"));
+    RUNG_CHECK(want_float(*residual, "bias or residual"));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Type> rule(const Conv& op, Types types) {
   RUNG_CHECK(want_count(types, op.slots.size()));
   const Type &x = types[0], &w = types[1];
-  RUNG_CHECK(want_float(x, "x"));
-  RUNG_CHECK(want_same_dtype(x, w));
   RUNG_TRY(const int axes, axes_of(x));
   RUNG_CHECK(want_rank(w, axes + 2, "weight"));
+  RUNG_CHECK(want_number_types(op, types));
   RUNG_CHECK(want_lists(op, axes));
   RUNG_CHECK(want_list(op.extra, axes, 0, "extra"));
   if (op.extra.rank() > 0 && !op.transposed) return fail("extra: got {}, wanted it in a transposed one only", op.extra);
@@ -67,19 +114,13 @@ Result<Type> rule(const Conv& op, Types types) {
   if (op.last != Activation::none && !op.has(ConvSlot::residual))
     return fail("got a last activation without a residual, wanted it as the activation");
   if (!op.tail.empty()) RUNG_CHECK(parse_pointwise(op.tail, 1));
-  Type result{x.dtype, {x.shape[0]}};
+  Type result{op.is_of_integers() ? op.out.value_or(DType::f32) : x.dtype, {x.shape[0]}};
   for (int axis = 0; axis < axes; ++axis) {
     RUNG_TRY(const int64_t results, results_of(window_of(op, x.shape, w.shape, axis)));
     result.shape.push_back(results);
   }
   result.shape.push_back(w.shape[0]);
-  if (const Type* bias = op.slots.find(types, ConvSlot::bias); bias && !has_factors(bias->shape))
-    RUNG_CHECK(want_shape(*bias, Shape{w.shape[0]}, "bias"));
-  else if (bias)
-    RUNG_CHECK(want_shape(*bias, Shape{2, w.shape[0]}, "factors and bias"));
-  if (const Type* residual = op.slots.find(types, ConvSlot::residual))
-    RUNG_CHECK(want_shape(*residual, result.shape, "residual"));
-  for (size_t i = 2; i < types.size(); ++i) RUNG_CHECK(want_float(types[i], "bias or residual"));
+  RUNG_CHECK(want_summands(op, types, result.shape));
   return result;
 }
 
@@ -109,7 +150,8 @@ Semantics semantics(const Conv& op, const Signature& s) {
     out.operands.push_back(aligned(OperandRole::residual, s.result.shape));
     out.operands.back().any_float = true;
   }
-  const int others = has_bias + scales + has_residual + (op.activation != Activation::none) +
+  if (op.is_of_integers()) out.operands.push_back({.role = OperandRole::scale, .axes = {same(last)}});
+  const int others = has_bias + scales + has_residual + op.is_of_integers() + (op.activation != Activation::none) +
                      (op.last != Activation::none) + static_cast<int>(std::count(op.tail.begin(), op.tail.end(), '='));
   out.flops = count(s.result) * (2 * products + others);
   return out;

@@ -25,7 +25,7 @@ enum class LinearSlot : uint8_t {
   x_outliers,
   w_outliers
 };
-enum class ConvSlot : uint8_t { x, w, bias, residual };
+enum class ConvSlot : uint8_t { x, w, bias, residual, scale };
 enum class AttentionSlot : uint8_t { q, mask, length };  // keys and values of the segments follow
 enum class LayerNormSlot : uint8_t { x, residual, weight, bias };
 enum class SampleSlot : uint8_t { logits, settings, draw, bias, seen };

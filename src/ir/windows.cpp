@@ -45,4 +45,10 @@ Window window_of(const Pool& op, const Shape& x, int axis) {
   return window_of_lists(op, x[axis + 1], op.window[axis], axis);
 }
 
+bool widens_windows(const Op& op, const Type& from) {
+  const auto* cast = as<Cast>(op);
+  return cast && cast->to == DType::f32 && from.shape.rank() > 2 &&
+         (from.dtype == DType::i8 || from.dtype == DType::u8);
+}
+
 }  // namespace rung

@@ -31,6 +31,10 @@ int64_t number_of(const Dims& list, int axis, int64_t if_empty);
 Window window_of(const Conv& op, const Shape& x, const Shape& w, int axis);
 Window window_of(const Pool& op, const Shape& x, int axis);
 
+// Returns whether the op makes floats of bytes that may be weights of a convolution. As constants these stay bytes,
+// however few they are, because kernels read them so.
+bool widens_windows(const Op& op, const Type& from);
+
 // Returns whether a convolution's bias, V[O] or V[2,O], has a row of factors before that of summands.
 inline bool has_factors(const Shape& bias) { return bias.rank() == 2; }
 

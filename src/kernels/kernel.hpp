@@ -96,6 +96,9 @@ struct Kernel {
   // Makes objects that are too costly for every call (library primitives); all calls and threads of a bound step share
   // them.
   std::shared_ptr<void> (*prepare)(const Problem&, const Machine&) = nullptr;
+  // The same of CPU rows whose objects hold values of constants: `inputs` are those of a call, by operand, of which it
+  // reads constants alone.
+  std::shared_ptr<void> (*prepare_with)(const Problem&, const Machine&, std::span<const void* const> inputs) = nullptr;
   std::vector<Tunable> (*tunables)(const Problem&, const Machine&) = nullptr;
   uint64_t alignment = 1;  // of operands, in bytes; a plan copies views without it
   int updates = -1;        // the operand that may be the result's own memory, which the row then updates; -1: none
@@ -124,7 +127,9 @@ struct Kernel {
   KernelChoice gather_for(const Problem& problem, const Machine& machine, size_t i) const {
     return gathered_by ? gathered_by(problem, machine, i) : KernelChoice{};
   }
-  std::shared_ptr<void> state_for(const Problem& problem, const Machine& machine) const {
+  std::shared_ptr<void> state_for(const Problem& problem, const Machine& machine,
+                                  std::span<const void* const> inputs = {}) const {
+    if (prepare_with) return prepare_with(problem, machine, inputs);
     return prepare ? prepare(problem, machine) : nullptr;
   }
   std::vector<Tunable> tunables_for(const Problem& problem, const Machine& machine) const {

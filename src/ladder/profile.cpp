@@ -143,8 +143,9 @@ Multiplies multiplied_by(const Step& step, const Target& target) {
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     if (!semantics.operands[i].is_product()) continue;
     const DType dtype = step.inputs[i].view.dtype;
-    ++products, bytes += is_quantised(dtype);
-    narrow += is_quantised(dtype) || (target.gpu ? is_narrow(dtype) : dtype == DType::bf16);
+    const bool is_byte = is_quantised(dtype) || dtype == DType::u8;
+    ++products, bytes += is_byte;
+    narrow += is_byte || (target.gpu ? is_narrow(dtype) : dtype == DType::bf16);
   }
   if (products == 0 || narrow < products) return Multiplies::wide;
   return bytes == products ? Multiplies::bytes : Multiplies::narrow;

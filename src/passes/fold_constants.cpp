@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/words.hpp"
+#include "ir/windows.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
 #include "reference/evaluate.hpp"
@@ -18,7 +19,7 @@ bool is_small(const Graph& graph, NodeId id) { return graph.type(id).elements() 
 bool is_foldable(const Graph& graph, NodeId id, const std::vector<bool>& foldable) {
   if (graph.is_constant(id)) return graph.weight(id)->immediate() && is_small(graph, id);
   const std::vector<NodeId>& operands = graph[id].operands;
-  return !operands.empty() && is_small(graph, id) &&
+  return !operands.empty() && is_small(graph, id) && !widens_windows(graph[id].op, graph.type(operands[0])) &&
          std::all_of(operands.begin(), operands.end(), [&](NodeId o) { return o < foldable.size() && foldable[o]; });
 }
 

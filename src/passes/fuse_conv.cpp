@@ -9,7 +9,11 @@
 namespace rung::passes {
 namespace {
 
-const Conv* lone_conv(const Graph& graph, NodeId id) { return graph.single_use(id) ? graph.as<Conv>(id) : nullptr; }
+// Returns a conv that only one node reads, and that gives floats.
+const Conv* lone_conv(const Graph& graph, NodeId id) {
+  const Conv* conv = graph.single_use(id) ? graph.as<Conv>(id) : nullptr;
+  return conv && !conv->out ? conv : nullptr;
+}
 
 // relu(conv(x))  =>  conv(x, activation=relu), or last=relu where it has a residual      nothing else reads the conv
 bool take_activation(Graph& graph, PassContext& context, NodeId id) {
@@ -53,7 +57,9 @@ bool take_tail(Graph& graph, PassContext& context, NodeId id, const std::vector<
   if (group.operands().size() != 1 || program.instructions.empty()) return false;
   const NodeId x = group.operands()[0];
   const Conv* conv = graph.as<Conv>(x);
-  if (!conv || !conv->tail.empty() || !(graph.type(x) == graph.type(id)) || !group.has_all_readers_of(x)) return false;
+  if (!conv || conv->is_of_integers() || !conv->tail.empty() || !(graph.type(x) == graph.type(id)) ||
+      !group.has_all_readers_of(x))
+    return false;
   Conv op = *conv;
   op.tail = print_pointwise(program);
   return replace_if_kernel(graph, context, id, op, graph[x].operands);

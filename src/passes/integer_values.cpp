@@ -27,21 +27,6 @@ bool is_zero_point(const Graph& graph, NodeId id) {
   return widens_bytes(graph, id);
 }
 
-// cast(q), or cast(q) - zero of one number, behind views.
-std::optional<Quantised> centred_bytes(const Graph& graph, NodeId id) {
-  Quantised made;
-  for (; is_view(graph[id].op) && !graph.as<Broadcast>(id); id = graph[id].operands[0])
-    made.views.push_back(graph[id].op);
-  if (is_binary(graph, id, BinaryKind::sub) && is_zero_point(graph, graph[id].operands[1]) &&
-      graph.shape(id) == graph.shape(graph[id].operands[0])) {
-    made.zero = graph[id].operands[1];
-    id = graph[id].operands[0];
-  }
-  if (!widens_bytes(graph, id)) return std::nullopt;
-  made.values = graph[id].operands[0];
-  return made;
-}
-
 // A matrix of constants: cast(w), or cast(w) - zeros.
 bool is_centred_weight(const Graph& graph, NodeId id) {
   if (graph.shape(id).rank() != 2) return false;
@@ -100,23 +85,13 @@ struct SumTerms {
   std::vector<NodeId> others;
 };
 
-constexpr size_t kMostTerms = 1024;  // a value that is added to itself again and again has more of them than nodes
-
-// Returns the terms; none: there are too many.
-std::optional<SumTerms> terms_of(const Graph& graph, NodeId sum, const std::vector<bool>& constant) {
+SumTerms terms_of(const Graph& graph, NodeId sum, const std::vector<bool>& constant) {
   SumTerms terms;
-  std::vector<NodeId> left{sum};
-  while (!left.empty()) {
-    const NodeId id = left.back();
-    left.pop_back();
-    if (is_binary(graph, id, BinaryKind::add))
-      left.insert(left.end(), graph[id].operands.begin(), graph[id].operands.end());
-    else if (const auto part = part_of(graph, id, constant))
+  for (const NodeId id : terms_of_sum(graph, sum))
+    if (const auto part = part_of(graph, id, constant))
       terms.parts.push_back(*part);
     else
       terms.others.push_back(id);
-    if (left.size() + terms.parts.size() + terms.others.size() > kMostTerms) return std::nullopt;
-  }
   return terms;
 }
 
@@ -142,9 +117,38 @@ bool has_rows_of(const Graph& graph, NodeId id, const ConstantIntegers& w) {
 
 }  // namespace
 
+std::vector<NodeId> terms_of_sum(const Graph& graph, NodeId sum) {
+  constexpr size_t kMost = 1024;  // a value that is added to itself again and again has more terms than nodes
+  std::vector<NodeId> terms, left{sum};
+  while (!left.empty()) {
+    const NodeId id = left.back();
+    left.pop_back();
+    if (is_binary(graph, id, BinaryKind::add))
+      left.insert(left.end(), graph[id].operands.begin(), graph[id].operands.end());
+    else
+      terms.push_back(id);
+    if (left.size() + terms.size() > kMost) return {};
+  }
+  return terms;
+}
+
 bool is_binary(const Graph& graph, NodeId id, BinaryKind kind) {
   const auto* op = graph.as<Binary>(id);
   return op && op->kind == kind;
+}
+
+std::optional<Quantised> centred_bytes(const Graph& graph, NodeId id) {
+  Quantised made;
+  for (; is_view(graph[id].op) && !graph.as<Broadcast>(id); id = graph[id].operands[0])
+    made.views.push_back(graph[id].op);
+  if (is_binary(graph, id, BinaryKind::sub) && is_zero_point(graph, graph[id].operands[1]) &&
+      graph.shape(id) == graph.shape(graph[id].operands[0])) {
+    made.zero = graph[id].operands[1];
+    id = graph[id].operands[0];
+  }
+  if (!widens_bytes(graph, id)) return std::nullopt;
+  made.values = graph[id].operands[0];
+  return made;
 }
 
 std::optional<Dequantised> dequantised(const Graph& graph, NodeId x) {
@@ -184,12 +188,12 @@ std::optional<DequantisedWeight> dequantised_weight(const Graph& graph, NodeId w
 std::optional<SummedProduct> summed_product(const Graph& graph, NodeId sum, const std::vector<bool>& constant) {
   if (graph.type(sum).dtype != DType::i32) return std::nullopt;
   auto terms = terms_of(graph, sum, constant);
-  if (!terms || !are_whole(graph, terms->parts) || terms->others.size() > 1) return std::nullopt;
-  const SumPart& first = terms->parts[0];
+  if (!are_whole(graph, terms.parts) || terms.others.size() > 1) return std::nullopt;
+  const SumPart& first = terms.parts[0];
   const auto x = centred_bytes(graph, first.x);
   const ConstantIntegers w{first.w, first.transposed};
   if (!x || !is_centred_weight(graph, w.values)) return std::nullopt;
-  const NodeId bias = terms->others.empty() ? kNoNode : terms->others[0];
+  const NodeId bias = terms.others.empty() ? kNoNode : terms.others[0];
   if (bias != kNoNode && !has_rows_of(graph, bias, w)) return std::nullopt;
   return SummedProduct{*x, w, bias};
 }
@@ -199,16 +203,20 @@ bool is_scale_of_rows(const Graph& graph, NodeId scale, const ConstantIntegers& 
   return type.dtype == DType::f32 && (type.elements() == 1 || has_rows_of(graph, scale, w));
 }
 
+bool has_i8(const Graph& graph, NodeId constant) {
+  const auto value = evaluate_constant(graph, constant);
+  if (!value || value->dtype() != DType::f32) return false;
+  return std::ranges::all_of(value->as<float>(),
+                             [](float v) { return v >= -128 && v <= 127 && std::nearbyint(v) == v; });
+}
+
 bool fits_i8(const Graph& graph, const ConstantIntegers& w) {
   const bool is_centred = graph.as<Binary>(w.values) != nullptr;
   const NodeId wide = is_centred ? graph[w.values].operands[0] : w.values;
   const bool is_i8 = graph.type(graph[wide].operands[0]).dtype == DType::i8;
   const auto zero = is_centred ? uniform_value(graph, graph[w.values].operands[1]) : 0;
   if (zero == (is_i8 ? 0 : 128)) return true;
-  const auto value = evaluate_constant(graph, w.values);
-  if (!value) return false;
-  return std::ranges::all_of(value->as<float>(),
-                             [](float v) { return v >= -128 && v <= 127 && std::nearbyint(v) == v; });
+  return has_i8(graph, w.values);
 }
 
 NodeId with_views(Graph& graph, NodeId x, const std::vector<Op>& views) {

@@ -9,6 +9,8 @@
 namespace rung::passes {
 
 inline bool is_byte(DType dtype) { return dtype == DType::u8 || dtype == DType::i8; }
+// Returns what a sum of sums adds up; none: it is too much.
+std::vector<NodeId> terms_of_sum(const Graph& graph, NodeId sum);
 bool is_binary(const Graph& graph, NodeId id, BinaryKind kind);
 
 // A value is cast(values) - zero, seen through the views.
@@ -32,6 +34,8 @@ struct DequantisedWeight {
   NodeId scale;  // one number, or one for each row of [N,K]
 };
 
+// Returns what x is: cast(q), or cast(q) - zero of one number, behind views.
+std::optional<Quantised> centred_bytes(const Graph& graph, NodeId x);
 // Returns what x is times one scale: reshape(mul(cast(q) - zero, scale)) and the like.
 std::optional<Dequantised> dequantised(const Graph& graph, NodeId x);
 // Returns what the constant w [N,K] is times scales.
@@ -49,6 +53,8 @@ std::optional<SummedProduct> summed_product(const Graph& graph, NodeId sum, cons
 
 // Returns whether a scale is one number, or one for each row of w, which stands along the product's last axis.
 bool is_scale_of_rows(const Graph& graph, NodeId scale, const ConstantIntegers& w);
+// Returns whether every number of a constant of f32 is an i8.
+bool has_i8(const Graph& graph, NodeId constant);
 // Returns whether every number of w is an i8. Reads w unless its types alone say so.
 bool fits_i8(const Graph& graph, const ConstantIntegers& w);
 // Puts the views on another value, at the graph's insertion point.

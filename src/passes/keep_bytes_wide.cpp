@@ -3,50 +3,28 @@
 #include <cmath>
 
 #include "base/words.hpp"
-#include "passes/integer_values.hpp"
+#include "passes/integer_convs.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
 
 namespace rung::passes {
 namespace {
 
-constexpr double kBeside = 12582912;  // 1.5 2^23: x + it - it is x, rounded to a whole number (Emit::rounded_if_small)
 constexpr double kMostSteps = 1 << 21;
 constexpr int kMostDepth = 12;  // of sums that are looked through: a graph may be deeper than the call stack
-
-// Returns the other operand where the second one is uniform and within the bounds.
-std::optional<NodeId> beside_number(const Graph& graph, NodeId id, BinaryKind kind, double least, double most) {
-  if (!is_binary(graph, id, kind)) return std::nullopt;
-  const auto number = uniform_value(graph, graph[id].operands[1]);
-  if (!number || *number < least || *number > most) return std::nullopt;
-  return graph[id].operands[0];
-}
 
 // Returns whether every value is a whole number, an infinity or NaN.
 bool is_whole(const Graph& graph, NodeId id, int depth = kMostDepth) {
   if (depth == 0) return false;
   if (const auto number = uniform_value(graph, id))
     return std::abs(*number) <= kMostSteps && *number == std::floor(*number);
-  if (const auto sum = beside_number(graph, id, BinaryKind::sub, kBeside, kBeside))
-    if (beside_number(graph, *sum, BinaryKind::add, kBeside, kBeside)) return true;
+  if (rounded_value(graph, id)) return true;
   if (is_view(graph[id].op)) return is_whole(graph, graph[id].operands[0], depth - 1);
   if (graph.as<Cast>(id)) return !is_float(graph.type(graph[id].operands[0]).dtype);
   for (const BinaryKind kind : {BinaryKind::add, BinaryKind::sub, BinaryKind::max, BinaryKind::min})
     if (is_binary(graph, id, kind))
       return is_whole(graph, graph[id].operands[0], depth - 1) && is_whole(graph, graph[id].operands[1], depth - 1);
   return false;
-}
-
-// Returns x of select(x == x, x, number), which is never NaN, if the number is within the bounds.
-std::optional<NodeId> with_number_for_nan(const Graph& graph, NodeId id, double least, double most) {
-  if (!graph.as<Select>(id)) return std::nullopt;
-  const std::vector<NodeId>& operands = graph[id].operands;
-  const NodeId x = operands[1];
-  const auto number = uniform_value(graph, operands[2]);
-  const bool tells_nan =
-      is_binary(graph, operands[0], BinaryKind::eq) && graph[operands[0]].operands == std::vector{x, x};
-  if (!tells_nan || !number || *number < least || *number > most || *number != std::floor(*number)) return std::nullopt;
-  return x;
 }
 
 // Returns whether every value is a number of the type.

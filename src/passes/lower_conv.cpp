@@ -15,7 +15,8 @@ namespace {
 // factors, no last activation and no tail
 bool lower_points(Graph& graph, PassContext& context, NodeId id) {
   const Conv conv = *graph.as<Conv>(id);
-  if (conv.groups != 1 || scales_channels(graph, id) || conv.last != Activation::none || !conv.tail.empty())
+  if (conv.is_of_integers() || conv.groups != 1 || scales_channels(graph, id) || conv.last != Activation::none ||
+      !conv.tail.empty())
     return false;
   for (const Window& window : windows_of(graph, id))
     if (!window.is_point()) return false;
@@ -34,7 +35,7 @@ bool lower_points(Graph& graph, PassContext& context, NodeId id) {
 // kernel for it, and its windows are small
 bool lower_windows(Graph& graph, PassContext& context, NodeId id) {
   const Conv op = *graph.as<Conv>(id);
-  if (op.transposed || context.kernel_for(graph, op, graph[id].operands)) return false;
+  if (op.transposed || op.is_of_integers() || context.kernel_for(graph, op, graph[id].operands)) return false;
   const NodeId w = graph[id].operands[1];
   const int64_t channels = graph.shape(graph[id].operands[0]).back();
   const bool is_depthwise = op.groups == channels && graph.shape(w)[0] == channels && channels > 1;

@@ -1,7 +1,7 @@
 // Makes products of bytes of convolutions over dequantised bytes: windows of bytes stand side by side as rows.
 // SPDX-License-Identifier: Apache-2.0
 #include "base/words.hpp"
-#include "passes/integer_values.hpp"
+#include "passes/integer_convs.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
 #include "passes/window_lowering.hpp"
@@ -10,44 +10,6 @@ namespace rung::passes {
 namespace {
 
 constexpr int kMiddle = 128;  // u8 minus this is i8
-
-// A constant [O,...]: (cast(bytes) - zero) scale, behind views that keep O the first axis.
-struct ConvWeight {
-  NodeId bytes, zero = kNoNode, scale;  // zero and scale: one number, or one for each of O
-  std::vector<Op> views;                // the last one first
-};
-
-bool is_number_or_rows(const Graph& graph, NodeId id, const Shape& of) {
-  const Type& type = graph.type(id);
-  if (type.dtype != DType::f32) return false;
-  return type.elements() == 1 || (type.elements() == of[0] && type.shape.rank() == of.rank() && type.shape[0] == of[0]);
-}
-
-std::optional<ConvWeight> conv_weight(const Graph& graph, NodeId w) {
-  ConvWeight made;
-  for (; is_view(graph[w].op) && !graph.as<Broadcast>(w); w = graph[w].operands[0]) {
-    const auto* transpose = graph.as<Transpose>(w);
-    const bool keeps_first = transpose ? transpose->permutation[0] == 0
-                                       : graph.as<Reshape>(w) && graph.shape(graph[w].operands[0]).rank() > 0 &&
-                                             graph.shape(w)[0] == graph.shape(graph[w].operands[0])[0];
-    if (!keeps_first) return std::nullopt;
-    made.views.push_back(graph[w].op);
-  }
-  if (!is_binary(graph, w, BinaryKind::mul)) return std::nullopt;
-  NodeId values = graph[w].operands[0];
-  made.scale = graph[w].operands[1];
-  if (graph.shape(values) != graph.shape(w) || !is_number_or_rows(graph, made.scale, graph.shape(w)))
-    return std::nullopt;
-  if (is_binary(graph, values, BinaryKind::sub) && graph.shape(graph[values].operands[0]) == graph.shape(w)) {
-    made.zero = graph[values].operands[1];
-    values = graph[values].operands[0];
-  }
-  if (made.zero != kNoNode && !is_number_or_rows(graph, made.zero, graph.shape(w))) return std::nullopt;
-  if (!graph.as<Cast>(values) || !is_byte(graph.type(graph[values].operands[0]).dtype)) return std::nullopt;
-  made.bytes = graph[values].operands[0];
-  if (!fits_i8(graph, {graph[w].operands[0], false})) return std::nullopt;
-  return made;
-}
 
 class ConvLowering {
  public:
@@ -58,10 +20,11 @@ class ConvLowering {
   // q has one scale and a known zero point, with which it is surrounded; one group; the device multiplies i8
   bool lower(NodeId id) {
     const auto* conv = graph_.as<Conv>(id);
-    if (!conv || conv->transposed || conv->groups != 1 || graph_.type(id).dtype != DType::f32) return false;
+    if (!conv || conv->is_of_integers() || conv->transposed || conv->groups != 1 || graph_.type(id).dtype != DType::f32)
+      return false;
     const NodeId given = graph_[id].operands[1];
     const auto x = dequantised(graph_, graph_[id].operands[0]);
-    const auto w = given < constant_.size() && constant_[given] ? conv_weight(graph_, given) : std::nullopt;
+    const auto w = given < constant_.size() && constant_[given] ? dequantised_conv_weight(graph_, given) : std::nullopt;
     if (!x || !w || !has_kernel(id)) return false;
     const auto zero = x->integers.zero == kNoNode ? 0 : uniform_value(graph_, x->integers.zero);
     if (!zero) return false;

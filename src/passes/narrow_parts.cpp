@@ -121,6 +121,7 @@ class Narrower {
 
   Form form_of(NodeId id) const {
     if (graph_.type(id).dtype != DType::f32) return {};
+    if (const auto* conv = graph_.as<Conv>(id); conv && conv->is_of_integers()) return {};
     const Semantics semantics = semantics_of(graph_, id);
     const LabelPrecision asked = precision_at(precision_, graph_[id].label);
     switch (narrowing_of(graph_[id].op)) {

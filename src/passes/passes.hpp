@@ -51,6 +51,7 @@ Status fuse_add_norm(Graph& graph, PassContext& context);
 Status fuse_masked_mean(Graph& graph, PassContext& context);
 Status keep_bytes_wide(Graph& graph, PassContext& context);
 // Makes products of bytes of convolutions over dequantised bytes.
+Status recognise_integer_convs(Graph& graph, PassContext& context);
 Status lower_integer_conv(Graph& graph, PassContext& context);
 // Makes products of few rows read weights of 4 bits as their file has them.
 Status keep_groups(Graph& graph, PassContext& context);

@@ -29,6 +29,7 @@ constexpr Pass kPipeline[] = {
     {"eliminate_dead_rows",      "reduce",     "after masks are literals: skips masked keys, and the rows and towers only they needed", passes::eliminate_dead_rows},
     {"batch_towers",          "reduce",     "after masked towers are gone: equal towers run as one batch", passes::batch_towers, kThenCanonical},
     {"channels_last",         "fusion",     "so that ops which follow a convolution stand beside it", passes::channels_last, kThenCanonical},
+    {"recognise_integer_convs", "fusion",   "once channels stand last; those that no row takes are lowered next", passes::recognise_integer_convs, kThenCanonical},
     {"lower_integer_conv",    "fusion",     "once channels stand last, and before convolutions of floats take other forms", passes::lower_integer_conv, kThenCanonical},
     {"lower_patch_conv",      "fusion",     "makes a linear that the rules below can extend", passes::lower_patch_conv, kThenCanonical},
     {"fold_channel_scale",    "fusion",     "after transposes are gone from between a convolution and its norm", passes::fold_channel_scale, kThenCanonical},

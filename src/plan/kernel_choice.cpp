@@ -114,7 +114,9 @@ KernelQuery kernel_query(const Target& target, int threads) {
                     .threads = threads};
     const Semantics semantics = semantics_of(op, operands, *type);
     const auto* linear = as<Linear>(op);
+    const auto* conv = as<Conv>(op);
     const auto follows_from_weights = [&](size_t i) {
+      if (conv) return conv->slots.at(ConvSlot::scale) == static_cast<int>(i);
       return linear &&
              std::ranges::any_of(std::array{LinearSlot::scale, LinearSlot::group_scale, LinearSlot::group_offset},
                                  [&](LinearSlot slot) { return linear->slots.at(slot) == static_cast<int>(i); });

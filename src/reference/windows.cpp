@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ir/windows.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -56,6 +57,14 @@ int64_t elements_of(const std::vector<Window>& windows) {
   return elements;
 }
 
+// Rounds y of a convolution of integers to the type of `out`.
+Tensor write_limited(const Conv& op, const Type& type, std::vector<double> y) {
+  const double least = type.dtype == DType::i8 ? -128 : 0;
+  for (double& value : y)
+    value = std::clamp(std::nearbyint(value) + static_cast<double>(op.out_zero), least, least + 255);
+  return write(type, y);
+}
+
 }  // namespace
 
 Result<Tensor> compute(const Conv& op, const Arguments& arguments) {
@@ -64,13 +73,19 @@ Result<Tensor> compute(const Conv& op, const Arguments& arguments) {
   for (int axis = 0; axis < x.rank() - 2; ++axis) windows.push_back(window_of(op, x, w, axis));
   const size_t channels = size(x.back()), rows = size(w[0]), run = size(w.back()),
                elements = size(elements_of(windows));
-  const auto pixels = read(arguments[0]), weights = read(arguments[1]);
+  auto pixels = read(arguments[0]);
+  for (double& pixel : pixels) pixel -= static_cast<double>(op.zero);
+  const auto weights = read(arguments[1]);
   std::vector<double> factors(rows, 1.0), bias(rows), residual, out;
   if (const Tensor* values = op.slots.find(arguments.operands, ConvSlot::bias)) {
     if (has_factors(values->shape())) read(*values, 0, factors);
     read(*values, has_factors(values->shape()) ? rows : 0, bias);
   }
   if (const Tensor* values = op.slots.find(arguments.operands, ConvSlot::residual)) residual = read(*values);
+  if (const Tensor* values = op.slots.find(arguments.operands, ConvSlot::scale)) {
+    read(*values, 0, factors);
+    for (size_t row = 0; row < rows; ++row) bias[row] *= factors[row];
+  }
   const size_t row_size = weights.size() / rows, rows_of_group = rows / size(op.groups);
   std::vector<double> window(row_size);
   for (size_t batch = 0; batch < size(x[0]); ++batch)
@@ -88,6 +103,7 @@ Result<Tensor> compute(const Conv& op, const Arguments& arguments) {
         out.push_back(y);
       }
     });
+  if (op.out) return write_limited(op, arguments.result, std::move(out));
   if (!op.tail.empty()) {
     RUNG_TRY(const PointwiseProgram tail, parse_pointwise(op.tail, 1));
     out = run_program(tail, {std::move(out)});

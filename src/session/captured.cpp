@@ -90,7 +90,7 @@ class Captured : public Recorder {
     bound.problem = problem_of(step, team_.size());
     for (const auto& input : step.inputs) bound.inputs.push_back(address(input));
     const Kernel* kernel = plan_.target->kernel_named(step.choice.kernel);
-    bound.state = kernel->state_for(bound.problem, plan_.target->machine);
+    bound.state = kernel->state_for(bound.problem, plan_.target->machine, bound.inputs);
     const Split split = kernel->split_for(bound.problem, plan_.target->machine);
     cpu::Call call{bound.problem, bound.inputs.data(), buffer(step.output.index), nullptr, bound.state.get(),
                    &bound.fault,  split.parts};

@@ -93,7 +93,7 @@ class Eager : public Recorder {
                                                         : block(input.index) + input.offset);
     const Kernel* kernel = plan_.target->kernel_named(step.choice.kernel);
     std::shared_ptr<void>& state = prepared_[index];
-    if (!state) state = kernel->state_for(problem, plan_.target->machine);
+    if (!state) state = kernel->state_for(problem, plan_.target->machine, inputs);
     void* output = block(step.output.index);
     void* scratch = step.scratch ? block(*step.scratch) : nullptr;
     std::atomic<Fault> fault{Fault::none};

@@ -250,7 +250,8 @@ double norm_without_signs(const Case& test) {
 
 // Compares values that were rounded to integers: sums in another order may fall on the other side of a half, which few
 // do.
-std::string difference_of_rounded(std::span<const int8_t> got, std::span<const int8_t> expected) {
+template <class Byte>
+std::string difference_of_rounded(std::span<const Byte> got, std::span<const Byte> expected) {
   constexpr size_t kOneIn = 50;
   size_t differ = 0;
   for (size_t i = 0; i < got.size(); ++i) {
@@ -263,8 +264,9 @@ std::string difference_of_rounded(std::span<const int8_t> got, std::span<const i
 std::string difference(const Tensor& got, const Tensor& expected, const Case& test) {
   DType out = expected.dtype(), narrowest = DType::f32;
   const std::string_view family = op_family(test.problem.op);
-  const bool rounds_sums = out == DType::i8 && (family == "linear" || family.ends_with("_norm"));
+  const bool rounds_sums = out == DType::i8 && (family == "linear" || family.ends_with("_norm") || family == "conv");
   if (rounds_sums) return difference_of_rounded(got.as<int8_t>(), expected.as<int8_t>());
+  if (out == DType::u8 && family == "conv") return difference_of_rounded(got.as<uint8_t>(), expected.as<uint8_t>());
   // Attention rounds weights in between, too: more of its integers are the next ones.
   if ((!is_float(out) && !(out == DType::i8 && family == "attention")) || family == "cast")
     return std::memcmp(got.data(), expected.data(), got.bytes()) == 0 ? "" : "not equal, where equality is due";

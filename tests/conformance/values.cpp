@@ -77,6 +77,8 @@ constexpr Kind kKinds[] = {
     {"settings", [](const Source& of, uint64_t i) { return setting_of(of.name, i); }},
     {"bytes", byte, true},
     {"wbytes", byte, true},
+    {"ubytes", [](const Source& of, uint64_t i) { return std::floor(256 * of.uniform(i)); }, true},
+    {"wfine", [](const Source& of, uint64_t i) { return 0.1 * step(of, i); }},  // of sums that become bytes
     {"wpairs", [](const Source& of, uint64_t i) { return std::floor(256 * of.uniform(i)); }, true},  // of 4 bits each
     {"offsets", [](const Source& of, uint64_t i) { return 20000 * of.normal(i); }},                  // of sums of bytes
     {"steps", step},                                                                                 // scales of bytes

@@ -68,6 +68,27 @@ constexpr const char* kWindowProblems[] = {
     "result = conv(x:T[1,5,4,3], w:T[4,3,3,3], wb:T[4], slots=bias, transposed=true, stride=[2,2], before=[1,1], "
     "after=[1,1], extra=[1,0])",
     "result = conv(x:T[1,6,4], w:T[6,4,2], transposed=true, groups=2, stride=[3], dilation=[2])",
+    // of integers: both types, zero points, padding, groups, each end
+    "result = conv(ubytes:u8[1,9,8,16], wbytes:i8[24,3,3,16], offsets:i32[24], wsteps:f32[24], slots=bias+scale, "
+    "before=[1,1], after=[1,1])",
+    "result = conv(bytes:i8[2,7,6,20], wbytes:i8[40,3,3,20], wsteps:f32[40], slots=scale, zero=-5, before=[1,1], "
+    "after=[1,1], activation=relu)",
+    "result = conv(ubytes:u8[1,11,10,3], wbytes:i8[34,7,7,3], offsets:f32[34], wfinesteps:f32[34], slots=bias+scale, "
+    "zero=126, before=[3,3], after=[3,3], stride=[2,2], out=u8, out_zero=3)",
+    "result = conv(ubytes:u8[1,13,12,64], wbytes:i8[70,1,1,64], offsets:i32[70], wfinesteps:f32[70], slots=bias+scale, "
+    "zero=7, out=u8, out_zero=128)",
+    "result = conv(ubytes:u8[2,9,10,37], wbytes:i8[37,3,3,1], offsets:f32[37], wfinesteps:f32[37], slots=bias+scale, "
+    "groups=37, before=[1,1], after=[1,1], out=u8)",
+    "result = conv(bytes:i8[1,12,11,48], wbytes:i8[48,3,3,1], offsets:i32[48], wfinesteps:f32[48], slots=bias+scale, "
+    "groups=48, stride=[2,2], before=[1,0], after=[0,1], zero=9, out=i8, out_zero=-20)",
+    "result = conv(ubytes:u8[1,8,7,32], wbytes:i8[48,3,2,16], wfinesteps:f32[48], slots=scale, groups=2, "
+    "dilation=[1,2], "
+    "out=i8, out_zero=4, activation=relu)",
+    "result = conv(ubytes:u8[1,9,6], wbytes:i8[9,3,6], offsets:f32[9], r:f32[1,9,9], wsteps:f32[9], "
+    "slots=bias+residual+scale, zero=200, before=[1], after=[1], last=relu)",
+    "result = conv(ubytes:u8[1,4,5,6,8], wbytes:i8[16,2,2,3,8], wfinesteps:f32[16], slots=scale, zero=1, "
+    "before=[1,0,1], "
+    "after=[1,1,1], out=u8, out_zero=100)",
     "result = pool(x:T[2,9,20,37], window=[3,3], stride=[2,2], before=[1,1], after=[1,1])",
     "result = pool(x:T[1,7,31,16], window=[2,3], stride=[2,1], after=[1,1], kind=mean)",
     "result = pool(x:T[2,9,11,24], window=[3,3], stride=[2,2], before=[1,1], after=[1,1])",

@@ -17,6 +17,7 @@ const NamedTensors& all_cases() {
     cases.merge(load_npz(test_data("onnx_operators/windows.npz")));
     cases.merge(load_npz(test_data("onnx_operators/quantised.npz")));
     cases.merge(load_npz(test_data("onnx_operators/integer_products.npz")));
+    cases.merge(load_npz(test_data("onnx_operators/features.npz")));
     return cases;
   }();
   return all;
@@ -80,9 +81,29 @@ TEST_P(OnnxBytes, RunAsOneProductOfBytes) {
   EXPECT_THAT(products, ::testing::ElementsAre(::testing::HasSubstr("x=i8 w=i8")));
 }
 
+class OnnxConvBytes : public OnnxOperator {};
+
+// A convolution of the file's bytes that gives bytes.
+TEST_P(OnnxConvBytes, RunAsOneConvolutionOfBytes) {
+  if (!cpu::cpu_info().avx512_vnni) GTEST_SKIP() << "the processor has no convolutions of bytes";
+  for (const int threads : {1, 2}) {
+    Recipe recipe = all_passes();
+    recipe.threads = threads;
+    std::vector<std::string> rows;
+    for (const Step& step : plan_of(model().graph, recipe).steps)
+      if (as<Conv>(step.op) || as<Linear>(step.op))
+        rows.push_back(step.choice.kernel + " " + fields_to_string(step.op));
+    EXPECT_THAT(rows, ::testing::ElementsAre(
+                          ::testing::AllOf(::testing::HasSubstr("conv_bytes_onednn"), ::testing::HasSubstr("out=u8"))))
+        << threads;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Cases, OnnxOperator, ::testing::ValuesIn(names_of_cases()),
                          [](const auto& name) { return name.param; });
 INSTANTIATE_TEST_SUITE_P(Cases, OnnxBytes, ::testing::ValuesIn(names_of_cases("Bytes")),
+                         [](const auto& name) { return name.param; });
+INSTANTIATE_TEST_SUITE_P(Cases, OnnxConvBytes, ::testing::ValuesIn(names_of_cases("ConvBytes")),
                          [](const auto& name) { return name.param; });
 
 }  // namespace

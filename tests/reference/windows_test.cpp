@@ -52,6 +52,33 @@ TEST(ConvReference, FactorsComeBeforeTheBias) {
   expect_values(run("conv(x:f32[1,1,1], w:f32[2,1,1], b:f32[2,2], slots=bias)", inputs), {2, 4});
 }
 
+TEST(ConvReference, IntegersHaveZeroPointsAndScales) {
+  Inputs inputs{{"x", Tensor::of<uint8_t>({1, 3, 1}, {130, 128, 127})},
+                {"w", Tensor::of<int8_t>({2, 3, 1}, {1, 10, 100, -1, 0, 0})},
+                {"b", Tensor::of<int32_t>({2}, {-20, 4})},
+                {"s", f32({2}, {0.5, 0.25})}};
+  const std::string conv =
+      "conv(x:u8[1,3,1], w:i8[2,3,1], b:i32[2], s:f32[2], slots=bias+scale, zero=128, before=[1], after=[1]";
+  expect_values(run(conv + ")", inputs), {0, 1, -59, 0.5, -15, 1});  // around x stands the zero point
+  expect_values(run(conv + ", activation=relu)", inputs), {0, 1, 0, 0.5, 0, 1});
+}
+
+TEST(ConvReference, RoundsIntegersWithinTheirBytes) {
+  Inputs inputs{{"x", Tensor::of<int8_t>({1, 4, 1}, {-3, 1, 5, 127})},
+                {"w", Tensor::of<int8_t>({1, 1, 1}, {1})},
+                {"b", f32({1}, {0.5})},
+                {"s", f32({1}, {0.5})}};
+  const std::string conv = "conv(x:i8[1,4,1], w:i8[1,1,1], b:f32[1], s:f32[1], slots=bias+scale, zero=-1";
+  // (-2, 2, 6, 128) + 0.5, halved: -0.75, 1.25, 3.25, 64.25
+  EXPECT_EQ(convert(run(conv + ", out=u8, out_zero=200)", inputs), DType::f32).as<float>()[3], 255);
+  const Tensor bytes = convert(run(conv + ", out=i8, out_zero=-127)", inputs), DType::f32);
+  expect_values(bytes, {-128, -126, -124, -63});
+  const Tensor halves =
+      convert(run("conv(x:i8[1,4,1], w:i8[1,1,1], s:f32[1], slots=scale, zero=0, out=i8, activation=relu)", inputs),
+              DType::f32);
+  expect_values(halves, {0, 0, 2, 64});  // 0.5, 2.5 and 63.5 go to even numbers
+}
+
 TEST(ConvReference, EndsWithItsTail) {
   Inputs inputs{{"x", f32({1, 2, 1}, {-3, 5})}, {"w", f32({1, 1, 1}, {1})}, {"r", f32({1, 2, 1}, {1, 1})}};
   expect_values(

@@ -187,6 +187,7 @@ class Emit {
   NodeId rounded_to_even(NodeId x) const;
   NodeId attention_mask(const AttentionCall& call) const;
   NodeId attention_as_written(const AttentionCall& call, std::optional<NodeId> mask) const;
+  NodeId resampled_within(NodeId x, int at, const Resampling& how) const;
   NodeId resampled_by_product(NodeId x, int at, const Resampling& how) const;
   NodeId resampled_by_taps(NodeId x, int at, const Resampling& how) const;
   NodeId filled(const Shape& shape, double value, DType dtype) const;

@@ -19,6 +19,12 @@ float place_of(const Resampling& how, int64_t element) {
       return how.to == 1 ? 0 : x * static_cast<float>(how.from - 1) / static_cast<float>(how.to - 1);
     case Coordinates::asymmetric:
       return x / scale;
+    case Coordinates::region: {
+      const auto begin = static_cast<float>(how.begin), end = static_cast<float>(how.end),
+                 last = static_cast<float>(how.from - 1);
+      if (how.to == 1) return 0.5F * (begin + end) * last;
+      return begin * last + x * (end - begin) * last / static_cast<float>(how.to - 1);
+    }
     case Coordinates::half_pixel_symmetric: {  // the middle stays in place where `scale` is not exactly to / from
       const float whole = scale * static_cast<float>(how.from), middle = static_cast<float>(how.from) / 2;
       return middle * (1 - static_cast<float>(how.to) / whole) + (x + 0.5F) / scale - 0.5F;
@@ -114,12 +120,33 @@ Tensor nearest_places(const Resampling& how) {
   return places;
 }
 
+Tensor places_within(const Resampling& how) {
+  Tensor within({DType::boolean, {how.to}});
+  for (int64_t element = 0; element < how.to; ++element) {
+    const float place = place_of(how, element);
+    within.as<bool>()[static_cast<size_t>(element)] = place >= 0 && place <= static_cast<float>(how.from - 1);
+  }
+  return within;
+}
+
 NodeId Emit::resampled(NodeId x, int64_t at, const Resampling& how) const {
   const int i = axis(x, at);
   if (how.to < 0 || how.from < 1 || how.from != shape(x)[i] || !(how.scale > 0) || how.to > kMostMade / how.from)
     refuse("{} elements of an axis of {} by a factor of {}", how.to, shape(x)[i], how.scale);
-  const bool is_same = how.from == how.to && how.scale == 1;
+  const bool is_region = how.coordinates == Coordinates::region;
+  const bool is_same = how.from == how.to && how.scale == 1 && !is_region;
   if (is_same) return x;
+  if (is_region) {
+    Shape along = Dims::filled(rank(x), 1);
+    along[i] = how.to;
+    return select(reshape(literal(places_within(how)), along), resampled_within(x, i, how),
+                  scalar(how.around, dtype(x)));
+  }
+  return resampled_within(x, i, how);
+}
+
+// Elements outside of the source are the outermost ones, or nothing.
+NodeId Emit::resampled_within(NodeId x, int i, const Resampling& how) const {
   if (how.interpolation == Interpolation::nearest) return gather(x, literal(nearest_places(how)), i);
   const bool is_sparse = how.to > 0 && 2 * reach_of(how) < how.from && !how.antialias;
   return is_sparse ? resampled_by_taps(x, i, how) : resampled_by_product(x, i, how);

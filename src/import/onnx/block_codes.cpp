@@ -111,4 +111,33 @@ SharedWeight dequantised_blocks(BlockCodes blocks, const Type& type) {
   return std::make_shared<BlockWeight<GroupedWeight>>(std::move(blocks), type, groups);
 }
 
+namespace {
+
+class NamedWeight : public Weight {
+ public:
+  NamedWeight(NamedFloats floats, const Type& type) : Weight(floats.codes->name(), type), of_(std::move(floats)) {}
+
+  Result<Tensor> load() const override {
+    RUNG_TRY(const Tensor codes, of_.codes->load());
+    RUNG_TRY(const Tensor scales, floats(of_.scales));
+    Tensor out({DType::f32, type().shape});
+    for (int64_t i = 0; i < out.elements(); ++i) {
+      const unsigned pair = codes.as<uint8_t>()[static_cast<size_t>(i / 2)];
+      const unsigned code = i % 2 == 0 ? pair >> 4 : pair & 15;
+      out.as<float>()[static_cast<size_t>(i)] =
+          of_.table[code] * scales.as<float>()[static_cast<size_t>(i / of_.block)];
+    }
+    return convert(out, type().dtype);
+  }
+
+ private:
+  NamedFloats of_;
+};
+
+}  // namespace
+
+SharedWeight named_floats(NamedFloats floats, const Type& type) {
+  return std::make_shared<NamedWeight>(std::move(floats), type);
+}
+
 }  // namespace rung::onnx

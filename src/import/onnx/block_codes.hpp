@@ -1,6 +1,7 @@
 // Weights of few bits, several in a byte, whose blocks of columns have a scale and a zero point each.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+#include <array>
 #include <memory>
 
 #include "ir/tensor.hpp"
@@ -25,5 +26,16 @@ struct BlockCodes {
 // Returns floats of a type [N,K], which are made when they are loaded: a GroupedWeight where products can read its
 // parts.
 SharedWeight dequantised_blocks(BlockCodes blocks, const Type& type);
+
+// Floats of a type [N,K]: those that codes of 4 bits name in a table, times the scale of each run of `block` of them,
+// row after row. The upper half of a byte comes first.
+struct NamedFloats {
+  SharedWeight codes;   // u8, two in each
+  SharedWeight scales;  // floats
+  std::array<float, 16> table;
+  int64_t block;
+};
+// Made when they are loaded.
+SharedWeight named_floats(NamedFloats floats, const Type& type);
 
 }  // namespace rung::onnx

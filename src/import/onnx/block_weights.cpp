@@ -1,5 +1,6 @@
 // ONNX Runtime's products with weights of few bits, and rows of such tables.
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <bit>
 #include <cmath>
 
@@ -82,6 +83,25 @@ Outputs matmul_nbits(const Call& call) {
                          bits == 4 ? weight_at(call, 1) : nullptr};
   const NodeId w = call.constant(dequantised_blocks(codes, {call.dtype(x), Shape{n, k}}));
   return {call.linear(x, w, call.optional(5))};
+}
+
+// x w', or x w: w [N,K] of codes of 4 bits that name floats: quantiles of a normal distribution (NF4; Dettmers et al.,
+// 2023), or floats of 4 bits as bitsandbytes numbers them.
+Outputs matmul_bnb4(const Call& call) {
+  constexpr std::array<float, 16> kFloats{0,     5.208333333e-03F,  2.0F / 3,  1,  1.0F / 3,  0.5F,  1.0F / 6,  0.25F,
+                                          -0.0F, -5.208333333e-03F, -2.0F / 3, -1, -1.0F / 3, -0.5F, -1.0F / 6, -0.25F};
+  constexpr std::array<float, 16> kQuantiles{
+      -1,         -0.6961928F, -0.52507305F, -0.3949175F, -0.28444138F, -0.18477343F, -0.091050036F, 0,
+      0.0795803F, 0.1609302F,  0.2461123F,   0.33791524F, 0.44070983F,  0.562617F,    0.72295684F,   1};
+  const NodeId x = call[0];
+  const int64_t n = extent_of(call, "N"), k = extent_of(call, "K"), block = block_width(call);
+  const int64_t kind = call.integer("quant_type");
+  if (kind != 0 && kind != 1) refuse("quant_type: got {}, wanted 0 or 1", kind);
+  if (call.dtype(call[1]) != DType::u8) refuse("input 1: got {}, wanted u8", call.type(call[1]));
+  const NamedFloats floats{weight_with(call, 1, bytes_of(n * k, 4)), weight_with(call, 2, (n * k + block - 1) / block),
+                           kind == 0 ? kFloats : kQuantiles, block};
+  const NodeId w = call.constant(named_floats(floats, {call.dtype(x), Shape{n, k}}));
+  return {call.integer("transB", 1) != 0 ? call.linear(x, w, std::nullopt) : call.matmul(x, w)};
 }
 
 // Rows of a table, each times the scales of its blocks along another axis.

@@ -4,6 +4,7 @@
 
 #include "import/onnx/layouts.hpp"
 #include "import/onnx/operators.hpp"
+#include "import/onnx/quantised.hpp"
 #include "import/onnx/windows.hpp"
 
 namespace rung::onnx::operators {
@@ -107,20 +108,47 @@ Outputs fused_gemm(const Call& call) {
   return {call.applied(std::string(activation.name), y, attributes)};
 }
 
-// The norm of the sum of the embeddings of words, their places and segments; further results: the lengths of rows by
-// their mask, 0 without one, and the sum.
-Outputs embed_layer_norm(const Call& call) {
+namespace {
+
+// Tables of words, places and segments, and the weight and bias of a norm.
+struct Embedding {
+  NodeId words, places;
+  std::optional<NodeId> segments;
+  NodeId weight, bias;
+};
+
+// The norm of the sum of a row of each table; further results: the lengths of rows by the mask that is an input, 0
+// without one, and the sum.
+Outputs embedded(const Call& call, const Embedding& of, size_t mask, size_t ids) {
   const NodeId words = call[0];
   if (call.rank(words) != 2) refuse("words of {}, wanted [batch, tokens]", call.type(words));
   const int64_t batch = call.shape(words)[0], tokens = call.shape(words)[1];
-  const NodeId places = call.has(8) ? call[8] : call.unsqueeze(call.counted(tokens, 0, 1), 0);
-  NodeId sum = call.binary(BinaryKind::add, call.gather(call[2], words, 0), call.gather(call[3], places, 0));
-  if (call.has(1)) sum = call.binary(BinaryKind::add, sum, call.gather(call[4], call[1], 0));
-  Outputs results{call.layer_norm(sum, 1, call[5], call[6], call.number("epsilon", 1e-12)), kNoNode, sum};
+  const NodeId places = call.has(ids) ? call[ids] : call.unsqueeze(call.counted(tokens, 0, 1), 0);
+  NodeId sum = call.binary(BinaryKind::add, call.gather(of.words, words, 0), call.gather(of.places, places, 0));
+  if (call.has(1)) {
+    if (!of.segments) refuse("input 4 is missing: the table of segments");
+    sum = call.binary(BinaryKind::add, sum, call.gather(*of.segments, call[1], 0));
+  }
+  Outputs results{call.layer_norm(sum, 1, of.weight, of.bias, call.number("epsilon", 1e-12)), kNoNode, sum};
   if (call.node().outputs.size() < 2 || call.node().outputs[1].empty()) return results;
-  results[1] = call.has(7)
-                   ? call.cast(call.reduce(ReduceKind::sum, call.cast(call[7], DType::f32), {1}, false), DType::i32)
+  results[1] = call.has(mask)
+                   ? call.cast(call.reduce(ReduceKind::sum, call.cast(call[mask], DType::f32), {1}, false), DType::i32)
                    : call.broadcast(call.scalar(0, DType::i32), Shape{batch});
+  return results;
+}
+
+}  // namespace
+
+Outputs embed_layer_norm(const Call& call) {
+  return embedded(call, {call[2], call[3], call.optional(4), call[5], call[6]}, 7, 8);
+}
+
+// Tables, weight and bias of bytes: each has a scale six inputs behind it, and a zero point another five.
+Outputs quantised_embed_layer_norm(const Call& call) {
+  const auto floats = [&](size_t input) { return dequantised(call, {input, input + 6, input + 11}); };
+  const auto segments = call.has(4) ? std::optional(floats(4)) : std::nullopt;
+  Outputs results = embedded(call, {floats(2), floats(3), segments, floats(5), floats(6)}, 7, call.count());
+  results.resize(2);  // its schema has no sum
   return results;
 }
 

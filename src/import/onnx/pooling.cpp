@@ -87,4 +87,39 @@ Outputs global_lp_pool(const Call& call) {
   return {power(call, call.reduce(ReduceKind::sum, powers, axes_of_places(call, call[0]), true), 1 / p)};
 }
 
+// Each element of x at its place among all elements of the result, zeros elsewhere; then zeros behind each axis.
+Outputs max_unpool(const Call& call) {
+  const NodeId x = call[0];
+  const int axes = call.rank(x) - 2;
+  if (axes < 1 || call.shape(call[1]) != call.shape(x)) refuse("places of {} for {}", call.type(call[1]), call.type(x));
+  const auto list = [&](std::string_view name, int64_t left_out, size_t count) {
+    const auto numbers = call.integers(name, std::vector<int64_t>(count, left_out));
+    if (numbers.size() != count) refuse("{}: got {} numbers, wanted {}", name, numbers.size(), count);
+    return numbers;
+  };
+  const auto count = static_cast<size_t>(axes);
+  const auto window = list("kernel_shape", 1, count), stride = list("strides", 1, count),
+             pads = list("pads", 0, 2 * count);
+  Shape made = call.shape(x);
+  for (size_t i = 0; i < count; ++i) {
+    int64_t& extent = made[static_cast<int>(i) + 2];
+    for (const int64_t number : {window[i], stride[i], pads[i], pads[count + i]})
+      if (number < 0 || number > exported::kMostMade) refuse("windows of {} in steps of {}", window[i], stride[i]);
+    extent = (extent - 1) * stride[i] + window[i] - pads[i] - pads[count + i];
+    if (extent < 1 || extent > exported::kMostMade) refuse("{} elements along axis {}", extent, i + 2);
+  }
+  const auto flat = [&](NodeId value) { return call.reshape(value, Shape{call.type(value).elements()}); };
+  const NodeId zeros = call.broadcast(call.scalar(0, call.dtype(x)), Shape{made.product()});
+  NodeId y = call.reshape(call.scatter(ScatterKind::set, zeros, flat(call.cast(call[1], DType::i64)), flat(x)), made);
+  if (!call.has(2)) return {y};
+  const std::vector<int64_t> wanted = call.integers_of(2);
+  if (static_cast<int>(wanted.size()) != made.rank()) refuse("a result of {} axes for {}", wanted.size(), call.type(x));
+  for (int axis = 0; axis < made.rank(); ++axis) {
+    const int64_t more = wanted[static_cast<size_t>(axis)] - made[axis];
+    if (more < 0) refuse("output_shape: got {} along axis {}, wanted {} or more", made[axis] + more, axis, made[axis]);
+    y = call.padded(y, axis, 0, more, 0);
+  }
+  return {y};
+}
+
 }  // namespace rung::onnx::operators

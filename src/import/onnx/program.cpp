@@ -246,6 +246,7 @@ Result<Outputs> Program::outputs_of(const NodeProto& node, Environment& names, i
   if (node.domain.empty() && node.op_type == "If") return branch(node, names, depth);
   if (node.domain.empty() && node.op_type == "Loop") return loop(node, names, depth);
   if (node.domain.empty() && node.op_type == "Scan") return scan(node, names, depth);
+  if (node.domain == "ai.onnx.preview" && node.op_type == "FlexAttention") return flex_attention(node, names, depth);
   Inputs inputs;
   for (const std::string& name : node.inputs) {
     if (name.empty()) {

@@ -45,6 +45,7 @@ class Program {
   Result<Outputs> branch(const NodeProto& node, const Environment& names, int depth);
   Result<Outputs> loop(const NodeProto& node, const Environment& names, int depth);
   Result<Outputs> scan(const NodeProto& node, const Environment& names, int depth);
+  Result<Outputs> flex_attention(const NodeProto& node, const Environment& names, int depth);
   Result<Outputs> run_graph(const GraphProto& graph, const Outputs& inputs, const Environment& outer, int depth);
   Result<Outputs> call_function(const FunctionProto& function, const NodeProto& node, const Inputs& inputs, int depth);
   const FunctionProto* function_named(const NodeProto& node) const;

@@ -1,6 +1,7 @@
 // Nodes that run graphs of their own: If becomes the branch that is taken, Loop and Scan their rounds, one by one.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 
 #include "import/onnx/program.hpp"
 
@@ -162,6 +163,57 @@ Result<Outputs> Program::scan(const NodeProto& node, const Environment& names, i
     carried.push_back(emit.concat(rows[i], out_axes[i]));
   }
   return carried;
+}
+
+namespace {
+
+// Keys or values [B,G,S,D] for each of H heads, G of which share one.
+NodeId for_each_head(const exported::Emit& emit, NodeId x, int64_t heads) {
+  const Shape& from = emit.shape(x);
+  if (from[1] == heads) return x;
+  if (from[1] < 1 || heads % from[1] != 0) refuse("{} heads that share {}", heads, emit.type(x));
+  const Shape apart{from[0], from[1], heads / from[1], from[2], from[3]}, whole{from[0], heads, from[2], from[3]};
+  return emit.reshape(emit.broadcast(emit.unsqueeze(x, 2), apart), whole);
+}
+
+}  // namespace
+
+// Attention whose scores, and whose weights behind the softmax, go through graphs of the node's own.
+Result<Outputs> Program::flex_attention(const NodeProto& node, const Environment& names, int depth) {
+  constexpr int64_t kF64 = 11;
+  const exported::Emit emit(builder_, name_of_node(node));
+  const Outputs inputs = inputs_from(node, 0, names);
+  if (inputs.size() != 3) return bad_file("got {} inputs, wanted queries, keys and values", inputs.size());
+  for (const NodeId input : inputs) {
+    sequences_.want_tensor(input, "an input");
+    if (emit.rank(input) != 4) return bad_file("got {}, wanted four axes", emit.type(input));
+  }
+  const auto attribute = [&](std::string_view name) {
+    const auto found = std::ranges::find(node.attributes, name, &AttributeProto::name);
+    return found == node.attributes.end() ? nullptr : &*found;
+  };
+  const AttributeProto *given = attribute("scale"), *precision = attribute("softmax_precision");
+  if (precision && precision->i == kF64) return bad_file("softmax_precision: got float64");
+  const NodeId q = inputs[0];
+  const int64_t heads = emit.shape(q)[1];
+  const double scale = given ? static_cast<double>(given->f) : 1 / std::sqrt(static_cast<double>(emit.shape(q)[3]));
+  if (!(scale >= 0)) return bad_file("scale: got {}, wanted 0 or more", scale);
+  const auto scaled = [&](NodeId x) { return emit.scale(x, std::sqrt(scale)); };
+  const NodeId keys = for_each_head(emit, inputs[1], heads), values = for_each_head(emit, inputs[2], heads);
+  const auto through = [&](const char* name, NodeId x) -> Result<NodeId> {
+    const AttributeProto* graph = attribute(name);
+    if (!graph) return x;
+    RUNG_TRY(const Outputs results, run_graph(graph_of(node, name), {x}, names, depth));
+    if (results.size() != 1) return bad_file("{}: got {} results, wanted one", name, results.size());
+    sequences_.want_tensor(results[0], name);
+    if (emit.shape(results[0]) != emit.shape(x))
+      return bad_file("{}: got {}, wanted {}", name, emit.type(results[0]), emit.shape(x));
+    return emit.cast(results[0], DType::f32);
+  };
+  const NodeId scores = emit.cast(emit.matmul(scaled(q), emit.swap_axes(scaled(keys), -2, -1)), DType::f32);
+  RUNG_TRY(const NodeId changed, through("score_mod", scores));
+  RUNG_TRY(const NodeId weights, through("prob_mod", emit.softmax(changed, -1)));
+  return Outputs{emit.cast(emit.matmul(weights, emit.cast(values, DType::f32)), emit.dtype(inputs[2]))};
 }
 
 }  // namespace rung::onnx

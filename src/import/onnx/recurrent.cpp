@@ -5,6 +5,7 @@
 
 #include "import/exported/recurrent.hpp"
 #include "import/onnx/operators.hpp"
+#include "import/onnx/quantised.hpp"
 
 namespace rung::onnx::operators {
 namespace {
@@ -51,19 +52,24 @@ std::vector<Activation> activations_of(const Call& call, const CellFacts& facts,
   return all;
 }
 
-Outputs recurrent(const Call& call, Cell cell) {
+// Weights of inputs [D,G,I] and of states [D,G,H], of D directions and G rows for all gates.
+struct GateWeights {
+  NodeId w, r;
+};
+
+Outputs recurrent(const Call& call, Cell cell, const GateWeights& weights) {
   const CellFacts facts = facts_of(cell);
   const bool batch_first = call.integer("layout", 0) != 0;
   const NodeId x = batch_first ? call.swap_axes(call[0], 0, 1) : call[0];
   const std::string way = call.text("direction", "forward");
   if (way != "forward" && way != "reverse" && way != "bidirectional") refuse("direction '{}'", way);
   const size_t directions = way == "bidirectional" ? 2 : 1;
-  if (call.rank(x) != 3 || call.rank(call[1]) != 3 || call.rank(call[2]) != 3)
-    refuse("sequences of {} with weights of {} and {}", call.type(x), call.type(call[1]), call.type(call[2]));
+  if (call.rank(x) != 3 || call.rank(weights.w) != 3 || call.rank(weights.r) != 3)
+    refuse("sequences of {} with weights of {} and {}", call.type(x), call.type(weights.w), call.type(weights.r));
   const auto count = static_cast<int64_t>(facts.gates.size());
-  const int64_t hidden = call.shape(call[2]).back(), gates = count * hidden, batch = call.shape(x)[1];
-  if (call.shape(call[1])[0] != static_cast<int64_t>(directions) || call.shape(call[1])[1] != gates)
-    refuse("weights of {} for {} directions of {} gates of {}", call.type(call[1]), directions, count, hidden);
+  const int64_t hidden = call.shape(weights.r).back(), gates = count * hidden, batch = call.shape(x)[1];
+  if (call.shape(weights.w)[0] != static_cast<int64_t>(directions) || call.shape(weights.w)[1] != gates)
+    refuse("weights of {} for {} directions of {} gates of {}", call.type(weights.w), directions, count, hidden);
   const auto f = activations_of(call, facts, directions);
   std::optional<NodeId> lengths;
   if (call.has(4)) lengths = call.reshape(call.cast(call[4], DType::i64), Shape{batch, 1});
@@ -84,8 +90,8 @@ Outputs recurrent(const Call& call, Cell cell) {
     const auto first = f.begin() + static_cast<std::ptrdiff_t>(d * facts.activations);
     const exported::Recurrence one{.cell = cell,
                                    .gates = facts.gates,
-                                   .w = call.swap_axes(part(1), 0, 1),
-                                   .r = call.swap_axes(part(2), 0, 1),
+                                   .w = call.swap_axes(call.select_index(weights.w, 0, at), 0, 1),
+                                   .r = call.swap_axes(call.select_index(weights.r, 0, at), 0, 1),
                                    .wb = bias(0),
                                    .rb = bias(gates),
                                    .peeps = is_lstm && call.has(7) ? std::optional(part(7)) : std::nullopt,
@@ -112,10 +118,34 @@ Outputs recurrent(const Call& call, Cell cell) {
   return {y, y_h, y_c};
 }
 
+GateWeights given_weights(const Call& call) { return {call[1], call[2]}; }
+
+// Bytes [D,I,G] as floats [D,G,I]: a scale and a zero point for each direction, or for each of its rows as well.
+NodeId gate_floats(const Call& call, const QuantisedInput& input) {
+  const NodeId bytes = call[input.value];
+  if (call.rank(bytes) != 3) refuse("weights of {}", call.type(bytes));
+  const Shape from = call.shape(bytes);
+  const auto of_rows = [&](size_t numbers) {
+    const NodeId wide = call.cast(call[numbers], DType::f32);
+    const int64_t count = call.type(wide).elements();
+    if (count != from[0] && count != from[0] * from[2])
+      refuse("input {}: got {}, wanted one number for each direction or row", numbers, call.type(call[numbers]));
+    return call.reshape(wide, Shape{from[0], 1, count / from[0]});
+  };
+  NodeId steps = call.cast(bytes, DType::f32);
+  if (call.has(input.zero)) steps = call.binary(BinaryKind::sub, steps, of_rows(input.zero));
+  return call.swap_axes(call.binary(BinaryKind::mul, steps, of_rows(input.scale)), 1, 2);
+}
+
 }  // namespace
 
-Outputs rnn(const Call& call) { return recurrent(call, Cell::rnn); }
-Outputs gru(const Call& call) { return recurrent(call, Cell::gru); }
-Outputs lstm(const Call& call) { return recurrent(call, Cell::lstm); }
+Outputs rnn(const Call& call) { return recurrent(call, Cell::rnn, given_weights(call)); }
+Outputs gru(const Call& call) { return recurrent(call, Cell::gru, given_weights(call)); }
+Outputs lstm(const Call& call) { return recurrent(call, Cell::lstm, given_weights(call)); }
+
+// With weights of bytes. Inputs and states stay floats, which ONNX Runtime rounds to bytes at each step.
+Outputs dynamic_quantize_lstm(const Call& call) {
+  return recurrent(call, Cell::lstm, {gate_floats(call, {1, 8, 9}), gate_floats(call, {2, 10, 11})});
+}
 
 }  // namespace rung::onnx::operators

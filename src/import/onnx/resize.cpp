@@ -43,7 +43,9 @@ Resampling resampling_of(const Call& call) {
                                          {"pytorch_half_pixel", Coordinates::half_pixel_or_first},
                                          {"half_pixel_symmetric", Coordinates::half_pixel_symmetric},
                                          {"align_corners", Coordinates::corners},
-                                         {"asymmetric", Coordinates::asymmetric}});
+                                         {"asymmetric", Coordinates::asymmetric},
+                                         {"tf_crop_and_resize", Coordinates::region}});
+  how.around = call.number("extrapolation_value", 0);
   how.nearest = one_of<Nearest>(call, "nearest_mode", "round_prefer_floor",
                                 {{"round_prefer_floor", Nearest::half_down},
                                  {"round_prefer_ceil", Nearest::half_up},
@@ -86,8 +88,12 @@ Outputs resize(const Call& call) {
   if ((scales.empty() ? sizes.size() : scales.size()) != axes.size())
     refuse("got {} scales and {} sizes for {} axes", scales.size(), sizes.size(), axes.size());
   const std::optional<double> common = common_factor(call, axes, sizes);
+  const std::vector<double> corners =
+      how.coordinates == Coordinates::region ? numbers_of(call, 1) : std::vector<double>(2 * axes.size());
+  if (corners.size() != 2 * axes.size()) refuse("roi: got {} numbers, wanted {}", corners.size(), 2 * axes.size());
   for (size_t i = 0; i < axes.size(); ++i) {
     how.from = call.shape(x)[call.axis(x, axes[i])];
+    how.begin = corners[i], how.end = corners[axes.size() + i];
     how.scale = common           ? *common
                 : scales.empty() ? static_cast<double>(sizes[i]) / static_cast<double>(how.from)
                                  : scales[i];

@@ -77,7 +77,7 @@ Bound bind(const Kernel& kernel, Problem problem, std::vector<const void*> input
     bound.owned.push_back(aligned_bytes(bytes));
     bound.scratch = bound.owned.back().get();
   }
-  bound.state = kernel.state_for(bound.problem, cpu_info());
+  bound.state = kernel.state_for(bound.problem, cpu_info(), bound.inputs);
   return bound;
 }
 

@@ -71,7 +71,7 @@ def main():
     for opset in (12, 13):  # 1 / 0.0031 is 322.6
         softmax = node('QLinearSoftmax', ['x', 's', 'z', 't', 'yz'], ['y'], domain=make.CONTRIB, axis=1, opset=opset)
         make.add(f'QLinearSoftmaxSteps{opset}', [softmax], {'x': weights('u1', 6, 40).reshape(2, 3, 40)}, ['y'],
-                 dict(s=f4(0.05), z=u1(9), t=f4(0.0031), yz=u1(3)), contrib=True)
+                 dict(s=f4(0.05), z=u1(9), t=f4(0.0031), yz=u1(3)), contrib=make.CONTRIB)
     numpy.savez_compressed(Path(__file__).with_name('integer_products.npz'), **make.arrays)
     print(sum(name.endswith('/model') for name in make.arrays), 'cases')
 

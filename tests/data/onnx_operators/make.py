@@ -28,12 +28,12 @@ def value_infos(named):
     return [helper.make_tensor_value_info(name, TYPES[value.dtype.char], value.shape) for name, value in named.items()]
 
 
-def add(case, nodes, inputs, outputs, constants=None, contrib=False, opset=20):
+def add(case, nodes, inputs, outputs, constants=None, contrib='', opset=20):
     """Runs a graph in ONNX Runtime and notes it with its inputs and outputs."""
     weights = [numpy_helper.from_array(value, name) for name, value in (constants or {}).items()]
     results = [helper.make_empty_tensor_value_info(name) for name in outputs]
     graph = helper.make_graph(nodes, 'g', value_infos(inputs), results, weights)
-    versions = [helper.make_opsetid('', opset)] + ([helper.make_opsetid(CONTRIB, 1)] if contrib else [])
+    versions = [helper.make_opsetid('', opset), *([helper.make_opsetid(contrib, 1)] if contrib else [])]
     model = helper.make_model(graph, opset_imports=versions, ir_version=10).SerializeToString()
     answers = onnxruntime.InferenceSession(model, providers=['CPUExecutionProvider']).run(outputs, inputs)
     arrays[f'{case}/model'] = numpy.frombuffer(model, 'u1')
@@ -67,7 +67,8 @@ def one(case, operator, inputs, constants=(), outputs=1, keep=None, domain='', o
     node = helper.make_node(operator, names, results, domain=domain, **attributes)
     known = {f'x{i}' for i in constants}
     add(case, [node], {name: value for name, value in given.items() if name not in known},
-        [name for name in results if name], {name: given[name] for name in sorted(known)}, domain != '', opset)
+        [name for name in results if name], {name: given[name] for name in sorted(known) if name in given}, domain,
+        opset)
 
 
 def elementwise():

@@ -94,7 +94,7 @@ def functions():
     for word, version in (('', 13), ('Old', 11)):
         node = helper.make_node('QLinearSoftmax', [f'x{i}' for i in range(5)], ['y0'], domain=CONTRIB, axis=1, opset=version)
         given = {f'x{i}': numpy.asarray(value) for i, value in enumerate(softmax)}
-        add(f'QLinearSoftmax{word}', [node], {'x0': given.pop('x0')}, ['y0'], given, contrib=True)
+        add(f'QLinearSoftmax{word}', [node], {'x0': given.pop('x0')}, ['y0'], given, contrib=CONTRIB)
     image, to = bytes_of('u1', 1, 3, 6, 5), [f4(0.03071), p, f4(0.02293), q]  # no mean is a tie
     pool = dict(domain=CONTRIB, kernel_shape=[3, 2], strides=[2, 1])
     one('QLinearAveragePool', 'QLinearAveragePool', [image, *to], (1, 2, 3, 4), pads=[1, 0, 1, 1], **pool)

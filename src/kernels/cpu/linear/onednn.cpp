@@ -78,6 +78,7 @@ std::optional<dnnl::memory::data_type> onednn_type(DType type) {
   if (type == DType::f32) return dnnl::memory::data_type::f32;
   if (type == DType::bf16) return dnnl::memory::data_type::bf16;
   if (type == DType::i8) return dnnl::memory::data_type::s8;
+  if (type == DType::u8) return dnnl::memory::data_type::u8;
   if (type == DType::i32) return dnnl::memory::data_type::s32;
   return std::nullopt;
 }

@@ -18,18 +18,25 @@ struct ConvSlice {
   bool empty() const { return begin == end; }
 };
 
+// The primitive that the library would make for a slice, and the layouts of its operands.
+struct ConvDescription {
+  dnnl::convolution_forward::primitive_desc primitive;
+  gemm::OneDnnOperands operands;
+  dnnl::memory::desc weights() const { return operands.w; }
+  // Returns whether it has code for this processor: the library's own reference is slow.
+  bool is_fast() const;
+};
+// `scale`: of integers, the values of their scales, which the code of a primitive holds; null: any, as layouts do not
+// follow from them. Throws dnnl::error.
+ConvDescription describe(const Problem& problem, const ConvSlice& slice, const float* scale = nullptr);
+
 class OneDnnConv {
  public:
   using Addresses = gemm::OneDnnPrimitive::Addresses;
-  OneDnnConv(const Problem& problem, const ConvSlice& slice);  // throws dnnl::error
-  dnnl::memory::desc weights() const { return weights_; }
-  // Returns whether it has code for this processor: the library's own reference is slow.
-  bool is_fast() const { return is_fast_; }
+  explicit OneDnnConv(const ConvDescription& description);  // throws dnnl::error
   void run(const Addresses& at) const { primitive_->run(at); }
 
  private:
-  dnnl::memory::desc weights_;
-  bool is_fast_ = true;
   std::optional<gemm::OneDnnPrimitive> primitive_;
 };
 
