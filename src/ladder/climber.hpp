@@ -82,6 +82,7 @@ class Climber {
   Status try_without(const Turn& turn);
   // Races the final plan against the default one, which replaces it if the climb did not show that it is faster.
   Status race_no_climb();  // against_no_climb.cpp
+  Result<Speedup> race_default(Session& session);
   void return_to_default(Attempt plan);
   Status choose_precision();  // choose_precision.cpp
   Status take_precision(size_t chosen, Receipt receipt);

@@ -181,9 +181,12 @@ Status Judge::prepare_for(const Recipe& recipe) {
   return {};
 }
 
+Tolerance Judge::length_tolerance() const {
+  return tolerance_for(DType::f32, longest_reduction_path(subject_.reference));
+}
 Tolerance Judge::f32_tolerance() const {
-  const Tolerance by_length = tolerance_for(DType::f32, longest_reduction_path(subject_.reference));
-  return sway_ ? tolerance_for_sway(by_length, *sway_) : by_length;
+  const bool by_sway = sway_ && !rounds_to_bytes(subject_.reference);
+  return by_sway ? tolerance_for_sway(length_tolerance(), *sway_) : length_tolerance();
 }
 
 std::string Judge::account(const Judgement& judgement) const {
@@ -198,7 +201,8 @@ std::string Judge::account(const Judgement& judgement) const {
       against, words::counted(roundings, "rounding"), beside, bytes);
 }
 
-// Judges a session. Most models never ask for their condition, which takes as long as the reference.
+// Judges a session. Most models never ask for their condition, which takes as long as the reference. Those that round
+// to bytes are followed where they can be: a tie moves answers as far as a mistake may.
 Result<Judgement> Judge::judge(Session& session, const Recipe& recipe) {
   if (is_unmeasured_baseline(recipe)) RUNG_CHECK(measure_baseline_error(session, recipe.precision));
   RUNG_TRY(Tolerance tolerance, tolerance_for_recipe(recipe));
@@ -211,12 +215,17 @@ Result<Judgement> Judge::judge(Session& session, const Recipe& recipe) {
   const bool may_be_condition = !judgement.right && !low_precision(recipe) &&
                                 (judgement.rel_l2 <= kMostSway || rounds_to_bytes(subject_.reference));
   if (!may_be_condition || !evaluated_) return judgement;
-  if (!sway_) {
+  const bool knows_sway = sway_.has_value();
+  if (!knows_sway) {
     RUNG_TRY(sway_, rounding_sway(subject_.reference, reference_runs_, options_.interrupted, subject_.start));
-    if (can_judge(*sway_)) return compare(session, f32_tolerance());
   }
-  if (can_judge(*sway_)) return judgement;
-  return follow(session, recipe, std::move(judgement));
+  if (rounds_to_bytes(subject_.reference) || !can_judge(*sway_)) {
+    RUNG_TRY(judgement, follow(session, recipe, std::move(judgement)));
+    if (judgement.followed || !can_judge(*sway_)) return judgement;
+  } else if (knows_sway) {
+    return judgement;
+  }
+  return compare(session, tolerance_for_sway(length_tolerance(), *sway_));
 }
 
 Result<Follower*> Judge::follower() {
@@ -229,9 +238,8 @@ Result<Follower*> Judge::follower() {
 // Binds the plan with its bytes as outputs. That is another plan: its answers tell whether it rounds alike.
 Result<Judgement> Judge::follow(Session& session, const Recipe& recipe, Judgement compared) {
   const auto refused = [&](const std::string& why) {
-    compared.reason += fmt::format(
-        "; rounding alone moves these answers by {:.2g}, too far to judge them in f32, and not piecewise: {}",
-        sway_->rel_l2, why);
+    compared.reason += fmt::format("; rounding alone moves these answers by {:.2g}{}, and not piecewise: {}",
+                                   sway_->rel_l2, can_judge(*sway_) ? "" : ", too far to judge them in f32", why);
     return std::move(compared);
   };
   RUNG_TRY(const std::vector<NamedAnswers> of_plan, answers_of(session));

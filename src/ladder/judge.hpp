@@ -93,6 +93,7 @@ class Judge {
   Status measure_baseline_error(Session& baseline, const Precision& precision);
   Result<double> error_in(Recipe recipe, Precision precision) const;
   bool low_precision(const Recipe& recipe) const;
+  Tolerance length_tolerance() const;  // of f32, by the reference's longest chain of sums
   Tolerance f32_tolerance() const;
 
   const Subject& subject_;

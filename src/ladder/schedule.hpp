@@ -84,7 +84,7 @@ struct Schedule {
   double headline_slack = 1.5;
   // The final plan's race against the default one has that many pairs, however far the budget is spent: fewer have no
   // interval, and would give up changes that each won a race.
-  int guard_pairs = 6;
+  int guard_pairs = 6, guard_looks = 2;
   RaceRule guard{headline.seconds, headline.half_width, headline.patience_s, guard_pairs};
   double gpu_profile_s = 1;          // a profile of a GPU takes at least that long
   double start_profile_share = 0.1;  // and may take that much of the budget, to say where to look first

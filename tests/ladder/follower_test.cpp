@@ -24,7 +24,8 @@ std::string number(const std::string& name, float value) {
 
 // Layers of linear(dequantised(quantised(h)), w). Sums are whole quarters of a step, so that a quarter of them lies
 // next to a tie. `mistake` is what its author got wrong.
-std::string layers_text(const std::string& mistake, int layers) {
+// `beside`: how much of x is added to the answer, by which roundings then move it less.
+std::string layers_text(const std::string& mistake, int layers, float beside) {
   std::string text;
   for (int i = 0; i < layers; ++i) text += fmt::format("w{}: f32[32,32] = constant(name=\"w{}\")\n", i, i);
   text += "x: f32[16,32] = input()\n" + number("units", 12582912) + number("least", 0) + number("most", 255);
@@ -42,7 +43,8 @@ std::string layers_text(const std::string& mistake, int layers) {
     text += fmt::format("h{} = linear(d{}, w{})\n", n, n, n);
     h = "h" + n;
   }
-  return text + fmt::format("y = mul({}, {})\nreturn y=y", h, mistake == "answer" ? "more" : "s0");
+  text += number("share", beside) + fmt::format("a = mul({}, {})\n", h, mistake == "answer" ? "more" : "s0");
+  return text + "y = add(a, mul(x, share))\nreturn y=y";
 }
 
 Tensor weights(const std::string& name, const Type& type, const std::string& mistake) {
@@ -55,8 +57,8 @@ Tensor weights(const std::string& name, const Type& type, const std::string& mis
   return values;
 }
 
-Graph rounding_model(const std::string& mistake = "", int layers = kRoundings) {
-  auto graph = parse_graph(layers_text(mistake, layers), [&](const std::string& name, const Type& type) {
+Graph rounding_model(const std::string& mistake = "", int layers = kRoundings, float beside = 0) {
+  auto graph = parse_graph(layers_text(mistake, layers, beside), [&](const std::string& name, const Type& type) {
     return std::make_shared<Literal>(name, weights(name, type, mistake));
   });
   EXPECT_TRUE(graph) << graph.error().message;
@@ -65,9 +67,9 @@ Graph rounding_model(const std::string& mistake = "", int layers = kRoundings) {
 
 class Following : public ::testing::Test {
  protected:
-  Attempt judged(const Recipe& recipe, const std::string& mistake = "") {
-    subject.reference = rounding_model();
-    subject.model.graph = rounding_model(mistake);
+  Attempt judged(const Recipe& recipe, const std::string& mistake = "", float beside = 0) {
+    subject.reference = rounding_model("", kRoundings, beside);
+    subject.model.graph = rounding_model(mistake, kRoundings, beside);
     subject.model.defaults["x"].type = subject.model.graph.type(subject.model.graph.input_named("x"));
     inputs = random_inputs(subject.reference);
     auto made = Workbench::create(subject, {inputs}, {.database_path = ""}, budget);
@@ -95,6 +97,18 @@ TEST_F(Following, LetsAPlanPassThatRoundsTiesOtherwise) {
     EXPECT_LT(attempt.rel_l2, 1e-6);
     EXPECT_THAT(bench->judge().account(attempt), HasSubstr("judged piecewise, from each of 6 roundings to bytes"));
   }
+}
+
+// Ties move answers less than a tolerance by the condition would allow, and so does a mistake.
+TEST_F(Following, LooksWhereRoundingMovesAnswersLittle) {
+  const float beside = 0.1F;
+  const Attempt attempt = judged(baseline_recipe(1), "", beside);
+  EXPECT_TRUE(attempt.right) << attempt.reason;
+  EXPECT_TRUE(attempt.followed);
+  const Attempt wrong = judged(baseline_recipe(1), "zero", beside);
+  EXPECT_FALSE(wrong.right);
+  EXPECT_TRUE(wrong.followed) << wrong.reason;
+  EXPECT_THAT(bench->judge().account(attempt), HasSubstr("rounding alone moves the answers by 0.00"));
 }
 
 TEST_F(Following, LetsNoMistakePass) {

@@ -41,8 +41,8 @@ class KeyBoxes {
   __device__ static int key_of(int half) { return lane() / 4 + half * 8; }
   __device__ static int value_of(int i) { return lane() % 4 * 2 + i % 2 + i / 2 * 8; }
 
-  // Prefetches the tiles that come first where nothing is hidden. Neither a length nor a cache is read before its
-  // producers have ended.
+  // Makes the barriers, and prefetches the tiles that come first where nothing is hidden. Neither a length nor a cache
+  // is read before its producers have ended.
   __device__ void prepare() const {
     if (threadIdx.x == 0) prefetch_to_l2(a.length);
     constexpr int kFirst = (8 + config.warps() - 1) / config.warps();
