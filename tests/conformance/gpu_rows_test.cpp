@@ -107,8 +107,8 @@ bool is_made_for_rows(const Op& op) {
   const auto* conv = as<Conv>(op);
   const auto* quantize = as<Quantize>(op);
   const bool quantizes = quantize && (quantize->group > 0 || !quantize->outliers.empty());
-  return quantizes || (linear && linear->is_extended()) || (conv && !conv->tail.empty()) || as<GroupNorm>(op) ||
-         as<CachedAttention>(op);
+  return quantizes || (linear && linear->is_extended()) || (conv && (!conv->tail.empty() || conv->is_of_integers())) ||
+         as<GroupNorm>(op) || as<CachedAttention>(op);
 }
 
 void expect_rows_for_all_problems(std::string_view device) {
