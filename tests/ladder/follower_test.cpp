@@ -105,6 +105,9 @@ TEST_F(Following, LooksWhereRoundingMovesAnswersLittle) {
   const Attempt attempt = judged(baseline_recipe(1), "", beside);
   EXPECT_TRUE(attempt.right) << attempt.reason;
   EXPECT_TRUE(attempt.followed);
+  const auto another = bench->attempt_as_is(default_recipe(1));
+  ASSERT_TRUE(another) << another.error().message;
+  EXPECT_TRUE(another->right && another->followed) << "the condition is known by now";
   const Attempt wrong = judged(baseline_recipe(1), "zero", beside);
   EXPECT_FALSE(wrong.right);
   EXPECT_TRUE(wrong.followed) << wrong.reason;
