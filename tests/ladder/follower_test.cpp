@@ -101,7 +101,7 @@ TEST_F(Following, LetsAPlanPassThatRoundsTiesOtherwise) {
 
 // Ties move answers less than a tolerance by the condition would allow, and so does a mistake.
 TEST_F(Following, LooksWhereRoundingMovesAnswersLittle) {
-  const float beside = 0.1F;
+  const float beside = 0.3F;
   const Attempt attempt = judged(baseline_recipe(1), "", beside);
   EXPECT_TRUE(attempt.right) << attempt.reason;
   EXPECT_TRUE(attempt.followed);
