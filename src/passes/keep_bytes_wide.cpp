@@ -3,7 +3,8 @@
 #include <cmath>
 
 #include "base/words.hpp"
-#include "passes/integer_convs.hpp"
+#include "passes/byte_rounding.hpp"
+#include "passes/integer_values.hpp"
 #include "passes/passes.hpp"
 #include "passes/rewrite.hpp"
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/words.hpp"
+#include "passes/byte_rounding.hpp"
 #include "passes/conv_parts.hpp"
 #include "passes/integer_convs.hpp"
 #include "passes/passes.hpp"

@@ -4,22 +4,22 @@
 #pragma once
 #include "kernels/gpu/attention/attention.cuh"
 #include "kernels/gpu/attention/cached_attention_sm90.hpp"
+#include "kernels/gpu/attention/place_in_tile_sm90.cuh"
 #include "kernels/gpu/sm90/async.cuh"
 #include "kernels/gpu/sm90/wgmma.cuh"
 
 namespace rung::gpu {
 
-// A tile is kTileKeys rows of the cache, in their order in memory, whichever key is the oldest. Lane l has keys l / 4
-// and l / 4 + 8, and values 2 (l % 4) and the next and those 8 behind them, of both eight columns at a time. Chunks of
-// 16 bytes are exchanged in shared memory (swizzled()); of these columns no two of eight lanes share a bank. One lane
-// copies for its warp. Each place in the ring has a barrier for keys and one for values, which has one phase under way
+// A tile is kTileKeys rows of the cache, in their order in memory, whichever key is the oldest. Chunks of 16 bytes are
+// exchanged in shared memory (swizzled()); of a lane's columns no two of eight lanes share a bank. One lane copies for
+// its warp. Each place in the ring has a barrier for keys and one for values, which has one phase under way
 // whether or not it has a tile to wait for.
 template <CachedAttentionConfig config>
-class KeyBoxes {
+class KeyBoxes : public PlaceInTile<config> {
  public:
   using Chunk = uint4;
-  static constexpr int kTileKeys = CachedAttentionConfig::kTileKeys;
-  static constexpr int kKeyParts = config.width / 32, kValueParts = config.width / 64;
+  using Place = PlaceInTile<config>;
+  using Place::kTileKeys, Place::kKeyParts, Place::kValueParts, Place::value_column, Place::key_of, Place::value_of;
 
   // As for KeyTiles.
   __device__ KeyBoxes(const CachedAttentionArguments& all, AttentionRows of_group, int first_row, int warp,
@@ -37,9 +37,6 @@ class KeyBoxes {
         own(static_cast<int>(blockIdx.x) + (warp << all.split_bits)) {}
 
   __device__ static int key_column(int part) { return part / 2 * 64 + lane() % 4 * 16 + part % 2 * 8; }
-  __device__ static int value_column(int part) { return part * 64 + lane() / 4 * 8; }
-  __device__ static int key_of(int half) { return lane() / 4 + half * 8; }
-  __device__ static int value_of(int i) { return lane() % 4 * 2 + i % 2 + i / 2 * 8; }
 
   // Makes the barriers, and prefetches the tiles that come first where nothing is hidden. Neither a length nor a cache
   // is read before its producers have ended.

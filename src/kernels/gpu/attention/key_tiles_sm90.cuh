@@ -3,6 +3,7 @@
 #pragma once
 #include "kernels/gpu/attention/attention.cuh"
 #include "kernels/gpu/attention/cached_attention_sm90.hpp"
+#include "kernels/gpu/attention/place_in_tile_sm90.cuh"
 #include "kernels/gpu/quantize/byte_elements.cuh"
 
 namespace rung::gpu {
@@ -21,17 +22,16 @@ template <> struct KeyChunk<true> {
   }
 };
 
-// Lane l has keys l / 4 and l / 4 + 8 of a tile, eight columns of each 32, and values 2 (l % 4) and the next and those
-// 8 behind them, eight columns of each 64. It copies these parts itself, and nobody else reads them. A tile's keys are
-// one group of copies and its values the next: the place of keys is filled again while values are still multiplied.
+// A lane copies its parts of a tile itself, of keys eight columns of each 32, and nobody else reads them. A tile's keys
+// are one group of copies and its values the next: the place of keys is filled again while values are still multiplied.
 template <CachedAttentionConfig config>
-class KeyTiles {
+class KeyTiles : public PlaceInTile<config> {
  public:
   using K = Element<config.key_type>;
   using Copy = KeyChunk<config.has_8_bits()>;
   using Chunk = typename Copy::type;
-  static constexpr int kTileKeys = CachedAttentionConfig::kTileKeys;
-  static constexpr int kKeyParts = config.width / 32, kValueParts = config.width / 64;
+  using Place = PlaceInTile<config>;
+  using Place::kTileKeys, Place::kKeyParts, Place::kValueParts, Place::value_column, Place::key_of, Place::value_of;
 
   // The heads are those of key head `of_group.group`; row `first_row` and the others see the same keys. All lanes give
   // the warp's number as one that the compiler knows to be the same.
@@ -48,9 +48,6 @@ class KeyTiles {
         own((static_cast<int>(blockIdx.x) + (warp << all.split_bits)) * kTileKeys) {}
 
   __device__ static int key_column(int part) { return part * 32 + lane() % 4 * 8; }
-  __device__ static int value_column(int part) { return part * 64 + lane() / 4 * 8; }
-  __device__ static int key_of(int half) { return lane() / 4 + half * 8; }
-  __device__ static int value_of(int i) { return lane() % 4 * 2 + i % 2 + i / 2 * 8; }
 
   // Prefetches the tiles that come first where nothing is hidden. Neither a length nor a cache is read before its
   // producers have ended.
