@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # What compiling the tool, a wheel and a Debian package takes; then what the checks and the tests take besides.
-BUILD_PACKAGES=(git ca-certificates cmake ninja-build g++ ccache mold dpkg-dev file
+BUILD_PACKAGES=(git ca-certificates cmake ninja-build g++ ccache dpkg-dev file
   libdnnl-dev libopenblas-dev libexpected-dev nlohmann-json3-dev libfmt-dev libcli11-dev
   libxxhash-dev libutf8proc-dev libpcre2-dev zlib1g-dev libzstd-dev libsqlite3-dev libprotozero-dev libxbyak-dev
   python3 python3-dev python3-venv python3-pip)
